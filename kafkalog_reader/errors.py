@@ -1,0 +1,81 @@
+"""Every error raised on purpose.
+
+KafkaLogError
+├── UsageError               an option, a table or a path that makes no sense; names the nearest known one
+├── LogLayoutError           a path that holds nothing Kafka would write, or a name Kafka would not use
+├── UnreadableFileError      the operating system refused or failed a read; says where
+├── UnsupportedFormatError   Kafka's (or newer than we know), but not handled here; says where
+└── CorruptLogError          bytes that contradict the format; always says where
+    ├── CorruptRecordError
+    ├── CorruptIndexError
+    └── CorruptCheckpointError
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class LogPosition:
+    """A place in a log: the file, the byte in it, the Kafka offset where it is known."""
+
+    file: str
+    position: int | None = None
+    offset: int | None = None
+
+    def __str__(self) -> str:
+        text = self.file
+        if self.position is not None:
+            text += f" at position {self.position}"
+        if self.offset is not None:
+            text += f" (offset {self.offset})"
+        return text
+
+
+class KafkaLogError(Exception):
+    """Base of every error that kafkalog raises on purpose."""
+
+
+class UsageError(KafkaLogError):
+    """What was asked for makes no sense; the message names the nearest thing that does."""
+
+
+class LogLayoutError(KafkaLogError):
+    """A path or a name that Kafka would not have written."""
+
+
+class LocatedError(KafkaLogError):
+    """An error about the bytes at ``where``."""
+
+    def __init__(self, problem: str, where: LogPosition) -> None:
+        super().__init__(problem, where)  # all arguments, or no process can unpickle it
+        self.problem = problem
+        self.where = where
+
+    def __str__(self) -> str:
+        return f"{self.where}: {self.problem}"
+
+
+class UnreadableFileError(LocatedError):
+    """The operating system refused to open or failed to read the file at ``where``."""
+
+
+class UnsupportedFormatError(LocatedError):
+    """The bytes at ``where`` are a format that this version does not read."""
+
+
+class CorruptLogError(LocatedError):
+    """The bytes at ``where`` contradict the format."""
+
+
+class CorruptRecordError(CorruptLogError):
+    """A record batch or a record contradicts its own lengths, counts or checksum."""
+
+
+class CorruptIndexError(CorruptLogError):
+    """An entry of an offset, time or transaction index contradicts the format."""
+
+
+class CorruptCheckpointError(CorruptLogError):
+    """A checkpoint, snapshot or metadata file contradicts its grammar."""

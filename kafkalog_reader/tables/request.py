@@ -1,0 +1,93 @@
+"""What is asked of a table: selections, projection and reading mode, as one frozen value."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import Enum
+from functools import lru_cache
+
+
+class Mode(Enum):
+    """What reading does at damage; the words of Spark's file sources."""
+
+    FAILFAST = "FAILFAST"
+    """Raise at the first damaged batch, with its file, position and offset."""
+    PERMISSIVE = "PERMISSIVE"
+    """Leave the damaged batch out, warn, go on; the ``findings`` table lists it."""
+    DROPMALFORMED = "DROPMALFORMED"
+    """Leave the damaged batch out without a warning, go on."""
+
+
+TopicPartition = tuple[str, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadRequest:
+    """One question to a table. Offsets and times are half-open: ``from`` belongs, ``to`` does not.
+
+    Attributes:
+        columns: names in the order wanted; None is every column.
+        topics, partitions: only these; None is all.
+        topic_pattern: a regular expression that must match the whole topic name.
+        assigned: only these topic partitions.
+        from_offset, to_offset: for every partition alike.
+        starting_offsets, ending_offsets: per topic partition, before the two above.
+        from_timestamp, to_timestamp: milliseconds since 1970 UTC, compared with record timestamps.
+        min_leader_epoch, max_leader_epoch: inclusive, of the batch that holds the record.
+        brokers: only replicas of these node ids.
+        replica: ``all``, ``best`` or ``broker:N``.
+        log_range_only: leave out what lies below the log start offset.
+        include_control_records: keep transaction markers and the like.
+        mode: what to do at damage.
+        max_partition_bytes: how large a unit of work may grow, in bytes of log.
+        limit: stop after so many rows.
+    """
+
+    columns: tuple[str, ...] | None = None
+    topics: frozenset[str] | None = None
+    partitions: frozenset[int] | None = None
+    topic_pattern: str | None = None
+    assigned: frozenset[TopicPartition] | None = None
+    from_offset: int | None = None
+    to_offset: int | None = None
+    starting_offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
+    ending_offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
+    from_timestamp: int | None = None
+    to_timestamp: int | None = None
+    min_leader_epoch: int | None = None
+    max_leader_epoch: int | None = None
+    brokers: frozenset[int] | None = None
+    replica: str = "all"
+    log_range_only: bool = False
+    include_control_records: bool = True
+    mode: Mode = Mode.FAILFAST
+    max_partition_bytes: int = 128 * 1024 * 1024
+    limit: int | None = None
+
+    def selects(self, topic: str | None, partition: int | None) -> bool:
+        """Whether a topic partition is asked for; unknown names pass only an open question."""
+        if self.topics is not None and topic not in self.topics:
+            return False
+        if self.partitions is not None and partition not in self.partitions:
+            return False
+        if self.assigned is not None and (topic, partition) not in self.assigned:
+            return False
+        if self.topic_pattern is None:
+            return True
+        return topic is not None and _compiled(self.topic_pattern).fullmatch(topic) is not None
+
+    def offsets_of(self, topic: str | None, partition: int | None) -> tuple[int, int | None]:
+        """The half-open offset range asked of one topic partition; None is no upper bound."""
+        key = (topic or "", -1 if partition is None else partition)
+        lower = max(self.from_offset or 0, self.starting_offsets.get(key, 0))
+        uppers = [u for u in (self.to_offset, self.ending_offsets.get(key)) if u is not None]
+        return lower, min(uppers, default=None)
+
+
+@lru_cache(maxsize=16)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+

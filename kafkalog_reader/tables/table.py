@@ -1,0 +1,89 @@
+"""The one mechanism behind every table: a name, columns, units of work, and how a unit is read.
+
+Spark runs units on executors, the CLI and Python run them one after another; nobody else knows how
+a table comes about.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import pyarrow as pa
+
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.tables.names import nearest
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+
+Progress = Callable[[int], None]
+"""Called with the number of bytes read since the last call."""
+
+
+def no_progress(_bytes: int) -> None:
+    """Report nothing: the default in a pipe, in Spark and in Python."""
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: its Arrow type, its unit where it has one, and what it means."""
+
+    name: str
+    type: pa.DataType
+    doc: str
+    unit: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unit:
+    """What a worker needs to read one piece of a table: plain values, because Spark pickles it.
+
+    ``size_in_bytes`` is what reading it costs, for packing and for progress bars.
+    """
+
+    size_in_bytes: int
+
+
+class Table(ABC):
+    """A table over the evidence; instances hold no state and are shared."""
+
+    name: ClassVar[str]
+    doc: ClassVar[str]
+    columns: ClassVar[tuple[Column, ...]]
+    options: ClassVar[frozenset[str]] = frozenset({"topic", "partition"})
+    """Names of the ``ReadRequest`` selections this table honours; others are refused."""
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Every column, nullable, without metadata: Spark compares schemas for equality."""
+        return pa.schema([pa.field(column.name, column.type) for column in self.columns])
+
+    def projected(self, request: ReadRequest) -> pa.Schema:
+        """The schema of what ``read`` yields: the columns asked for, in the order asked for.
+
+        Raises:
+            UsageError: a column that this table does not have.
+        """
+        if request.columns is None:
+            return self.schema
+        schema = self.schema
+        for name in request.columns:
+            if name not in schema.names:
+                raise UsageError(
+                    f"table {self.name} has no column {name!r}{nearest(name, schema.names)}"
+                )
+        return pa.schema([schema.field(name) for name in request.columns])
+
+    @abstractmethod
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
+        """Cut the work: the driver's part. Lists directories, opens as little as possible."""
+
+    @abstractmethod
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one unit as record batches of exactly ``projected(request)``."""
