@@ -1,0 +1,61 @@
+# Two commands on a fresh machine: `make demo` and `make test`. `make help` lists the rest.
+PYTHON ?= python3
+VENV := .venv
+RUN := $(VENV)/bin/python
+# Spark's workers must import the project's dependencies: they run the driver's interpreter.
+export PYSPARK_PYTHON := $(CURDIR)/$(VENV)/bin/python
+export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(VENV)/bin/python
+export SPARK_LOCAL_IP ?= 127.0.0.1
+
+CAPTURE := fixtures/captures/s3_2/both-led
+
+.PHONY: help demo test oracle bench lint types spark-matrix fixtures clean check-demo check-test
+.DEFAULT_GOAL := help
+
+help:  ## this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo: check-demo $(VENV)/.demo  ## read a real capture of a split cluster with Spark, then ask replica-diff who may lead
+	@$(RUN) examples/demo.py $(CAPTURE)
+	@echo && echo '$$ replica-diff $(CAPTURE)'
+	@$(VENV)/bin/replica-diff $(CAPTURE) || test $$? -eq 1  # 1: it found something, which is the point
+
+test: check-test $(VENV)/.test  ## every test, real brokers included; under ten minutes on two cores
+	$(RUN) -m pytest
+
+oracle: check-test $(VENV)/.test  ## the remaining scenarios on real brokers
+	$(RUN) -m pytest -m oracle
+
+bench: check-test $(VENV)/.test  ## measure against Kafka's Java reader, aiokafka and Spark's Kafka source
+	$(RUN) -m benchmarks
+
+spark-matrix: check-test $(VENV)/.test  ## the Spark tests on the newest patch of 4.0, 4.1, 4.2 and 4.3
+	$(RUN) tests/spark_matrix.py
+
+lint: $(VENV)/.test  ## ruff: rules and layout
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+
+types: $(VENV)/.test  ## mypy --strict
+	$(VENV)/bin/mypy
+
+fixtures: check-test $(VENV)/.test  ## what `python -m fixtures.run` can capture again from real brokers
+	$(RUN) -m fixtures.run --list
+
+clean:  ## remove what was built here; captures and caches stay
+	rm -rf build dist *.egg-info $(VENV)
+
+# The tools a machine must bring. Everything else comes from package registries.
+check-demo:
+	@.ci/check-machine $(PYTHON) demo
+check-test:
+	@.ci/check-machine $(PYTHON) test
+
+$(VENV)/.demo: setup.py pyproject.toml $(wildcard kafkalog_reader/kernel/*.py kafkalog_reader/kernel/*.pxd kafkalog_reader/kernel/*.h)
+	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
+	$(RUN) -m pip install --quiet --editable '.[spark]'
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.demo
+	$(RUN) -m pip install --quiet --editable '.[spark,test,dev,notebook]'
+	@touch $@

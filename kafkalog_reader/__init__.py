@@ -1,0 +1,49 @@
+"""Read what Kafka keeps on disk: ``kafkalog_reader.open(*paths).table("records")``.
+
+Names are imported when first used: ``kafkalog --help`` must not wait for Arrow.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from kafkalog_reader.errors import (
+        CorruptCheckpointError,
+        CorruptIndexError,
+        CorruptLogError,
+        CorruptRecordError,
+        KafkaLogError,
+        LogLayoutError,
+        LogPosition,
+        UnreadableFileError,
+        UnsupportedFormatError,
+        UsageError,
+    )
+    from kafkalog_reader.registry import Log, open  # noqa: A004  the verb is the API
+
+__version__ = "0.1.0"
+
+_HOME = {"Log": "registry", "open": "registry"}  # all others live in errors
+
+__all__ = [
+    "CorruptCheckpointError",
+    "CorruptIndexError",
+    "CorruptLogError",
+    "CorruptRecordError",
+    "KafkaLogError",
+    "Log",
+    "LogLayoutError",
+    "LogPosition",
+    "UnreadableFileError",
+    "UnsupportedFormatError",
+    "UsageError",
+    "open",
+]
+
+
+def __getattr__(name: str) -> Any:  # noqa: ANN401  whatever is asked for
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f"{__name__}.{_HOME.get(name, 'errors')}"), name)

@@ -1,0 +1,209 @@
+"""The one list of tables, and the way in for Python: ``kafkalog_reader.open(paths)``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.tables.names import nearest
+from kafkalog_reader.tables.request import Mode, ReadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    import pyarrow as pa
+
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.table import Progress, Table
+
+# Where each table lives. Modules are imported when a table is asked for: a command that needs one
+# table does not pay for all.
+TABLES: Final[dict[str, str]] = {
+    "records": "kafkalog_reader.tables.records:RecordsTable",
+    "batches": "kafkalog_reader.tables.batches:BatchesTable",
+    "segments": "kafkalog_reader.tables.segments:SegmentsTable",
+    "replicas": "kafkalog_reader.tables.replicas:ReplicasTable",
+    "partitions": "kafkalog_reader.audits.partitions:PartitionsTable",
+    "offset_index": "kafkalog_reader.tables.offset_index:OffsetIndexTable",
+    "time_index": "kafkalog_reader.tables.time_index:TimeIndexTable",
+    "transaction_index": "kafkalog_reader.tables.transaction_index:TransactionIndexTable",
+    "leader_epochs": "kafkalog_reader.tables.leader_epochs:LeaderEpochsTable",
+    "producers": "kafkalog_reader.tables.producers:ProducersTable",
+    "checkpoints": "kafkalog_reader.tables.checkpoints:CheckpointsTable",
+    "findings": "kafkalog_reader.audits.findings:FindingsTable",
+}
+
+# What a caller may say, and the ReadRequest field that it becomes.
+OPTIONS: Final[dict[str, str]] = {
+    "topic": "topics",
+    "partition": "partitions",
+    "broker": "brokers",
+    "from_offset": "from_offset",
+    "to_offset": "to_offset",
+    "from_time": "from_timestamp",
+    "to_time": "to_timestamp",
+    "mode": "mode",
+    "replica": "replica",
+    "include_control_records": "include_control_records",
+    "log_range_only": "log_range_only",
+    "max_partition_bytes": "max_partition_bytes",
+    "limit": "limit",
+}
+EVERY_TABLE: Final = frozenset({"topic", "partition", "broker", "mode", "limit"})
+
+
+def table(name: str) -> Table:
+    """The table of that name.
+
+    Raises:
+        UsageError: there is none; the message names the nearest.
+    """
+    if name not in TABLES:
+        raise UsageError(
+            f"no table named {name!r}{nearest(name, TABLES) or '.'} `kafkalog tables` lists all."
+        )
+    module, class_name = TABLES[name].split(":")
+    made: Table = getattr(import_module(module), class_name)()
+    return made
+
+
+def request(table: Table, columns: Iterable[str] | None = None, **options: Any) -> ReadRequest:  # noqa: ANN401  each option is checked below
+    """Turn keyword options into a checked ``ReadRequest`` for this table.
+
+    Args:
+        table: what will be asked; an option that it does not honour is refused.
+        columns: names in the order wanted; None is all of them.
+        options: ``topic`` and ``partition`` and ``broker`` (one or several), ``from_offset``,
+            ``to_offset`` (exclusive), ``from_time``, ``to_time`` (exclusive; datetime, ISO 8601
+            text or milliseconds), ``limit``, ``mode``, ``replica``, ``include_control_records``,
+            ``log_range_only``, ``max_partition_bytes``.
+
+    Raises:
+        UsageError: an unknown option, column or value.
+    """
+    fields: dict[str, Any] = {}
+    for name, value in options.items():
+        if value is None:
+            continue
+        if name not in OPTIONS:
+            raise UsageError(f"no option named {name!r}{nearest(name, OPTIONS)}")
+        if name not in EVERY_TABLE | table.options:
+            raise UsageError(f"option {name!r} does not apply to table {table.name}")
+        fields[OPTIONS[name]] = _checked(name, value)
+    asked = ReadRequest(columns=None if columns is None else tuple(columns), **fields)
+    table.projected(asked)  # refuses unknown columns now, before any file is opened
+    return asked
+
+
+def _checked(name: str, value: Any) -> Any:  # noqa: ANN401  what a caller said
+    if name == "topic":
+        return frozenset([value] if isinstance(value, str) else value)
+    if name in ("partition", "broker"):
+        return frozenset([value] if isinstance(value, int) else value)
+    if name in ("from_time", "to_time"):
+        return timestamp_ms(value)
+    if name == "mode":
+        return parse_mode(value)
+    if name in ("from_offset", "to_offset", "limit") and value < 0:
+        raise UsageError(f"{name} is {value}: it cannot be negative")
+    return value
+
+
+def parse_mode(value: str | Mode) -> Mode:
+    """The reading mode of that name, in any case."""
+    if isinstance(value, Mode):
+        return value
+    names = [mode.value for mode in Mode]
+    if value.upper() not in names:
+        raise UsageError(f"mode {value!r} is none of {', '.join(names)}{nearest(value, names)}")
+    return Mode(value.upper())
+
+
+def timestamp_ms(value: datetime | str | int) -> int:
+    """Milliseconds since 1970 UTC of a datetime, ISO 8601 text (UTC unless it says) or a number."""
+    if isinstance(value, int):
+        return value
+    if isinstance(value, str):
+        if value.lstrip("-").isdigit():
+            return int(value)
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            raise UsageError(
+                f"{value!r} is no time: write ISO 8601 (2026-11-21T06:00:00Z) or milliseconds"
+            ) from None
+    if value.tzinfo is None:
+        value = value.replace(tzinfo=UTC)
+    since = value - datetime(1970, 1, 1, tzinfo=UTC)
+    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+
+
+def read(
+    table: Table, evidence: Evidence, request: ReadRequest, progress: Progress | None = None
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of a whole table, unit after unit, until the limit if there is one."""
+    from kafkalog_reader.tables.table import no_progress
+
+    left = request.limit
+    for unit in table.units(evidence, request):
+        for rows in table.read(unit, request, progress or no_progress):
+            if left is None:
+                yield rows
+                continue
+            yield rows[:left]
+            left -= min(left, rows.num_rows)
+            if left == 0:
+                return
+
+
+class Log:
+    """What was supplied to ``open``: log directories of one or many brokers."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+
+    def table(
+        self,
+        name: str,
+        columns: Iterable[str] | None = None,
+        *,
+        progress: Progress | None = None,
+        **options: Any,  # noqa: ANN401  checked in ``request``
+    ) -> pa.RecordBatchReader:
+        """Read one table as a stream of Arrow record batches, one window in memory at a time.
+
+        Args:
+            name: see ``kafkalog_reader.registry.TABLES``.
+            columns: names in the order wanted; None is all of them. Only these are decoded.
+            progress: called with the number of bytes read since its last call.
+            options: see ``request``.
+
+        Raises:
+            UsageError: an unknown table, column or option, at once.
+            KafkaLogError: damage, while the stream is read; see ``mode``.
+        """
+        import pyarrow as pa
+
+        wanted = table(name)
+        asked = request(wanted, columns, **options)
+        return pa.RecordBatchReader.from_batches(
+            wanted.projected(asked), read(wanted, self.evidence, asked, progress)
+        )
+
+
+def open(*paths: str, follow_links: bool = False) -> Log:  # noqa: A001  kafkalog_reader.open
+    """Look at log directories, partition directories or segment files, of one or many brokers.
+
+    Args:
+        paths: see ``kafkalog --help``; globs and ``N=PATH`` are understood.
+        follow_links: follow symbolic links; otherwise they are skipped with a warning.
+
+    Raises:
+        LogLayoutError: nothing that Kafka writes is there.
+        UnreadableFileError: the operating system refused.
+    """
+    from kafkalog_reader.io.discovery import discover
+
+    return Log(discover([str(path) for path in paths], follow_links=follow_links))

@@ -1,0 +1,52 @@
+"""Imports point one way: errors → format → io → kernel → … → cli, spark_datasource."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+LAYERS = (
+    "errors", "format", "io", "kernel", "tables", "audits", "registry", "report", "cli",
+    "spark_datasource",
+)  # fmt: skip
+MODULES = sorted(
+    path.relative_to(ROOT).as_posix()
+    for package in ("kafkalog_reader", "spark_datasource")
+    for path in (ROOT / package).rglob("*.py")
+)
+
+
+def layer_of(module: str) -> int | None:
+    """The layer of a dotted module, None for what belongs to none (the package itself, others)."""
+    parts = module.split(".")
+    name = parts[1] if parts[0] == "kafkalog_reader" and len(parts) > 1 else parts[0]
+    return LAYERS.index(name) if name in LAYERS else None
+
+
+def imported_modules(source: str) -> set[str]:
+    """Every module that the source imports anywhere, inside functions too."""
+    modules: set[str] = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            modules.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            assert node.level == 0, "relative imports hide the layer"
+            modules.update({node.module, *(f"{node.module}.{alias.name}" for alias in node.names)})
+    return modules
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_module_imports_no_later_layer(module: str) -> None:
+    own = layer_of(module.removesuffix(".py").replace("/", "."))
+    imported = {name: layer_of(name) for name in imported_modules((ROOT / module).read_text())}
+    if own is None:
+        return  # kafkalog_reader/__init__.py names the public API lazily
+    assert {name for name, layer in imported.items() if layer is not None and layer > own} == set()
+
+
+def test_an_upward_import_is_seen_even_inside_a_function() -> None:
+    source = "def f():\n    from kafkalog_reader.cli import main\n"
+    assert layer_of("kafkalog_reader.cli") in {layer_of(name) for name in imported_modules(source)}
