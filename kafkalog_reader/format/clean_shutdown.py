@@ -1,0 +1,49 @@
+"""``.kafka_cleanshutdown``: its existence marks an orderly shutdown, its content the broker epoch.
+
+Source: Kafka 4.0, storage.internals.log.CleanShutdownFileHandler (KIP-966).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Final
+
+MAX_CONTENT_SIZE: Final[int] = 4096
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CleanShutdown:
+    """What the marker says; None is unknown, as in every marker written before 3.7."""
+
+    version: int | None
+    broker_epoch: int | None
+
+
+UNKNOWN_BROKER_EPOCH: Final = CleanShutdown(version=None, broker_epoch=None)
+
+
+def parse_clean_shutdown(content: bytes) -> CleanShutdown:
+    """Read the marker; unreadable content is no error, as in Kafka, only an unknown epoch."""
+    if not content or len(content) > MAX_CONTENT_SIZE:
+        return UNKNOWN_BROKER_EPOCH
+    try:
+        fields = json.loads(content)
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, or nested to break the parser
+        return UNKNOWN_BROKER_EPOCH
+    if not isinstance(fields, dict):
+        return UNKNOWN_BROKER_EPOCH
+    return CleanShutdown(
+        version=_integer(fields.get("version")), broker_epoch=_integer(fields.get("brokerEpoch"))
+    )
+
+
+def build_clean_shutdown(broker_epoch: int | None) -> bytes:
+    """Write the marker of 3.7 and later; None writes the empty one of earlier releases."""
+    if broker_epoch is None:
+        return b""
+    return json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":")).encode()
+
+
+def _integer(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
