@@ -1,0 +1,31 @@
+"""``--fail-on SEVERITY``: from which severity on a finding makes the exit status 1."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final
+
+import click
+
+SEVERITIES: Final = {"critical": "C", "high": "H", "medium": "M", "low": "L", "information": "I"}
+NEVER: Final = "never"
+_ORDER: Final = "".join(SEVERITIES.values())
+
+
+def fail_on_option() -> Callable[[Any], Any]:
+    """The option; the command's parameter is ``fail_on``."""
+    return click.option(
+        "--fail-on",
+        type=click.Choice([*SEVERITIES, NEVER]),
+        default="high",
+        show_default=True,
+        help="Exit with 1 when there is a finding of this severity or a worse one.",
+    )
+
+
+def reached(found: Iterable[str], fail_on: str) -> bool:
+    """Whether one of the severities (C, H, M, L, I) is as bad as ``fail_on`` or worse."""
+    if fail_on == NEVER:
+        return False
+    limit = _ORDER.index(SEVERITIES[fail_on])
+    return any(_ORDER.index(severity) <= limit for severity in found)

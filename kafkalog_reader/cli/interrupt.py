@@ -1,0 +1,40 @@
+"""Ctrl-C between rows, never inside one."""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+import threading
+from collections.abc import Iterator
+from types import FrameType
+
+
+@contextlib.contextmanager
+def whole() -> Iterator[None]:
+    """Let a first Ctrl-C wait until the block is done; a second one does not wait.
+
+    Raises:
+        KeyboardInterrupt: at the end of the block, when Ctrl-C came during it.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Python delivers signals to the main thread only
+        return
+    waiting = False
+
+    def remember(number: int, frame: FrameType | None) -> None:
+        nonlocal waiting
+        if waiting:
+            signal.default_int_handler(number, frame)
+        waiting = True
+
+    before = signal.getsignal(signal.SIGINT)
+    if before is not signal.default_int_handler:
+        yield  # ignored, or somebody else's to handle
+        return
+    signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if waiting:
+        raise KeyboardInterrupt

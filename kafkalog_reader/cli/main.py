@@ -1,0 +1,72 @@
+"""``kafkalog``: one group of commands, each imported when it is called."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Final, NoReturn
+
+import click
+
+from kafkalog_reader import __version__
+from kafkalog_reader.cli.run import run, verbose_option
+
+COMMANDS: Final = {
+    "ls": "kafkalog_reader.cli.ls:ls_command",
+    "table": "kafkalog_reader.cli.table:table_command",
+    "tables": "kafkalog_reader.cli.tables:tables_command",
+    "dump": "kafkalog_reader.cli.dump:dump_command",
+    "inspect": "kafkalog_reader.cli.inspect:inspect_command",
+}
+
+
+class LazyGroup(click.Group):
+    """Imports a command when it is asked for: ``--help`` must not wait for Arrow."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*COMMANDS, *super().list_commands(ctx)]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return super().get_command(ctx, cmd_name)
+        module, attribute = COMMANDS[cmd_name].split(":")
+        command = getattr(import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, or say which known one is closest."""
+        if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            from kafkalog_reader.tables.names import nearest
+
+            close = nearest(args[0], COMMANDS) or f". Known: {', '.join(COMMANDS)}."
+            raise click.UsageError(f"no command named {args[0]!r}{close}", ctx)
+        return super().resolve_command(ctx, args)
+
+
+@click.group(
+    cls=LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="kafkalog", message="%(prog)s %(version)s")
+@verbose_option()
+def kafkalog(verbose: bool) -> None:
+    """Read what Kafka keeps on disk. Never writes to it, needs no broker.
+
+    PATH is a segment file, a partition directory, a log directory, or a folder that holds log
+    directories of several brokers; also a glob in quotes. N=PATH gives the node id where
+    meta.properties is missing, NAME=PATH a label.
+
+    \b
+    Example:
+      kafkalog ls 1=/mnt/b1 2=/mnt/b2
+
+    Standard output is data, standard error is narration. Exit status: 0 nothing found at or above
+    --fail-on, 1 something was, 2 trouble (usage, unreadable input), 130 after Ctrl-C.
+    """
+
+
+def main() -> NoReturn:
+    """The console script ``kafkalog``."""
+    run(kafkalog)

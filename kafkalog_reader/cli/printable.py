@@ -1,0 +1,88 @@
+"""Text that is safe and readable on a terminal: escapes, grouped numbers, sizes."""
+
+from __future__ import annotations
+
+import re
+import sys
+import unicodedata
+from functools import lru_cache
+from typing import Final
+
+# What a terminal obeys instead of showing: C0 and C1 controls, DEL, bidirectional overrides, the
+# line separators, halves of surrogate pairs. A topic or a key must not move the cursor.
+UNPRINTABLE: Final = (
+    "\\x00-\\x1f\\x7f-\\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
+)
+_UNPRINTABLE: Final = re.compile(f"[{UNPRINTABLE}]")
+_NON_ASCII: Final = re.compile(r"[^\x00-\x7f]")
+_ASCII_TWINS: Final = {"–": "-", "—": "-", "−": "-", "…": "...", "→": "->", "×": "x", "·": "-"}
+KIBIBYTE: Final = 1024
+
+
+def printable(text: str) -> str:
+    """The text with everything that would act on a terminal written as an escape."""
+    return _UNPRINTABLE.sub(_escape, text)
+
+
+def _escape(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    named = {9: "\\t", 10: "\\n", 13: "\\r"}.get(code)
+    return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
+
+
+def for_stream(text: str, encoding: str | None) -> str:
+    """The text as this stream can show it: typographic signs become ASCII where it must be."""
+    if is_unicode(encoding):
+        return text
+    return _NON_ASCII.sub(lambda found: _ascii(found[0]), text)
+
+
+def _ascii(character: str) -> str:
+    if character in _ASCII_TWINS:
+        return _ASCII_TWINS[character]
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
+
+
+@lru_cache(maxsize=8)
+def is_unicode(encoding: str | None) -> bool:
+    """Whether a stream of this encoding can show every character."""
+    return (encoding or "ascii").lower().replace("-", "").replace("_", "").startswith("utf")
+
+
+def stdout_is_unicode() -> bool:
+    """Whether standard output can show every character."""
+    return is_unicode(sys.stdout.encoding)
+
+
+def width(text: str) -> int:
+    """Columns that the text takes on a terminal."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if unicodedata.combining(character) else
+        2 if unicodedata.east_asian_width(character) in "WF" else 1
+        for character in text
+    )  # fmt: skip
+
+
+def grouped(number: int) -> str:
+    """A number as people read it: 1,048,203."""
+    return f"{number:,}"
+
+
+def size(size_in_bytes: int) -> str:
+    """Bytes in B, KiB, MiB, GiB or TiB with one decimal."""
+    amount, unit = float(size_in_bytes), "B"
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        # 1023.95 would be shown as 1,024.0 of its unit
+        if amount < KIBIBYTE - 0.05 or unit == "TiB":
+            break
+        amount /= KIBIBYTE
+    return f"{size_in_bytes} B" if unit == "B" else f"{amount:,.1f} {unit}"
+
+
+def plural(number: int, noun: str) -> str:
+    """``1 row``, ``2 rows``, ``1,204 partitions``; nouns in -x and -ch take -es."""
+    ending = "" if number == 1 else "es" if noun.endswith(("x", "ch")) else "s"
+    return f"{number:,} {noun}{ending}"

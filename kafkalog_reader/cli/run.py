@@ -1,0 +1,162 @@
+"""What the console scripts share: exit status, one-line errors, warnings, Ctrl-C, closed pipes."""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+import click
+
+from kafkalog_reader.cli.printable import printable
+from kafkalog_reader.errors import KafkaLogError
+
+CLEAN: Final = 0
+FOUND: Final = 1
+"""Something at or above ``--fail-on`` was found."""
+TROUBLE: Final = 2
+"""Wrong usage, unreadable or damaged input: the question was not answered."""
+INTERRUPTED: Final = 130
+PIPE_CLOSED: Final = 141
+"""128 + SIGPIPE, as of any Unix command whose reader went away."""
+
+LOGGERS: Final = ("kafkalog_reader", "spark_datasource")
+WARNINGS_REMEMBERED: Final = 10_000
+
+
+@dataclass(slots=True)
+class Session:
+    """What a command tells the wrapper around it; the ``obj`` of click's root context."""
+
+    verbose: bool = False
+    how_far: Callable[[], str] | None = None
+    """Says how far the command came, as the end of a sentence; asked after Ctrl-C."""
+
+
+def session() -> Session:
+    """The session of the running command."""
+    return click.get_current_context().find_root().ensure_object(Session)
+
+
+def _remember_verbose(_context: click.Context, _option: click.Parameter, value: bool) -> bool:
+    if value:
+        session().verbose = True
+    return value
+
+
+def verbose_option(help_text: str = "Show the traceback of an error.") -> Callable[[Any], Any]:
+    """The option ``--verbose``; the command's parameter ``verbose`` holds it too."""
+    return click.option("--verbose", is_flag=True, callback=_remember_verbose, help=help_text)
+
+
+def run(command: click.Command, arguments: Sequence[str] | None = None) -> NoReturn:
+    """Run a command as the whole program; never returns.
+
+    Args:
+        command: returns its exit status, None is 0.
+        arguments: without the program's name; None is ``sys.argv[1:]``.
+    """
+    sys.exit(status(command, arguments))
+
+
+def status(command: click.Command, arguments: Sequence[str] | None = None) -> int:
+    """Run a command and give its exit status; errors have become one line on standard error."""
+    current = Session()
+    with _warnings_on_stderr():
+        try:
+            found = _outcome(command, arguments, current)
+            sys.stdout.flush()
+        except click.ClickException as error:
+            error.show()
+            return TROUBLE
+        except KafkaLogError as error:
+            _say(str(error), current)
+            return TROUBLE
+        except BrokenPipeError:
+            return _pipe_closed()
+        except OSError as error:
+            _say(_os_error(error), current)
+            return TROUBLE
+        except (click.Abort, KeyboardInterrupt):
+            return _interrupted(current)
+        except Exception as error:
+            # The one place that may: a bug must not end with status 1, which means "found".
+            _say(f"unexpected {type(error).__name__}: {error}. This is a bug: please report it "
+                 "with what --verbose shows", current)  # fmt: skip
+            return TROUBLE
+        return found
+
+
+def _outcome(command: click.Command, arguments: Sequence[str] | None, current: Session) -> int:
+    try:
+        outcome = command.main(args=arguments, standalone_mode=False, obj=current)
+    except SystemExit as end:
+        if _is_closed_pipe(end.__context__):  # click turns it into exit 1, which means "found"
+            raise BrokenPipeError from end
+        raise
+    return outcome if isinstance(outcome, int) else CLEAN
+
+
+def _is_closed_pipe(error: BaseException | None) -> bool:
+    return isinstance(error, OSError) and error.errno == errno.EPIPE
+
+
+def _say(problem: str, current: Session) -> None:
+    if current.verbose:
+        traceback.print_exc()
+    click.echo(f"error: {printable(problem)}", err=True)
+
+
+def _os_error(error: OSError) -> str:
+    reason = error.strerror or str(error)
+    return f"{os.fsdecode(error.filename)}: {reason}" if error.filename is not None else reason
+
+
+def _pipe_closed() -> int:
+    with contextlib.suppress(OSError, ValueError):  # closed, or replaced by something without one
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.__stdout__.fileno())  # or Python complains when it flushes at its end
+        os.close(nowhere)
+    return PIPE_CLOSED
+
+
+def _interrupted(current: Session) -> int:
+    so_far = current.how_far() if current.how_far is not None else ""
+    with contextlib.suppress(BrokenPipeError):
+        sys.stdout.flush()
+    click.echo(f"interrupted{': ' if so_far else ''}{so_far}", err=True)
+    return INTERRUPTED
+
+
+class _WarningLines(logging.Handler):
+    """Write each warning of the library once, as ``warning: ...``."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self._said: set[str] = set()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        message = printable(record.getMessage())
+        if message in self._said:
+            return
+        if len(self._said) < WARNINGS_REMEMBERED:
+            self._said.add(message)
+        click.echo(f"{record.levelname.lower()}: {message}", err=True)
+
+
+@contextlib.contextmanager
+def _warnings_on_stderr() -> Iterator[None]:
+    handler = _WarningLines()
+    for name in LOGGERS:
+        logging.getLogger(name).addHandler(handler)
+    try:
+        yield
+    finally:
+        for name in LOGGERS:
+            logging.getLogger(name).removeHandler(handler)
