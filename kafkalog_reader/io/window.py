@@ -1,0 +1,136 @@
+"""Windows over a file: ``pread`` into one buffer that is used again and again.
+
+Not ``mmap``: a file that shrinks under a mapping kills the process with SIGBUS, a short ``pread``
+is only an error message.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import LogPosition, UnreadableFileError
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+WINDOW_SIZE: Final = 8 << 20
+_LARGEST_READ: Final = 1 << 30  # Linux transfers at most 2,147,479,552 bytes a call
+
+
+class Windows:
+    """Reads a byte range of one regular file, a window at a time.
+
+    Args:
+        path: the file; a symbolic link is refused unless ``follow_links``.
+        start, stop: the byte range; ``stop`` None is the end of the file, and never lies behind it.
+        size: of the buffer in bytes; it grows when ``read`` is asked for more at least.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened, or is no regular file (a FIFO would hang).
+    """
+
+    def __init__(
+        self,
+        path: str,
+        start: int = 0,
+        stop: int | None = None,
+        *,
+        size: int = WINDOW_SIZE,
+        follow_links: bool = False,
+    ) -> None:
+        self.path = path
+        self._descriptor = open_regular_file(path, follow_links=follow_links)
+        self.size_in_bytes = os.fstat(self._descriptor).st_size
+        self.start = min(max(start, 0), self.size_in_bytes)
+        self.stop = self.size_in_bytes if stop is None else min(stop, self.size_in_bytes)
+        self._buffer = bytearray(max(1, min(size, self.stop - self.start)))
+
+    def read(self, position: int, at_least: int = 0) -> memoryview:
+        """The bytes from ``position`` on: a buffer full, or ``at_least`` where that is more.
+
+        Shorter only where the range ends. Valid until the next call.
+
+        Raises:
+            UnreadableFileError: the read failed, or the file has shrunk since it was opened.
+        """
+        left = max(0, self.stop - position)
+        wanted = min(max(len(self._buffer), at_least), left)
+        if wanted > len(self._buffer):  # a record batch larger than the window
+            self._buffer = bytearray(wanted)
+        window = memoryview(self._buffer)[:wanted]
+        filled = 0
+        while filled < wanted:
+            part = window[filled : filled + _LARGEST_READ]
+            try:
+                count = os.preadv(self._descriptor, [part], position + filled)
+            except OSError as error:
+                where = LogPosition(self.path, position + filled)
+                raise UnreadableFileError(_reason(error), where) from error
+            if count == 0:
+                where = LogPosition(self.path, position + filled)
+                raise UnreadableFileError(
+                    f"the file ends here, but was {self.size_in_bytes} bytes long when opened", where
+                )
+            filled += count
+        return window
+
+    def close(self) -> None:
+        """Close the file; the last window stays valid."""
+        if self._descriptor >= 0:
+            os.close(self._descriptor)
+            self._descriptor = -1
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def open_regular_file(path: str, *, follow_links: bool = False) -> int:
+    """A descriptor of a regular file, for reading only; nothing else is ever opened.
+
+    Raises:
+        UnreadableFileError: it is missing, refused, a symbolic link, a directory, FIFO or device.
+    """
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # opening a FIFO must not wait for a writer
+    if not follow_links:
+        flags |= os.O_NOFOLLOW
+    where = LogPosition(path)
+    try:
+        descriptor = os.open(path, flags)
+    except OSError as error:
+        raise UnreadableFileError(_reason(error), where) from error
+    except ValueError as error:  # a NUL in the name
+        raise UnreadableFileError(str(error), where) from error
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise UnreadableFileError("not a regular file", where)
+    return descriptor
+
+
+def read_small_file(path: str, limit: int) -> bytes:
+    """The whole of a file that is small by nature: a checkpoint, ``meta.properties``.
+
+    Raises:
+        UnreadableFileError: it cannot be read, or holds more than ``limit`` bytes.
+    """
+    with Windows(path, size=limit + 1) as windows:
+        if windows.size_in_bytes > limit:
+            raise UnreadableFileError(
+                f"{windows.size_in_bytes} bytes where at most {limit} are expected",
+                LogPosition(path),
+            )
+        return bytes(windows.read(0))
+
+
+def _reason(error: OSError) -> str:
+    return error.strerror or str(error)
