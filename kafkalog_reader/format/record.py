@@ -1,0 +1,150 @@
+"""A record of a magic-2 batch, as stored: deltas to the batch's base, lengths as varints.
+
+Source: Kafka 4.0, common.record.DefaultRecord.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Final
+
+from construct import (
+    Bytes,
+    Computed,
+    Construct,
+    ConstructError,
+    FocusedSeq,
+    GreedyBytes,
+    IfThenElse,
+    Int8sb,
+    Prefixed,
+    PrefixedArray,
+    Rebuild,
+    Struct,
+    Terminated,
+    this,
+)
+
+from kafkalog_reader.errors import CorruptRecordError
+from kafkalog_reader.format.varint import VARINT, VARLONG
+
+if TYPE_CHECKING:
+    from kafkalog_reader.errors import LogPosition
+
+NULLABLE_BYTES: Final[Construct] = FocusedSeq(  # a length of −1 is null, 0 is empty
+    "content",
+    "length"
+    / Rebuild(VARINT, lambda fields: -1 if fields.content is None else len(fields.content)),
+    "content" / IfThenElse(this.length == -1, Computed(None), Bytes(this.length)),
+)
+RECORD_HEADER: Final = Struct(
+    "key" / Prefixed(VARINT, GreedyBytes),  # null is not allowed
+    "value" / NULLABLE_BYTES,
+)
+RECORD_BODY: Final = Struct(
+    "attributes" / Int8sb,  # unused, 0
+    "timestamp_delta" / VARLONG,  # to the batch's base timestamp; may be negative
+    "offset_delta" / VARINT,
+    "key" / NULLABLE_BYTES,
+    "value" / NULLABLE_BYTES,
+    "headers" / PrefixedArray(VARINT, RECORD_HEADER),
+    Terminated,  # the body fills its length exactly
+)
+RECORD: Final = Prefixed(VARINT, RECORD_BODY)
+MIN_RECORD_SIZE: Final[int] = 7  # each field above, and the length, takes a byte at least
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordHeader:
+    """One header: keys may repeat, the order means something, the value may be null."""
+
+    key: str
+    value: bytes | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Record:
+    """A record as stored; the batch knows its offset, timestamp and sequence."""
+
+    offset_delta: int
+    timestamp_delta: int = 0
+    key: bytes | None = None
+    value: bytes | None = None
+    headers: tuple[RecordHeader, ...] = ()
+    attributes: int = 0
+
+
+def parse_records(content: bytes, count: int, where: LogPosition) -> tuple[Record, ...]:
+    """Read the ``count`` uncompressed records of a batch, which fill ``content`` exactly.
+
+    Args:
+        content: the concatenated records, decompressed.
+        count: of the batch's header.
+        where: the place of ``content``; its position is None where the payload was compressed.
+
+    Raises:
+        CorruptRecordError: a record contradicts its lengths, or the count the bytes.
+    """
+    if not 0 <= count <= len(content) // MIN_RECORD_SIZE:
+        raise CorruptRecordError(f"{count} records cannot stand in {len(content)} bytes", where)
+    stream = BytesIO(content)
+    records = []
+    for index in range(count):
+        start = stream.tell()
+        try:
+            records.append(_record(RECORD.parse_stream(stream)))
+        except ConstructError as error:
+            raise CorruptRecordError(
+                f"record {index} of {count}, at byte {start} of the records: {_reason(error)}",
+                _moved(where, start),
+            ) from error
+    if stream.tell() != len(content):
+        surplus = len(content) - stream.tell()
+        raise CorruptRecordError(
+            f"{surplus} bytes remain behind the last of {count} records",
+            _moved(where, stream.tell()),
+        )
+    return tuple(records)
+
+
+def build_record(record: Record) -> bytes:
+    """Write one record, its length first."""
+    return bytes(
+        RECORD.build(
+            {
+                "attributes": record.attributes,
+                "timestamp_delta": record.timestamp_delta,
+                "offset_delta": record.offset_delta,
+                "key": record.key,
+                "value": record.value,
+                "headers": [
+                    {"key": header.key.encode(), "value": header.value} for header in record.headers
+                ],
+            }
+        )
+    )
+
+
+def _record(fields: Any) -> Record:  # noqa: ANN401  # a construct container
+    return Record(
+        attributes=fields.attributes,
+        timestamp_delta=fields.timestamp_delta,
+        offset_delta=fields.offset_delta,
+        key=fields.key,
+        value=fields.value,
+        headers=tuple(
+            # as Kafka's clients: what is not UTF-8 is replaced
+            RecordHeader(key=header.key.decode("utf-8", "replace"), value=header.value)
+            for header in fields.headers
+        ),
+    )
+
+
+def _moved(where: LogPosition, distance: int) -> LogPosition:
+    return where if where.position is None else replace(where, position=where.position + distance)
+
+
+def _reason(error: ConstructError) -> str:
+    """Take what construct says about the cause, without its path: ours says where."""
+    return str(error).splitlines()[-1].strip()

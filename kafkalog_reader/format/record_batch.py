@@ -1,0 +1,152 @@
+"""A record batch of magic 2: a header, then records, maybe compressed as a whole.
+
+Source: Kafka 4.0, common.record.DefaultRecordBatch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
+from kafkalog_reader.format.compression import Codec, compress, decompress
+from kafkalog_reader.format.crc import compute_crc32c
+from kafkalog_reader.format.record import Record, build_record, parse_records
+from kafkalog_reader.format.record_batch_header import (
+    CRC_COVERS_FROM,
+    HEADER_SIZE,
+    MAGIC,
+    MIN_LENGTH,
+    RecordBatchHeader,
+    build_record_batch_header,
+    parse_record_batch_header,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kafkalog_reader.errors import LogPosition
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordBatch:
+    """A header and the records behind it."""
+
+    header: RecordBatchHeader
+    records: tuple[Record, ...]
+
+
+def parse_record_batch(content: bytes, where: LogPosition) -> RecordBatch:
+    """Read the batch that ``content`` begins with, CRC checked, records decompressed.
+
+    Raises:
+        CorruptRecordError: cut short, a wrong CRC, or records that contradict the header.
+        UnsupportedFormatError: another magic, an unknown codec, or too much to decompress.
+    """
+    header = parse_record_batch_header(content, where)
+    where = replace(where, offset=header.base_offset)
+    if len(content) < header.size_in_bytes:
+        raise CorruptRecordError(
+            f"batch cut short: {len(content)} of {header.size_in_bytes} bytes", where
+        )
+    computed = compute_batch_crc(content, header)
+    if header.crc != computed:
+        raise CorruptRecordError(
+            f"CRC-32C stored 0x{header.crc:08x}, computed 0x{computed:08x}", where
+        )
+    return RecordBatch(header=header, records=parse_batch_records(content, header, where))
+
+
+def parse_batch_records(
+    content: bytes, header: RecordBatchHeader, where: LogPosition
+) -> tuple[Record, ...]:
+    """Read the records behind ``header`` in a whole batch, whatever its CRC says.
+
+    Raises:
+        CorruptRecordError: the payload or a record contradicts the format or the header.
+        UnsupportedFormatError: an unknown codec, or too much to decompress.
+    """
+    if header.records_count == 0:  # an empty batch of the cleaner: nobody looks behind the header
+        return ()
+    if header.records_count < 0:
+        raise CorruptRecordError(f"records count {header.records_count}", where)
+    payload = batch_payload(content, header, where)
+    if header.codec_id != Codec.NONE:
+        return parse_records(payload, header.records_count, replace(where, position=None))
+    start = None if where.position is None else where.position + HEADER_SIZE
+    return parse_records(payload, header.records_count, replace(where, position=start))
+
+
+def batch_payload(content: bytes, header: RecordBatchHeader, where: LogPosition) -> bytes:
+    """Take the concatenated records behind ``header``, decompressed.
+
+    Raises:
+        CorruptRecordError: they do not decompress.
+        UnsupportedFormatError: an unknown codec, or too much to decompress.
+    """
+    if header.codec_id > max(Codec):
+        raise UnsupportedFormatError(f"codec {header.codec_id}: only 0 to 4 are known", where)
+    payload = content[HEADER_SIZE : header.size_in_bytes]
+    return decompress(Codec(header.codec_id), payload, where)
+
+
+def compute_batch_crc(content: bytes, header: RecordBatchHeader) -> int:
+    """Compute the CRC-32C of the covered bytes of a whole batch."""
+    return compute_crc32c(content[CRC_COVERS_FROM : header.size_in_bytes])
+
+
+def build_record_batch(
+    records: Iterable[Record],
+    *,
+    base_offset: int = 0,
+    leader_epoch: int = 0,
+    codec: Codec = Codec.NONE,
+    base_timestamp: int = -1,
+    producer_id: int = -1,
+    producer_epoch: int = -1,
+    base_sequence: int = -1,
+    flags: int = 0,
+    attributes: int | None = None,
+    payload: bytes | None = None,
+    last_offset_delta: int | None = None,
+    max_timestamp: int | None = None,
+    records_count: int | None = None,
+    length: int | None = None,
+    magic: int = MAGIC,
+    crc: int | None = None,
+) -> bytes:
+    """Write a batch; what is None is computed as Kafka's writers do, and what is given may lie.
+
+    Deltas of ``records`` are to ``base_offset`` and ``base_timestamp``. ``flags`` are attribute
+    bits beside the codec (``TRANSACTIONAL_BIT`` and its like); ``attributes`` replaces them and the
+    codec's. ``payload`` stands behind the header instead of the compressed records.
+    """
+    kept = tuple(records)
+    if payload is None:
+        payload = compress(codec, b"".join(map(build_record, kept)))
+    if last_offset_delta is None:
+        last_offset_delta = max((record.offset_delta for record in kept), default=0)
+    if max_timestamp is None:
+        max_timestamp = max(
+            (base_timestamp + record.timestamp_delta for record in kept), default=-1
+        )
+    header = RecordBatchHeader(
+        base_offset=base_offset,
+        length=MIN_LENGTH + len(payload) if length is None else length,
+        leader_epoch=leader_epoch,
+        magic=magic,
+        crc=0 if crc is None else crc,
+        attributes=codec | flags if attributes is None else attributes,
+        last_offset_delta=last_offset_delta,
+        base_timestamp=base_timestamp,
+        max_timestamp=max_timestamp,
+        producer_id=producer_id,
+        producer_epoch=producer_epoch,
+        base_sequence=base_sequence,
+        records_count=len(kept) if records_count is None else records_count,
+    )
+    content = build_record_batch_header(header) + payload
+    if crc is None:
+        true_crc = compute_crc32c(content[CRC_COVERS_FROM:])
+        content = build_record_batch_header(replace(header, crc=true_crc)) + payload
+    return content

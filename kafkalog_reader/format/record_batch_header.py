@@ -1,0 +1,195 @@
+"""The 61 bytes before the records of a magic-2 batch, and what they say.
+
+Source: Kafka 4.0, common.record.DefaultRecordBatch and FileLogInputStream.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from enum import IntEnum
+from typing import TYPE_CHECKING, Final
+
+from construct import Int8sb, Int16sb, Int32sb, Int32ub, Int64sb, Struct
+
+from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
+
+if TYPE_CHECKING:
+    from kafkalog_reader.errors import LogPosition
+    from kafkalog_reader.format.record import Record
+
+LOG_ENTRY: Final = Struct(  # what every magic begins with
+    "base_offset" / Int64sb,
+    "length" / Int32sb,  # of what follows this field
+    "leader_epoch" / Int32sb,  # in magic 0 and 1 a CRC stands here
+    "magic" / Int8sb,
+)
+RECORD_BATCH_HEADER: Final = Struct(
+    *LOG_ENTRY.subcons,
+    "crc" / Int32ub,  # CRC-32C of everything behind it
+    "attributes" / Int16sb,
+    "last_offset_delta" / Int32sb,  # kept when compaction takes records away
+    "base_timestamp" / Int64sb,
+    "max_timestamp" / Int64sb,
+    "producer_id" / Int64sb,
+    "producer_epoch" / Int16sb,
+    "base_sequence" / Int32sb,
+    "records_count" / Int32sb,
+)
+HEADER_SIZE: Final[int] = RECORD_BATCH_HEADER.sizeof()
+LOG_ENTRY_SIZE: Final[int] = LOG_ENTRY.sizeof()
+LENGTH_END: Final[int] = 12
+"""``length`` counts from here."""
+CRC_COVERS_FROM: Final[int] = 21
+"""Base offset, length, leader epoch and magic are not covered: the leader rewrites them."""
+MIN_LENGTH: Final[int] = HEADER_SIZE - LENGTH_END
+MIN_LEGACY_LENGTH: Final[int] = 14
+MAGIC: Final[int] = 2
+
+CODEC_MASK: Final[int] = 0x07
+LOG_APPEND_TIME_BIT: Final[int] = 0x08
+TRANSACTIONAL_BIT: Final[int] = 0x10
+CONTROL_BIT: Final[int] = 0x20
+DELETE_HORIZON_BIT: Final[int] = 0x40
+
+MAX_SEQUENCE: Final[int] = 2**31 - 1
+
+
+class TimestampType(IntEnum):
+    """Who set the timestamps: the producer, or the leader when it appended."""
+
+    CREATE_TIME = 0
+    LOG_APPEND_TIME = 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordBatchHeader:
+    """The header's fields as stored; times in milliseconds since 1970 UTC, −1 is none."""
+
+    base_offset: int
+    length: int
+    leader_epoch: int
+    magic: int
+    crc: int
+    attributes: int
+    last_offset_delta: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    records_count: int
+
+    @property
+    def size_in_bytes(self) -> int:
+        return LENGTH_END + self.length
+
+    @property
+    def last_offset(self) -> int:
+        """Inclusive, and kept when compaction takes the last record away."""
+        return _wrapped(self.base_offset + self.last_offset_delta)
+
+    @property
+    def next_offset(self) -> int:
+        return _wrapped(self.last_offset + 1)
+
+    @property
+    def codec_id(self) -> int:
+        """0 to 7, of which 5 to 7 name no codec."""
+        return self.attributes & CODEC_MASK
+
+    @property
+    def timestamp_type(self) -> TimestampType:
+        return TimestampType(bool(self.attributes & LOG_APPEND_TIME_BIT))
+
+    @property
+    def is_transactional(self) -> bool:
+        return bool(self.attributes & TRANSACTIONAL_BIT)
+
+    @property
+    def is_control(self) -> bool:
+        return bool(self.attributes & CONTROL_BIT)
+
+    @property
+    def delete_horizon(self) -> int | None:
+        """When the cleaner may drop the tombstones and markers here (KIP-534), or None."""
+        return self.base_timestamp if self.attributes & DELETE_HORIZON_BIT else None
+
+    @property
+    def last_sequence(self) -> int:
+        """Computed, never stored; −1 where there is no base sequence."""
+        return self._sequence(self.last_offset_delta)
+
+    def offset_of(self, record: Record) -> int:
+        return _wrapped(self.base_offset + record.offset_delta)
+
+    def timestamp_of(self, record: Record) -> int:
+        """Milliseconds since 1970 UTC; the leader's clock where it stamped the whole batch."""
+        if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
+            return self.max_timestamp
+        return _wrapped(self.base_timestamp + record.timestamp_delta)
+
+    def sequence_of(self, record: Record) -> int:
+        """It follows the offset delta, so it survives compaction; −1 where there is none."""
+        return self._sequence(record.offset_delta)
+
+    def _sequence(self, offset_delta: int) -> int:
+        if self.base_sequence < 0:
+            return -1
+        return increment_sequence(self.base_sequence, offset_delta)
+
+
+def parse_record_batch_header(content: bytes, where: LogPosition) -> RecordBatchHeader:
+    """Read the header of the batch that ``content`` begins with; the CRC is not checked.
+
+    Raises:
+        CorruptRecordError: cut short, or a length or magic that no batch has.
+        UnsupportedFormatError: magic 0 or 1, or newer than 2.
+    """
+    if len(content) < LOG_ENTRY_SIZE:
+        raise CorruptRecordError(f"{len(content)} bytes are no record batch", where)
+    entry = LOG_ENTRY.parse(content)
+    where = replace(where, offset=entry.base_offset)
+    if entry.length < MIN_LEGACY_LENGTH:
+        raise CorruptRecordError(f"batch length {entry.length} is below every format's", where)
+    if entry.magic != MAGIC:
+        raise _other_magic(entry.magic, where)
+    if entry.length < MIN_LENGTH:
+        raise CorruptRecordError(f"batch length {entry.length} is below {MIN_LENGTH}", where)
+    if len(content) < HEADER_SIZE:
+        raise CorruptRecordError(f"header cut short: {len(content)} of {HEADER_SIZE} bytes", where)
+    fields = RECORD_BATCH_HEADER.parse(content)
+    return RecordBatchHeader(**{name: fields[name] for name in RecordBatchHeader.__slots__})
+
+
+def build_record_batch_header(header: RecordBatchHeader) -> bytes:
+    """Write a header as it stands; nothing is computed."""
+    return bytes(RECORD_BATCH_HEADER.build(asdict(header)))
+
+
+def increment_sequence(sequence: int, increment: int) -> int:
+    """Add to a sequence number: behind 2147483647 comes 0."""
+    if sequence > MAX_SEQUENCE - increment:
+        return increment - (MAX_SEQUENCE - sequence) - 1
+    return sequence + increment
+
+
+def decrement_sequence(sequence: int, decrement: int) -> int:
+    """Subtract from a sequence number: before 0 stands 2147483647."""
+    if sequence < decrement:
+        return MAX_SEQUENCE - (decrement - sequence) + 1
+    return sequence - decrement
+
+
+def _other_magic(magic: int, where: LogPosition) -> CorruptRecordError | UnsupportedFormatError:
+    if magic in (0, 1):
+        return UnsupportedFormatError(
+            f"magic {magic}: messages from before Kafka 0.11 are not read yet", where
+        )
+    if magic < 0:
+        return CorruptRecordError(f"magic {magic} is no message format", where)
+    return UnsupportedFormatError(f"magic {magic}: only magic 2 is known", where)
+
+
+def _wrapped(value: int) -> int:
+    """Keep 64 bits, as Java's long does: an offset of a damaged batch can pass the end."""
+    return (value + 2**63) % 2**64 - 2**63

@@ -1,0 +1,79 @@
+"""Snappy as Kafka finds it: snappy-java's stream of blocks, or one raw block of other clients.
+
+Source: snappy-java 1.1.10, SnappyInputStream; Kafka 4.0, common.compress.SnappyCompression.
+"""
+
+from __future__ import annotations
+
+from io import BytesIO
+from typing import TYPE_CHECKING, Final
+
+import cramjam
+from construct import Const, ConstructError, Int32sb, Int32ub, Struct
+
+from kafkalog_reader.errors import CorruptRecordError
+from kafkalog_reader.format.decompression_limit import checked_size
+from kafkalog_reader.format.varint import UVARINT
+
+if TYPE_CHECKING:
+    from kafkalog_reader.errors import LogPosition
+
+STREAM_MAGIC: Final[bytes] = b"\x82SNAPPY\x00"
+SNAPPY_STREAM_HEADER: Final = Struct(
+    "magic" / Const(STREAM_MAGIC),
+    "version" / Int32sb,
+    "lowest_compatible_version" / Int32sb,
+)
+HEADER_SIZE: Final[int] = SNAPPY_STREAM_HEADER.sizeof()
+_MAGIC_HEAD: Final[int] = Int32ub.parse(STREAM_MAGIC)
+_BLOCK_SIZE: Final[int] = 32 * 1024  # uncompressed, as snappy-java writes
+
+
+def decompress_snappy(payload: bytes, where: LogPosition, limit: int) -> bytes:
+    """Decompress a stream of blocks, or one raw block where no stream header begins the payload.
+
+    Raises:
+        CorruptRecordError: a block is cut short or is no snappy block.
+        UnsupportedFormatError: more than ``limit`` bytes would come out.
+    """
+    if len(payload) < HEADER_SIZE or not payload.startswith(STREAM_MAGIC):
+        return _block(payload, where, limit)
+    position = HEADER_SIZE
+    blocks: list[bytes] = []
+    size = 0
+    while len(payload) - position >= 4:  # fewer stray bytes are ignored
+        length = int.from_bytes(payload[position : position + 4], "big")
+        if length == _MAGIC_HEAD:  # another stream begins
+            position += HEADER_SIZE
+            continue
+        position += 4
+        if not 0 < length <= len(payload) - position:
+            raise CorruptRecordError(
+                f"snappy block of {length} bytes, {len(payload) - position} left", where
+            )
+        blocks.append(_block(payload[position : position + length], where, limit - size))
+        size += len(blocks[-1])
+        position += length
+    return b"".join(blocks)
+
+
+def compress_snappy(content: bytes) -> bytes:
+    """Write a stream of 32 KiB blocks, as snappy-java does."""
+    header = SNAPPY_STREAM_HEADER.build({"version": 1, "lowest_compatible_version": 1})
+    blocks = (
+        bytes(cramjam.snappy.compress_raw(content[start : start + _BLOCK_SIZE]))
+        for start in range(0, len(content), _BLOCK_SIZE)
+    )
+    return bytes(header) + b"".join(Int32ub.build(len(block)) + block for block in blocks)
+
+
+def _block(block: bytes, where: LogPosition, limit: int) -> bytes:
+    try:
+        announced = UVARINT.parse_stream(BytesIO(block))
+    except ConstructError as error:
+        raise CorruptRecordError("snappy block without a length", where) from error
+    checked_size(announced, limit, where)  # before the library allocates it
+    try:
+        return bytes(cramjam.snappy.decompress_raw(block))
+    except cramjam.DecompressionError as error:
+        raise CorruptRecordError(f"snappy block does not decompress: {error}", where) from error
