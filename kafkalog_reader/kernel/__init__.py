@@ -1,0 +1,27 @@
+"""How millions are decoded: buffer in, columns out; no files, no Arrow.
+
+``*_cy.py`` is Cython in pure Python mode, compiled when the package is installed; Python itself
+prefers the built extension to the source beside it. Interpreted, ``cython.cimports`` must lead to
+the Python twins of what C provides, which is all that is arranged here.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+from kafkalog_reader.kernel import codes, primitives
+
+for _twin in (codes, primitives):
+    sys.modules.setdefault(f"cython.cimports.{_twin.__name__}", _twin)
+
+from kafkalog_reader.kernel import record_batches_cy as record_batches  # noqa: E402  after the twins
+from kafkalog_reader.kernel import records_cy as records  # noqa: E402
+from kafkalog_reader.kernel.record_batches_cy import is_compiled  # noqa: E402
+
+__all__ = ["codes", "is_compiled", "record_batches", "records"]
+
+if not is_compiled():
+    logging.getLogger(__name__).warning(
+        "the decoding kernel runs interpreted, a hundred times slower: reinstall with a C compiler"
+    )

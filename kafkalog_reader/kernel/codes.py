@@ -1,0 +1,46 @@
+"""Why the kernel stopped, and what is wrong with a record batch: small numbers, as C knows them.
+
+The twin of ``codes.pxd``; a test compares the two.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+# Why a scan of record batches stopped.
+SCAN_FULL: Final = 0  # the end was reached, or the columns are full
+SCAN_SHORT: Final = 1  # the next batch needs more bytes than there are
+SCAN_BAD_LENGTH: Final = 2
+SCAN_LEGACY_MAGIC: Final = 3
+SCAN_UNKNOWN_MAGIC: Final = 4
+
+# What is wrong with the records of a batch.
+SOUND: Final = 0
+BAD_COUNT: Final = 1
+BAD_OFFSETS: Final = 2
+BAD_VARINT: Final = 3
+BAD_RECORD_LENGTH: Final = 4
+BAD_OFFSET_DELTA: Final = 5
+BAD_KEY_LENGTH: Final = 6
+BAD_VALUE_LENGTH: Final = 7
+BAD_HEADERS_COUNT: Final = 8
+BAD_HEADER_KEY_LENGTH: Final = 9
+BAD_HEADER_VALUE_LENGTH: Final = 10
+BAD_RECORD_END: Final = 11
+BAD_BATCH_END: Final = 12
+NO_ROOM: Final = 13  # not wrong: the columns are full; never leaves the kernel
+
+PROBLEMS: Final = {
+    BAD_COUNT: "its record count is negative or more than its bytes can hold",
+    BAD_OFFSETS: "its offsets are negative or run past 2^63 - 1",
+    BAD_VARINT: "a varint does not end",
+    BAD_RECORD_LENGTH: "a record is longer than what is left of the batch",
+    BAD_OFFSET_DELTA: "an offset delta lies outside of the batch's offsets",
+    BAD_KEY_LENGTH: "a key is longer than its record, or its length is below -1",
+    BAD_VALUE_LENGTH: "a value is longer than its record, or its length is below -1",
+    BAD_HEADERS_COUNT: "a count of headers is negative or more than the record can hold",
+    BAD_HEADER_KEY_LENGTH: "a header key is null or longer than its record",
+    BAD_HEADER_VALUE_LENGTH: "a header value is longer than its record",
+    BAD_RECORD_END: "a record's fields do not fill its length",
+    BAD_BATCH_END: "bytes are left behind the last record",
+}
