@@ -1,0 +1,85 @@
+"""``python -m benchmarks``: measure, print the table, write ``docs/performance.md``."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Final
+
+import click
+
+from benchmarks.answer import DifferentAnswerError
+from benchmarks.file_rows import FILE_ROWS
+from benchmarks.live_broker import BrokerFailedError
+from benchmarks.page import (
+    PAGE,
+    Result,
+    is_worth_a_page,
+    machine,
+    markdown_table,
+    progress_line,
+    write_page,
+)
+from benchmarks.process_rows import PROCESS_ROWS
+from benchmarks.row import Bench, Row
+from benchmarks.spark_connector import NoConnectorError, connector
+from benchmarks.spark_rows import SPARK_ROWS
+from fixtures.errors import FixtureError
+from kafkalog_reader import KafkaLogError
+
+ROWS: Final = (*FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS)
+TROUBLE: Final = (
+    BrokerFailedError,
+    DifferentAnswerError,
+    FixtureError,
+    ImportError,
+    KafkaLogError,
+    NoConnectorError,
+    OSError,
+    subprocess.SubprocessError,
+)
+"""What makes one row fail; the others are measured all the same."""
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Small files and few rounds: two minutes, no page.")
+@click.option("--only", multiple=True, metavar="NAME", help="Rows whose name contains NAME.")
+@click.option("--peers-only", is_flag=True, help="Measure the peers alone.")
+@click.option("--list", "list_rows", is_flag=True, help="List the rows and their targets.")
+def main(quick: bool, only: tuple[str, ...], peers_only: bool, list_rows: bool) -> None:
+    """Compare kafkalog with its peers.
+
+    A full run writes docs/performance.md. The exit status is 1 if a row could not be measured; a
+    missed target is shown and changes nothing.
+    """
+    rows = [row for row in ROWS if not only or any(name in row.name for name in only)]
+    if not rows:
+        raise click.UsageError(f"no row is named like {', '.join(only)}; --list shows all")
+    if list_rows:
+        for row in rows:
+            target = str(row.target or "–")
+            click.echo(f"{row.name:22} {target:>12}  {row.work} | {row.against}")
+        return
+    bench = Bench(quick=quick, peers_only=peers_only)
+    click.echo(machine(), err=True)
+    results = []
+    for row in rows:
+        results.append(measure(row, bench))
+        click.echo(progress_line(results[-1]), err=True)
+    click.echo(markdown_table(results))
+    if is_worth_a_page(bench, results, len(ROWS)):
+        write_page(results, connector()[0])
+        click.echo(f"wrote {PAGE.name}", err=True)
+    sys.exit(any(result.figure is None for result in results))
+
+
+def measure(row: Row, bench: Bench) -> Result:
+    """Measure one row; a reader that fails is shown, not hidden."""
+    try:
+        return Result(row=row, figure=row.measure(bench))
+    except TROUBLE as error:
+        return Result(row=row, figure=None, trouble=f"{type(error).__name__}: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,33 @@
+"""What a pass over a segment found: a fast reader with another answer is no faster reader."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+WRAP = 1 << 64
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answer:
+    """Counts and sums over all records; sums wrap at 64 bits, so that Java's and ours compare."""
+
+    records: int
+    offsets: int
+    timestamps: int
+    key_bytes: int
+    value_bytes: int
+    first_bytes: int
+
+
+class DifferentAnswerError(Exception):
+    """Two readers of one file disagree."""
+
+
+def require_same(file: object, ours: Answer | int, peers: Answer | int) -> None:
+    """Stop the benchmark unless both readers saw the same.
+
+    Raises:
+        DifferentAnswerError: they did not.
+    """
+    if ours != peers:
+        raise DifferentAnswerError(f"{file}: we read {ours}, the peer {peers}")

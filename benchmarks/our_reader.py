@@ -1,0 +1,95 @@
+"""Our side: the public way in, and for one row the kernel itself."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow.compute as pc
+
+import kafkalog_reader
+from benchmarks.answer import WRAP, Answer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pyarrow as pa
+
+COLUMNS: Final = ("offset", "timestamp", "key", "value")
+
+
+class OurReader:
+    """Reads one segment file from its path, as a user does."""
+
+    def __init__(self, segment: Path) -> None:
+        self._path = str(segment)
+
+    def record_seconds(self) -> float:
+        """Read offset, timestamp, key and value of every record into Arrow; CRC is checked."""
+        start = time.perf_counter()
+        for _ in kafkalog_reader.open(self._path).table("records", columns=COLUMNS):
+            pass
+        return time.perf_counter() - start
+
+    def batch_seconds(self) -> float:
+        """Read the ``batches`` table, every column, CRC computed and compared."""
+        start = time.perf_counter()
+        for _ in kafkalog_reader.open(self._path).table("batches"):
+            pass
+        return time.perf_counter() - start
+
+    def batches(self) -> int:
+        """How many record batches are valid; not timed."""
+        valid = 0
+        for rows in kafkalog_reader.open(self._path).table("batches", columns=["crcValid"]):
+            valid += pc.sum(rows["crcValid"]).as_py() or 0
+        return valid
+
+    def answer(self) -> Answer:
+        """What a pass over the records finds; not timed."""
+        sums = np.zeros(6, np.int64)
+        for rows in kafkalog_reader.open(self._path).table("records", columns=COLUMNS):
+            sums += _sums(rows)
+        records, offsets, timestamps, key_bytes, value_bytes, first_bytes = map(int, sums)
+        return Answer(
+            records=records,
+            offsets=offsets % WRAP,
+            timestamps=timestamps % WRAP,
+            key_bytes=key_bytes,
+            value_bytes=value_bytes,
+            first_bytes=first_bytes,
+        )
+
+
+class OurKernel:
+    """Checks the batches of a segment that is in memory; makes no columns."""
+
+    def __init__(self, segment: Path) -> None:
+        from kafkalog_reader.kernel.record_batches import count_valid_batches
+
+        self._count = count_valid_batches
+        self._bytes = segment.read_bytes()
+        self.batches = 0
+
+    def seconds(self) -> float:
+        """Follow the header chain and check every CRC, without the GIL."""
+        start = time.perf_counter()
+        self.batches = self._count(self._bytes, 0, len(self._bytes))
+        return time.perf_counter() - start
+
+
+def _sums(rows: pa.RecordBatch) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    offsets, timestamps, keys, values = (rows.column(name) for name in COLUMNS)
+    first = b"".join(pc.binary_slice(values, 0, 1).drop_null().to_pylist())
+    milliseconds = timestamps.cast("int64").to_numpy() // 1000
+    return np.array(
+        [
+            rows.num_rows,
+            offsets.to_numpy().sum(),
+            milliseconds.sum(),
+            pc.sum(pc.binary_length(keys)).as_py() or 0,
+            pc.sum(pc.binary_length(values)).as_py() or 0,
+            np.frombuffer(first, np.int8).sum(dtype=np.int64),
+        ]
+    )

@@ -1,0 +1,112 @@
+"""What is shown: the table on the terminal, and ``docs/performance.md``."""
+
+from __future__ import annotations
+
+import os
+import platform
+import re
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from string import Template
+from typing import TYPE_CHECKING, Final
+
+from fixtures.jars import LATEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from benchmarks.row import Bench, Figure, Row
+
+PAGE: Final = Path(__file__).parent.parent / "docs" / "performance.md"
+TEMPLATE: Final = Path(__file__).with_suffix(".md.in")
+HEADER: Final = ("work", "against", "ours", "peer", "figure", "target", "met")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Result:
+    """A row with what it measured, or why it could not."""
+
+    row: Row
+    figure: Figure | None
+    trouble: str = ""
+
+    @property
+    def met(self) -> bool | None:
+        """Whether the target was reached; None where there is none, or our side was not run."""
+        if self.figure is None:
+            return False
+        if self.row.target is None or self.figure.value is None:
+            return None
+        return self.row.target.met(self.figure.value)
+
+    def cells(self) -> tuple[str, ...]:
+        row, figure = self.row, self.figure
+        target = str(row.target) if row.target else "–"
+        if figure is None:
+            return (row.work, row.against, "–", "–", self.trouble, target, "no")
+        met = {True: "yes", False: "**no**", None: "–"}[self.met]
+        return (row.work, row.against, figure.ours, figure.peer, self._value(), target, met)
+
+    def _value(self) -> str:
+        assert self.figure is not None
+        if self.figure.value is None:
+            return "–"
+        unit = self.row.target.unit if self.row.target else "×"
+        value = f"{self.figure.value:.{0 if unit == 'MiB' else 2}f} {unit}"
+        if self.figure.spread is None:
+            return value
+        low, high = self.figure.spread
+        return f"{value} ({low:.2f}–{high:.2f})"
+
+
+def markdown_table(results: Iterable[Result]) -> str:
+    lines = [HEADER, tuple("---" for _ in HEADER), *(result.cells() for result in results)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def write_page(results: Sequence[Result], connector_version: str, page: Path = PAGE) -> None:
+    """Write the page of a full run."""
+    text = Template(TEMPLATE.read_text()).substitute(
+        table=markdown_table(results),
+        missed=_missed(results),
+        date=datetime.now(UTC).date().isoformat(),
+        machine=machine(),
+        versions=versions(),
+        connector=connector_version,
+    )
+    page.write_text(text)
+
+
+def _missed(results: Sequence[Result]) -> str:
+    missed = [result.row.work for result in results if result.met is False]
+    if not missed:
+        return "Every target was met in this run."
+    return "**Missed in this run:** " + "; ".join(missed) + "."
+
+
+def machine() -> str:
+    """Cores and processor, and nothing that names the machine."""
+    models = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    cores = len(os.sched_getaffinity(0))
+    return f"{cores} cores, {models[0] if models else platform.machine()}"
+
+
+def versions() -> str:
+    """What took part."""
+    packages = ("pyarrow", "pyspark", "aiokafka", "zstandard", "lz4", "isal", "cramjam")
+    named = [f"{package} {version(package)}" for package in packages]
+    return ", ".join([f"Python {sys.version.split()[0]}", f"Kafka {LATEST}", *named])
+
+
+def progress_line(result: Result) -> str:
+    """One row, for a person who waits."""
+    _, _, ours, peer, value, target, met = result.cells()
+    return f"{result.row.name:22} ours {ours:>22}  peer {peer:>22}  {value:>24}  {target}  {met}"
+
+
+def is_worth_a_page(bench: Bench, results: Sequence[Result], rows: int) -> bool:
+    """Whether this was a full run of both sides."""
+    return not bench.quick and not bench.peers_only and len(results) == rows

@@ -1,0 +1,107 @@
+"""The rows that look at whole processes: how much memory they take, how soon they are there."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import sysconfig
+import tempfile
+import time
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from benchmarks.row import MIB, Bench, Figure, Row, Target
+from benchmarks.segments import RECORDS_PER_BATCH, Segments
+
+START_UP_ROUNDS: Final = 15
+BATCHES_PER_GIB: Final = {"none": 66_000, "zstd": 157_000}
+"""So that the file, compressed or not, has 1 GiB: the size at which a broker rolls a segment."""
+
+
+def resident_memory(codec: str, bench: Bench) -> Figure:
+    """Peak memory of a fresh process that reads 1 GiB, less its peak when all was imported."""
+    if bench.peers_only:
+        return Figure(ours="–", peer="–", value=None)
+    batches = BATCHES_PER_GIB[codec] // (16 if bench.quick else 1)
+    segment = Segments(codec=codec, records_per_segment=batches * RECORDS_PER_BATCH).file()
+    modules = _resident(segment)["modules"]
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        # A module that only its own package can import again is imported with that package.
+        json.dump([name for name in modules if _is_importable(name)], file)
+        file.flush()
+        beyond = _resident(segment, file.name)["read"] / MIB
+    return Figure(ours=f"{beyond:.0f} MiB", peer="–", value=beyond)
+
+
+def _resident(segment: Path, *arguments: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.resident", str(segment), *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+def _is_importable(name: str) -> bool:
+    module = sys.modules.get(name)
+    return name.partition(".")[0] != "benchmarks" and (
+        module is None or getattr(module, "__spec__", None) is not None
+    )
+
+
+def start_up(arguments: list[str], bench: Bench) -> Figure:
+    """How much longer a command takes than an interpreter that does nothing."""
+    command = [str(Path(sysconfig.get_path("scripts")) / "kafkalog"), *arguments]
+    rounds = 5 if bench.quick else START_UP_ROUNDS
+    ours, peer = [], []
+    for _ in range(rounds):
+        peer.append(_seconds([sys.executable, "-c", "pass"]))
+        if not bench.peers_only:
+            ours.append(_seconds(command))
+    return Figure(
+        ours=f"{median(ours):.3f} s" if ours else "–",
+        peer=f"{median(peer):.3f} s",
+        value=median(ours) - median(peer) if ours else None,
+    )
+
+
+def _seconds(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def _list_small_directory(bench: Bench) -> Figure:
+    directory = Segments(records_per_segment=RECORDS_PER_BATCH).partition_directory()
+    return start_up(["ls", str(directory)], bench)
+
+
+def _memory_row(codec: str) -> Row:
+    text = "uncompressed" if codec == "none" else codec
+    return Row(
+        name=f"memory-{codec}",
+        work=f"memory beyond imports, 1 GiB segment, {text}",
+        against="–",
+        target=Target(256, "MiB"),
+        measure=lambda bench: resident_memory(codec, bench),
+    )
+
+
+PROCESS_ROWS: Final = (
+    _memory_row("none"),
+    _memory_row("zstd"),
+    Row(
+        name="start-help",
+        work="`kafkalog --help`, longer than",
+        against="`python -c pass`",
+        target=Target(0.15, "s"),
+        measure=lambda bench: start_up(["--help"], bench),
+    ),
+    Row(
+        name="start-ls",
+        work="`kafkalog ls` of a small directory, longer than",
+        against="`python -c pass`",
+        target=Target(0.5, "s"),
+        measure=_list_small_directory,
+    ),
+)

@@ -1,0 +1,39 @@
+"""Run in a process of its own: read a segment, print the modules loaded and the memory used.
+
+``python -m benchmarks.resident SEGMENT [MODULES.json]``. With the list of modules that an earlier
+run printed, they are imported first, so that what is printed as ``read`` is memory beyond imports.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+import sys
+from pathlib import Path
+
+COLUMNS = ("offset", "timestamp", "key", "value")
+
+
+def peak_resident_bytes() -> int:
+    """The most memory this process ever had resident."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    assert found is not None
+    return int(found[1]) * 1024
+
+
+def main(segment: str, modules: str | None = None) -> None:
+    if modules is not None:
+        for name in json.loads(Path(modules).read_text()):
+            importlib.import_module(name)
+    import kafkalog_reader
+
+    imported = peak_resident_bytes()
+    for _ in kafkalog_reader.open(segment).table("records", columns=COLUMNS):
+        pass
+    read = peak_resident_bytes() - imported
+    print(json.dumps({"read": read, "modules": sorted(set(sys.modules) - {"__main__"})}))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

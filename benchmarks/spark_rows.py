@@ -1,0 +1,128 @@
+"""The rows that read with Spark: local[2], default settings, a noop sink takes all columns."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql import DataFrame, SparkSession
+from pyspark.sql import functions as f
+
+from benchmarks.answer import require_same
+from benchmarks.live_broker import live_broker
+from benchmarks.ready_source import SCHEMA, ReadySource
+from benchmarks.rounds import alternate
+from benchmarks.row import Bench, Figure, Row, Target, speed_figure
+from benchmarks.segments import RECORDS_PER_BATCH, TOPIC, Segments
+from benchmarks.spark_connector import connector
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+COLUMNS: Final = ("partition", "offset", "timestamp", "key", "value")
+DEFAULT_TASKS: Final = 10
+"""Tasks of the ready source where our side, whose number it takes otherwise, is not run."""
+
+
+def partition_of_five_segments(bench: Bench) -> Segments:
+    batches = 1_000 if bench.quick else 14_000
+    return Segments(segments=5, records_per_segment=batches * RECORDS_PER_BATCH)
+
+
+def against_ready_batches(bench: Bench) -> Figure:
+    segments = partition_of_five_segments(bench)
+    with _spark() as spark:
+        spark.dataSource.register(ReadySource)
+        ours = None if bench.peers_only else _our_records(spark, segments.partition_directory())
+        tasks = ours.rdd.getNumPartitions() if ours is not None else DEFAULT_TASKS
+        ready = (
+            spark.read.format("ready")
+            .option("rows", segments.records)
+            .option("tasks", tasks)
+            .load()
+        )
+        if ours is not None:
+            require_same(TOPIC, ours.count(), segments.records)
+        return _compare(ours, ready, segments.records, bench)
+
+
+def against_kafka_source(bench: Bench) -> Figure:
+    segments = partition_of_five_segments(bench)
+    _, jars = connector()
+    with live_broker(segments) as (address, partition), _spark(jars) as spark:
+        ours = None if bench.peers_only else _our_records(spark, partition)
+        kafka = (
+            spark.read.format("kafka")
+            .option("kafka.bootstrap.servers", address)
+            .option("subscribe", TOPIC)
+            .load()
+            .select(*COLUMNS)
+        )
+        if ours is not None:
+            require_same(TOPIC, _sums(ours), _sums(kafka))
+        return _compare(ours, kafka, segments.records, bench)
+
+
+def _our_records(spark: SparkSession, directory: Path) -> DataFrame:
+    return spark.read.format("kafkalog").schema(SCHEMA).load(str(directory))
+
+
+def _compare(ours: DataFrame | None, peer: DataFrame, rows: int, bench: Bench) -> Figure:
+    _consume(peer)
+    rounds = alternate(
+        None if ours is None else lambda: _consume(ours),
+        lambda: _consume(peer),
+        2 if bench.quick else 5,
+    )
+    return speed_figure(rounds, rows, "rows")
+
+
+def _consume(rows: DataFrame) -> float:
+    start = time.perf_counter()
+    rows.write.format("noop").mode("overwrite").save()
+    return time.perf_counter() - start
+
+
+def _sums(rows: DataFrame) -> int:
+    """One number of every column; both sources must come to the same."""
+    hashed = rows.agg(f.sum(f.xxhash64(*COLUMNS).cast("decimal(38,0)"))).first()
+    assert hashed is not None
+    return int(hashed[0])
+
+
+@contextmanager
+def _spark(jars: Sequence[Path] = ()) -> Iterator[SparkSession]:
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    builder = SparkSession.builder.master("local[2]").appName("kafkalog benchmarks")
+    builder = builder.config("spark.ui.enabled", "false")
+    builder = builder.config("spark.driver.bindAddress", "127.0.0.1")
+    builder = builder.config("spark.driver.host", "127.0.0.1")
+    builder = builder.config("spark.jars", ",".join(map(str, jars)))
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    try:
+        yield spark
+    finally:
+        spark.stop()
+
+
+SPARK_ROWS: Final = (
+    Row(
+        name="spark-ready",
+        work="Spark `records`: partition, offset, timestamp, key, value",
+        against="a source that yields ready batches",
+        target=Target(0.8),
+        measure=against_ready_batches,
+    ),
+    Row(
+        name="spark-kafka",
+        work="the same, one topic partition",
+        against='Spark\'s `format("kafka")`, live broker',
+        target=Target(4),
+        measure=against_kafka_source,
+    ),
+)
