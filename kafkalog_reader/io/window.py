@@ -72,7 +72,8 @@ class Windows:
             if count == 0:
                 where = LogPosition(self.path, position + filled)
                 raise UnreadableFileError(
-                    f"the file ends here, but was {self.size_in_bytes} bytes long when opened", where
+                    f"the file ends here, but was {self.size_in_bytes} bytes long when opened",
+                    where,
                 )
             filled += count
         return window

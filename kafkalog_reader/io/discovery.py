@@ -1,0 +1,233 @@
+"""Look at the paths that were given and say what of Kafka's is there.
+
+A log directory is known by its own files; without them (copies often lack them) by the partition
+directories in it. Folders above it are looked through. Only ``meta.properties`` is opened.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from collections import Counter
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import LogLayoutError, LogPosition, UnreadableFileError
+from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
+from kafkalog_reader.io.folder import FolderKind, found_instead, look_into
+from kafkalog_reader.io.log_directory import (
+    describe_log_directory,
+    with_assumed_cluster,
+    with_disks,
+)
+from kafkalog_reader.io.names import (
+    META_PROPERTIES,
+    DirectoryName,
+    parse_directory_name,
+    parse_segment_file_name,
+    shown,
+)
+from kafkalog_reader.io.path_argument import PathArgument, parse_path_arguments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+logger = logging.getLogger(__name__)
+
+MAX_DEPTH: Final = 6
+"""How many folders may lie above a log directory: evidence/site/host/disk, and then some."""
+
+FileKey = tuple[int, int]
+"""Device and inode: the same directory reached by two paths is one."""
+
+
+def discover(paths: Sequence[str], *, follow_links: bool = False) -> Evidence:
+    """Find the log directories, partition directories and segment files below these paths.
+
+    Args:
+        paths: a segment file, a partition directory, a log directory, a folder of log directories,
+            or a glob of these; ``N=PATH`` gives the node id that ``meta.properties`` lacks,
+            ``NAME=PATH`` a label.
+        follow_links: follow symbolic links found below the paths. The paths themselves may be
+            links: whoever names one means it.
+
+    Raises:
+        LogLayoutError: a path does not exist, or nothing that Kafka writes is there.
+        UnreadableFileError: the operating system refused to list a folder.
+    """
+    if not paths:
+        raise LogLayoutError("no path given")
+    search = _Search(follow_links)
+    for argument in parse_path_arguments(paths):
+        search.look_at(argument)
+    return search.evidence()
+
+
+@dataclass(slots=True)
+class _Search:
+    """What was found so far."""
+
+    follow_links: bool
+    roots: dict[FileKey, LogDirectory] = field(default_factory=dict)
+    given: dict[FileKey, PartitionDirectory] = field(default_factory=dict)
+    _parents: dict[str, tuple[FileKey, LogDirectory]] = field(default_factory=dict)
+    _root_keys_of_given: dict[FileKey, FileKey] = field(default_factory=dict)
+    _looked_into: set[FileKey] = field(default_factory=set)
+
+    def evidence(self) -> Evidence:
+        """All of it; what was given besides the log directory that holds it counts once."""
+        given = {
+            key: directory
+            for key, directory in self.given.items()
+            if self._root_keys_of_given[key] not in self.roots
+        }
+        stand_ins = (directory.log_directory for directory in given.values())
+        counted = with_assumed_cluster((*self.roots.values(), *stand_ins))
+        settled = dict(zip(counted, with_disks(list(counted.values())), strict=True))
+        return Evidence(
+            roots=tuple(settled[root] for root in self.roots.values()),
+            given=tuple(
+                replace(directory, log_directory=settled[directory.log_directory])
+                for directory in given.values()
+            ),
+            follow_links=self.follow_links,
+        )
+
+    def look_at(self, argument: PathArgument) -> None:
+        """Add what one argument stands for."""
+        problems = []
+        for path in argument.paths:
+            try:
+                self._look_at_path(path, argument)
+            except LogLayoutError as error:
+                problems.append(error)
+        if len(problems) == len(argument.paths):
+            if len(problems) == 1:
+                raise problems[0]
+            raise LogLayoutError(
+                f"{shown(argument.text)}: none of {len(problems)} matches is Kafka's. {problems[0]}"
+            )
+        for problem in problems:
+            logger.warning("%s", problem)
+
+    def _look_at_path(self, path: str, argument: PathArgument) -> None:
+        status = _status(path)
+        if stat.S_ISREG(status.st_mode):
+            self._add_file(path, argument)
+            return
+        if not stat.S_ISDIR(status.st_mode):
+            raise LogLayoutError(f"{shown(path)}: neither a directory nor a regular file")
+        others: Counter[str] = Counter()
+        if self._look_into(path, argument, MAX_DEPTH, others) == 0:
+            raise LogLayoutError(_nothing_here(path, others))
+
+    def _look_into(
+        self, path: str, argument: PathArgument, depth: int, others: Counter[str]
+    ) -> int:
+        """Add what a folder is or holds; returns how much of Kafka's was seen."""
+        status = _status(path)
+        key = (status.st_dev, status.st_ino)
+        if key in self._looked_into:
+            return 1  # seen under another name: nothing to add, nothing to complain about
+        self._looked_into.add(key)
+        folder = look_into(path, follow_links=self.follow_links)
+        if folder.kind is FolderKind.LOG_DIRECTORY:
+            self.roots[key] = self._described(path, argument, is_whole=True)
+            return 1
+        is_argument = depth == MAX_DEPTH
+        if folder.kind is FolderKind.PARTITION_DIRECTORY or (
+            is_argument and not folder.folders and _is_empty_partition(path)
+        ):
+            self._add_partition_directory(key, path, argument)
+            return 1
+        others.update(folder.others)
+        if depth == 0:
+            others[f"{os.path.basename(path)}/ (deeper than {MAX_DEPTH} folders)"] += 1
+            return 0
+        return sum(self._look_into(inner, argument, depth - 1, others) for inner in folder.folders)
+
+    def _add_partition_directory(
+        self, key: FileKey, path: str, argument: PathArgument, only: tuple[str, ...] | None = None
+    ) -> None:
+        name = _directory_name(path)
+        root_key, root = self._parent(path, argument)
+        self._root_keys_of_given[key] = root_key
+        self.given[key] = PartitionDirectory(
+            path=path,
+            log_directory=root,
+            topic=None if name is None else name.topic,
+            partition=None if name is None else name.partition,
+            state=None if name is None else name.state,
+            only=only,
+            follow_links=self.follow_links,
+        )
+
+    def _add_file(self, path: str, argument: PathArgument) -> None:
+        if os.path.islink(path):  # it was named itself, so it is followed; its name may be any
+            path = os.path.realpath(path)
+        directory, file_name = os.path.dirname(path) or ".", os.path.basename(path)
+        name = parse_segment_file_name(file_name)
+        if name is None:
+            raise LogLayoutError(
+                f"{shown(path)}: is no log: a segment's name is 20 digits and .log, "
+                "maybe with .deleted, .cleaned or .swap behind"
+            )
+        if name.kind != "log":
+            raise LogLayoutError(
+                f"{shown(path)}: is no log but an index: "
+                f"give {name.base_offset:020d}.log beside it, or the directory of both"
+            )
+        status = _status(directory)
+        key = (status.st_dev, status.st_ino)
+        if key not in self.given:
+            self._add_partition_directory(key, directory, argument, only=(file_name,))
+        elif (only := self.given[key].only) is not None and file_name not in only:
+            self.given[key] = replace(self.given[key], only=tuple(sorted((*only, file_name))))
+
+    def _parent(self, path: str, argument: PathArgument) -> tuple[FileKey, LogDirectory]:
+        """The log directory that a partition directory lies in, described once."""
+        parent = os.path.dirname(path) or "."
+        if os.path.basename(path) in (".", "..", ""):
+            parent = os.path.dirname(os.path.abspath(path))
+        if parent not in self._parents:
+            status = _status(parent)
+            root = self._described(parent, argument, is_whole=False)
+            self._parents[parent] = ((status.st_dev, status.st_ino), root)
+        return self._parents[parent]
+
+    def _described(self, path: str, argument: PathArgument, *, is_whole: bool) -> LogDirectory:
+        return describe_log_directory(
+            path, argument.broker_id, argument.broker_label, is_whole=is_whole
+        )
+
+
+def _status(path: str) -> os.stat_result:
+    try:
+        return os.stat(path)
+    except OSError as error:
+        raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
+
+
+def _directory_name(path: str) -> DirectoryName | None:
+    """The name of a partition directory, also where it was given as ``.`` or by a link."""
+    return parse_directory_name(os.path.basename(os.path.abspath(path))) or parse_directory_name(
+        os.path.basename(os.path.realpath(path))
+    )
+
+
+def _is_empty_partition(path: str) -> bool:
+    root = os.path.dirname(os.path.abspath(path))
+    return _directory_name(path) is not None and os.path.lexists(
+        os.path.join(root, META_PROPERTIES)
+    )
+
+
+def _nothing_here(path: str, others: Counter[str]) -> str:
+    message = f"{shown(path)}: no log directory, partition directory or segment file here"
+    if not others:
+        return f"{message}: the directory is empty."
+    return (
+        f"{message}. A log directory holds meta.properties and folders named like orders-3. "
+        f"Found: {found_instead(others)}."
+    )

@@ -1,0 +1,261 @@
+"""What was supplied: log directories, and the replicas in them. Cheap to hold and to pickle."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import TYPE_CHECKING, Protocol
+
+from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.io.names import (
+    NOT_A_PARTITION,
+    parse_directory_name,
+    segment_file_name,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+logger = logging.getLogger(__name__)
+
+Identity = tuple[str | None, str | None, int | None]
+"""Cluster id, topic, partition: two clusters in one folder stay two."""
+
+
+class Selection(Protocol):
+    """What a question narrows down to; ``tables.request.ReadRequest`` is one."""
+
+    @property
+    def brokers(self) -> frozenset[int] | None:
+        """Only replicas of these node ids; None is all."""
+
+    def selects(self, topic: str | None, partition: int | None) -> bool:
+        """Whether a topic partition is asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogDirectory:
+    """One entry of a broker's ``log.dirs``, or what stands in for it.
+
+    It stands in where only a partition directory or a segment file was given.
+
+    Attributes:
+        path: as found; raw, so show it through ``names.shown``.
+        cluster_id: of ``meta.properties``; where that says nothing and one single cluster was
+            supplied besides, that one.
+        broker_id: node id of ``meta.properties``, else the N of ``N=PATH``.
+        broker_label: NAME of ``NAME=PATH``, where NAME is no number.
+        directory_id: of ``meta.properties``.
+        clean_shutdown: whether the marker is there; None when the root itself was not given.
+        disk: what tells this directory from others of the same broker; None when it is alone.
+    """
+
+    path: str
+    cluster_id: str | None = None
+    broker_id: int | None = None
+    broker_label: str | None = None
+    directory_id: str | None = None
+    clean_shutdown: bool | None = None
+    disk: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionDirectory:
+    """One replica on disk, or what became of one.
+
+    Attributes:
+        path: as found; raw, so show it through ``names.shown``.
+        topic: None when a lone segment file lies in a folder that is no partition directory.
+        state: None live; ``delete``, ``future`` or ``stray``.
+        only: names of segment files, when those were given and not the directory.
+        follow_links: whether symbolic links inside may be followed.
+    """
+
+    path: str
+    log_directory: LogDirectory
+    topic: str | None
+    partition: int | None
+    state: str | None = None
+    only: tuple[str, ...] | None = None
+    follow_links: bool = False
+
+    @property
+    def is_replica(self) -> bool:
+        """Whether a broker would serve it: not deleted, moved to or set aside."""
+        return self.state is None
+
+    @property
+    def identity(self) -> Identity:
+        """What replicas of one partition have in common."""
+        return (self.log_directory.cluster_id, self.topic, self.partition)
+
+    @property
+    def replica_name(self) -> str:
+        """The replica for people: ``broker 1``, ``broker 1 (disk2)``, its label or its path."""
+        root = self.log_directory
+        if root.broker_label is not None:
+            name = shown(root.broker_label)
+        elif root.broker_id is not None:
+            name = f"broker {root.broker_id}"
+        else:
+            return shown(root.path)
+        return name if root.disk is None else f"{name} ({shown(root.disk)})"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentFiles:
+    """One segment of one partition directory; a size is None where there is no such file.
+
+    Attributes:
+        suffix: None live; ``deleted``, ``cleaned`` or ``swap``.
+        directory: path of the partition directory.
+        log_size: None for indexes without a log, which a broker deletes at its start.
+        modified_at: newest modification of its files, in seconds since 1970.
+        targets: (kind, path) of files that are symbolic links and may be followed.
+    """
+
+    base_offset: int
+    suffix: str | None
+    directory: str
+    log_size: int | None
+    offset_index_size: int | None
+    time_index_size: int | None
+    transaction_index_size: int | None
+    modified_at: float
+    targets: tuple[tuple[str, str], ...] = ()
+
+    def path(self, kind: str) -> str:
+        """Where its ``log``, ``index``, ``timeindex`` or ``txnindex`` lies, or would lie."""
+        for linked, target in self.targets:
+            if linked == kind:
+                return target
+        return os.path.join(self.directory, segment_file_name(self.base_offset, kind, self.suffix))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evidence:
+    """All that was supplied. Partition directories are listed when asked for, never opened.
+
+    Attributes:
+        roots: log directories given whole: every partition directory in them belongs.
+        given: partition directories that belong although their log directory was not given.
+    """
+
+    roots: tuple[LogDirectory, ...]
+    given: tuple[PartitionDirectory, ...] = ()
+    follow_links: bool = False
+
+    @cached_property
+    def log_directories(self) -> tuple[LogDirectory, ...]:
+        """Roots and what stands in for them, each once, by broker and path."""
+        found = {root.path: root for root in (d.log_directory for d in self.given)}
+        found.update({root.path: root for root in self.roots})
+        return tuple(sorted(found.values(), key=_root_order))
+
+    def partition_directories(self, request: Selection) -> Iterator[PartitionDirectory]:
+        """Yield the directories asked for, live or not, by topic, partition and broker.
+
+        Raises:
+            UnreadableFileError: a log directory cannot be listed.
+        """
+        found = [d for d in self.given if _selected(d, request)]
+        for root in self.roots:
+            if request.brokers is None or root.broker_id in request.brokers:
+                found.extend(self._listed(root, request))
+        found.sort(key=_order)
+        return iter(found)
+
+    def topic_partitions(
+        self, request: Selection
+    ) -> Iterator[tuple[Identity, tuple[PartitionDirectory, ...]]]:
+        """Yield the live replicas of one partition together, every partition once, sorted.
+
+        A folder whose name does not say what it holds is put together with no other.
+        """
+        live = (d for d in self.partition_directories(request) if d.is_replica)
+        for identity, replicas in groupby(live, key=lambda directory: directory.identity):
+            if identity[1] is None:
+                yield from ((identity, (replica,)) for replica in replicas)
+            else:
+                yield identity, tuple(replicas)
+
+    def _listed(self, root: LogDirectory, request: Selection) -> Iterator[PartitionDirectory]:
+        nested = {other.path for other in self.roots}
+        seen: set[tuple[int, int]] = set()
+        for entry in self._folders(root.path):
+            name = parse_directory_name(entry.name)
+            if name is None:
+                if entry.name not in NOT_A_PARTITION:
+                    logger.warning(
+                        "%s: no name of a partition directory, skipped", shown(entry.path)
+                    )
+                continue
+            if not request.selects(name.topic, name.partition) or entry.path in nested:
+                continue
+            if self.follow_links and not _is_new(entry, seen):
+                continue
+            yield PartitionDirectory(
+                path=entry.path,
+                log_directory=root,
+                topic=name.topic,
+                partition=name.partition,
+                state=name.state,
+                follow_links=self.follow_links,
+            )
+
+    def _folders(self, path: str) -> Iterator[os.DirEntry[str]]:
+        try:
+            with os.scandir(path) as entries:
+                # real directories first, so that of a directory and a link to it the link goes
+                ordered = (
+                    sorted(entries, key=os.DirEntry.is_symlink) if self.follow_links else entries
+                )
+                for entry in ordered:
+                    if is_folder(entry, follow_links=self.follow_links):
+                        yield entry
+        except OSError as error:
+            raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
+
+
+def is_folder(entry: os.DirEntry[str], *, follow_links: bool) -> bool:
+    """Whether a directory entry is a folder to look into; says so when it is a link passed by."""
+    if not entry.is_symlink():
+        return entry.is_dir(follow_symlinks=False)
+    leads_to_folder = os.path.isdir(entry.path)
+    if leads_to_folder and not follow_links:
+        logger.warning("%s: symbolic link, not followed", shown(entry.path))
+    return leads_to_folder and follow_links
+
+
+def _is_new(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
+    try:
+        status = entry.stat(follow_symlinks=True)
+    except OSError:
+        return True  # whoever opens it will say what is wrong
+    key = (status.st_dev, status.st_ino)
+    if key in seen:
+        logger.warning("%s: the same directory under a second name, skipped", shown(entry.path))
+        return False
+    seen.add(key)
+    return True
+
+
+def _selected(directory: PartitionDirectory, request: Selection) -> bool:
+    brokers = request.brokers
+    return request.selects(directory.topic, directory.partition) and (
+        brokers is None or directory.log_directory.broker_id in brokers
+    )
+
+
+def _root_order(root: LogDirectory) -> tuple[str, float, str, str]:
+    broker = float("inf") if root.broker_id is None else root.broker_id
+    return (root.cluster_id or "", broker, root.broker_label or "", root.path)
+
+
+def _order(directory: PartitionDirectory) -> tuple[str, int, tuple[str, float, str, str], str]:
+    partition = -1 if directory.partition is None else directory.partition
+    return (directory.topic or "", partition, _root_order(directory.log_directory), directory.path)

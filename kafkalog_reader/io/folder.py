@@ -1,0 +1,98 @@
+"""What one folder holds: a log directory's files, a partition's, or further folders."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import Counter
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Final
+
+from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.io.evidence import is_folder
+from kafkalog_reader.io.names import (
+    CLEAN_SHUTDOWN,
+    LEADER_EPOCHS,
+    META_PROPERTIES,
+    NOT_A_PARTITION,
+    OFFSET_CHECKPOINTS,
+    PARTITION_METADATA,
+    parse_segment_file_name,
+    parse_snapshot_file_name,
+    shown,
+)
+
+logger = logging.getLogger(__name__)
+
+_LOG_DIRECTORY_FILES: Final = frozenset({META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS})
+_PARTITION_FILES: Final = frozenset({LEADER_EPOCHS, PARTITION_METADATA, "quorum-state"})
+_ARCHIVES: Final = (".tar", ".tgz", ".gz", ".zip", ".zst", ".xz", ".bz2", ".7z")
+
+
+class FolderKind(Enum):
+    """What a folder is, by what lies in it; its name alone proves nothing: ``broker-1``."""
+
+    LOG_DIRECTORY = "log directory"
+    PARTITION_DIRECTORY = "partition directory"
+    OTHER = "other"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Folder:
+    """One folder; ``folders`` and ``others`` are complete only where it is ``OTHER``."""
+
+    kind: FolderKind
+    folders: list[str] = field(default_factory=list)
+    others: Counter[str] = field(default_factory=Counter)
+
+
+def look_into(path: str, *, follow_links: bool) -> Folder:
+    """List a folder as far as it takes to say what it is.
+
+    Raises:
+        UnreadableFileError: the operating system refused.
+    """
+    folders: list[str] = []
+    others: Counter[str] = Counter()
+    try:
+        with os.scandir(path) as entries:
+            for entry in entries:
+                if is_folder(entry, follow_links=follow_links):
+                    if entry.name not in NOT_A_PARTITION:
+                        folders.append(entry.path)
+                elif entry.name in _LOG_DIRECTORY_FILES:
+                    return Folder(kind=FolderKind.LOG_DIRECTORY)
+                elif _belongs_to_partition(entry.name):
+                    return Folder(kind=FolderKind.PARTITION_DIRECTORY)
+                else:
+                    others[_pattern(entry.name)] += 1
+    except OSError as error:
+        raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
+    return Folder(kind=FolderKind.OTHER, folders=sorted(folders), others=others)
+
+
+def found_instead(others: Counter[str]) -> str:
+    """Say in words what lay there, most frequent first, and what to do about archives."""
+    parts = []
+    for pattern, count in others.most_common(3):
+        hint = " (unpack first)" if count == 1 else " (unpack them first)"
+        hint = hint if pattern.endswith(_ARCHIVES) else ""
+        files = "1 file" if count == 1 else f"{count:,} files"
+        parts.append(f"{files} named {shown(pattern)}{hint}")
+    if len(others) > 3:
+        parts.append("others")
+    return ", ".join(parts)
+
+
+def _belongs_to_partition(name: str) -> bool:
+    return (
+        name in _PARTITION_FILES
+        or parse_segment_file_name(name) is not None
+        or parse_snapshot_file_name(name) is not None
+    )
+
+
+def _pattern(name: str) -> str:
+    stem, extension = os.path.splitext(name)
+    return f"*{extension}" if extension and stem else name

@@ -1,0 +1,67 @@
+"""Segments of a directory whose broker stopped while the cleaner or splitter replaced some.
+
+New segments are written as ``.cleaned``, renamed to ``.swap`` from the last to the first, then the
+old ones become ``.deleted``, and the new ones lose their suffix. So a ``.swap`` below every
+``.cleaned`` is whole and wins over the old segments in its offset range, which may still be
+there: without this rule their records appear twice, or not at all.
+Source: Kafka 4.0, LogLoader#removeTempFilesAndCollectSwapFiles and #load.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.io.window import Windows
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.io.evidence import SegmentFiles
+
+# baseOffset, batchLength, partitionLeaderEpoch, magic, crc, attributes, lastOffsetDelta
+_HEADER: Final = struct.Struct(">qiibIhi")
+_OVERHEAD: Final = 12  # the bytes before those that batchLength counts
+_SMALLEST_LENGTH: Final = 14  # of a magic 0 message; magic 2 needs 49
+
+
+def settle_swaps(found: Sequence[SegmentFiles]) -> tuple[SegmentFiles, ...]:
+    """What of these segments a broker would have after its start, by base offset.
+
+    Raises:
+        UnreadableFileError: a ``.swap`` log cannot be read.
+    """
+    live = tuple(segment for segment in found if segment.suffix is None)
+    first_cleaned = min((s.base_offset for s in found if s.suffix == "cleaned"), default=None)
+    swapped = [
+        segment
+        for segment in found
+        if segment.suffix == "swap"
+        and segment.log_size is not None
+        and (first_cleaned is None or segment.base_offset < first_cleaned)
+    ]
+    if not swapped:
+        return live
+    start = swapped[0].base_offset
+    end = max(read_next_offset(segment) for segment in swapped)
+    kept = [segment for segment in live if not start <= segment.base_offset < end]
+    return tuple(sorted((*kept, *swapped), key=lambda segment: segment.base_offset))
+
+
+def read_next_offset(segment: SegmentFiles) -> int:
+    """One past the last offset of a segment, by its batch headers; its base where it has none."""
+    next_offset = segment.base_offset
+    with Windows(segment.path("log"), size=1 << 20) as windows:
+        position = 0
+        window, window_start = windows.read(0), 0
+        while position < windows.size_in_bytes - _HEADER.size:
+            if position + _HEADER.size > window_start + len(window):
+                window, window_start = windows.read(position), position
+            base_offset, length, _, magic, _, _, last_offset_delta = _HEADER.unpack_from(
+                window, position - window_start
+            )
+            if not _SMALLEST_LENGTH <= length <= windows.size_in_bytes - position - _OVERHEAD:
+                break
+            next_offset = base_offset + 1 + (last_offset_delta if magic >= 2 else 0)
+            position += _OVERHEAD + length
+    return next_offset

@@ -1,0 +1,107 @@
+"""What a log directory says about itself, and what its neighbours add."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.errors import KafkaLogError, LogPosition
+from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
+from kafkalog_reader.io.evidence import LogDirectory
+from kafkalog_reader.io.names import CLEAN_SHUTDOWN, META_PROPERTIES, shown
+from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+logger = logging.getLogger(__name__)
+
+
+def describe_log_directory(
+    path: str, broker_id: int | None, broker_label: str | None, *, is_whole: bool
+) -> LogDirectory:
+    """Read ``meta.properties`` and look for the clean-shutdown marker.
+
+    A missing or damaged ``meta.properties`` leaves its values empty, with a warning.
+
+    Args:
+        path: of the log directory.
+        broker_id: what the user said; ``meta.properties`` goes before it.
+        broker_label: what the user said.
+        is_whole: the directory itself was given; otherwise a part of it was, and its marker says
+            nothing about a copy of that part.
+    """
+    meta = _meta_properties(path, warn=is_whole)
+    node_id = None if meta is None else meta.node_id
+    if None not in (node_id, broker_id) and node_id != broker_id:
+        logger.warning(
+            "%s: meta.properties says node %d, not %d: it goes first",
+            shown(path),
+            node_id,
+            broker_id,
+        )
+    return LogDirectory(
+        path=path,
+        cluster_id=None if meta is None else meta.cluster_id,
+        broker_id=broker_id if node_id is None else node_id,
+        broker_label=broker_label,
+        directory_id=None if meta is None else meta.directory_id,
+        clean_shutdown=os.path.lexists(os.path.join(path, CLEAN_SHUTDOWN)) if is_whole else None,
+    )
+
+
+def with_assumed_cluster(roots: Iterable[LogDirectory]) -> dict[LogDirectory, LogDirectory]:
+    """Count directories that name no cluster to the one that the others name, if it is one.
+
+    A broker whose ``meta.properties`` is lost still belongs beside its peers; between two
+    clusters nothing is guessed.
+    """
+    found = list(dict.fromkeys(roots))
+    clusters = {root.cluster_id for root in found if root.cluster_id is not None}
+    if len(clusters) != 1:
+        return {root: root for root in found}
+    (cluster,) = clusters
+    for root in found:
+        if root.cluster_id is None:
+            logger.warning("%s: names no cluster, counted to %s", shown(root.path), cluster)
+    return {root: replace(root, cluster_id=cluster) for root in found}
+
+
+def with_disks(roots: Sequence[LogDirectory]) -> list[LogDirectory]:
+    """Name the disk of each directory of a broker that has several."""
+    by_broker = defaultdict(list)
+    for root in roots:
+        if root.broker_id is not None or root.broker_label is not None:
+            by_broker[root.cluster_id, root.broker_id, root.broker_label].append(root)
+    disks: dict[LogDirectory, str] = {}
+    for siblings in by_broker.values():
+        if len(siblings) > 1:
+            disks.update(zip(siblings, _distinct_tails([s.path for s in siblings]), strict=True))
+    return [replace(root, disk=disks.get(root)) for root in roots]
+
+
+def _meta_properties(path: str, *, warn: bool) -> MetaProperties | None:
+    file = os.path.join(path, META_PROPERTIES)
+    try:
+        content = read_if_present(file, METADATA_LIMIT)
+        if content is not None:
+            return parse_meta_properties(content, LogPosition(file))
+    except KafkaLogError as error:
+        logger.warning("%s", error)
+        return None
+    if warn:
+        logger.warning("%s: no meta.properties: cluster and node are not known", shown(path))
+    return None
+
+
+def _distinct_tails(paths: Sequence[str]) -> list[str]:
+    """The shortest ends of the paths, in whole components, that tell them apart."""
+    parts = [path.split(os.sep) for path in paths]
+    for length in range(1, max(map(len, parts))):
+        tails = [os.sep.join(part[-length:]) for part in parts]
+        if len(set(tails)) == len(tails):
+            return tails
+    return list(paths)

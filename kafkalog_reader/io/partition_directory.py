@@ -1,0 +1,135 @@
+"""The files of one partition directory: segments and producer snapshots. Listed, never opened.
+
+One exception: where a broker stopped while it swapped segments, the new ones are looked into.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import stat
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.io.evidence import SegmentFiles
+from kafkalog_reader.io.interrupted_swap import settle_swaps
+from kafkalog_reader.io.names import (
+    SegmentFileName,
+    parse_segment_file_name,
+    parse_snapshot_file_name,
+    shown,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+logger = logging.getLogger(__name__)
+
+_FOREIGN_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex")
+_FileStatus = tuple[os.stat_result, str | None]
+"""Status of a file, and where it really lies when its name is a link."""
+
+
+def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[SegmentFiles, ...]:
+    """The segments of a partition directory by base offset.
+
+    Args:
+        directory: where to look. Of a directory given by single files, only these segments.
+        live_only: what a broker would have after its start: no ``.deleted``, no ``.cleaned``, and
+            of a swap that was interrupted the side that wins. Files that were given by name count
+            as live, whatever they end in.
+
+    Raises:
+        UnreadableFileError: the directory cannot be listed.
+    """
+    if directory.only is None:
+        found = _all_segments(directory)
+        return settle_swaps(found) if live_only else found
+    wanted = {
+        (name.base_offset, name.suffix)
+        for name in map(parse_segment_file_name, directory.only)
+        if name is not None
+    }
+    return tuple(s for s in _all_segments(directory) if (s.base_offset, s.suffix) in wanted)
+
+
+def producer_snapshot_offsets(directory: PartitionDirectory) -> tuple[int, ...]:
+    """The offsets in the names of the producer snapshots, rising.
+
+    Raises:
+        UnreadableFileError: the directory cannot be listed.
+    """
+    offsets = (parse_snapshot_file_name(entry.name) for entry in _entries(directory))
+    return tuple(sorted(offset for offset in offsets if offset is not None))
+
+
+def _all_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
+    files: dict[tuple[int, str], dict[str, _FileStatus]] = {}
+    for entry in _entries(directory):
+        name = _segment_file_name(entry)
+        if name is None:
+            continue
+        status = _regular_file(entry, follow_links=directory.follow_links)
+        if status is not None:
+            files.setdefault((name.base_offset, name.suffix or ""), {})[name.kind] = status
+    return tuple(
+        _segment(directory.path, base_offset, suffix or None, files[base_offset, suffix])
+        for base_offset, suffix in sorted(files)
+    )
+
+
+def _segment(
+    directory: str, base_offset: int, suffix: str | None, files: Mapping[str, _FileStatus]
+) -> SegmentFiles:
+    sizes = {kind: status.st_size for kind, (status, _) in files.items()}
+    return SegmentFiles(
+        base_offset=base_offset,
+        suffix=suffix,
+        directory=directory,
+        log_size=sizes.get("log"),
+        offset_index_size=sizes.get("index"),
+        time_index_size=sizes.get("timeindex"),
+        transaction_index_size=sizes.get("txnindex"),
+        modified_at=max(status.st_mtime for status, _ in files.values()),
+        targets=tuple((kind, target) for kind, (_, target) in files.items() if target is not None),
+    )
+
+
+def _segment_file_name(entry: os.DirEntry[str]) -> SegmentFileName | None:
+    name = parse_segment_file_name(entry.name)
+    if name is None and entry.name.endswith(_FOREIGN_ENDINGS):
+        logger.warning("%s: no name that Kafka gives a segment, skipped", shown(entry.path))
+    return name
+
+
+def _entries(directory: PartitionDirectory) -> Iterator[os.DirEntry[str]]:
+    try:
+        with os.scandir(directory.path) as entries:
+            yield from entries
+    except FileNotFoundError:  # a running broker removes deleted and moved partitions
+        logger.warning("%s: gone since it was listed", shown(directory.path))
+    except OSError as error:
+        where = LogPosition(shown(directory.path))
+        raise UnreadableFileError(error.strerror or str(error), where) from error
+
+
+def _regular_file(entry: os.DirEntry[str], *, follow_links: bool) -> _FileStatus | None:
+    """The status of a regular file; None, and a warning, for what must not be opened."""
+    try:
+        is_link = entry.is_symlink()
+        if is_link and not follow_links:
+            logger.warning("%s: symbolic link, not followed", shown(entry.path))
+            return None
+        status = entry.stat(follow_symlinks=follow_links)
+    except FileNotFoundError:  # segments vanish while a live broker is copied; links may dangle
+        logger.warning("%s: gone since it was listed", shown(entry.path))
+        return None
+    except OSError as error:
+        where = LogPosition(shown(entry.path))
+        raise UnreadableFileError(error.strerror or str(error), where) from error
+    if not stat.S_ISREG(status.st_mode):
+        logger.warning("%s: no regular file, skipped", shown(entry.path))
+        return None
+    return status, os.path.realpath(entry.path) if is_link else None
