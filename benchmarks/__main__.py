@@ -7,6 +7,7 @@ import sys
 from typing import Final
 
 import click
+from confluent_kafka import KafkaException
 
 from benchmarks.answer import DifferentAnswerError
 from benchmarks.file_rows import FILE_ROWS
@@ -33,6 +34,7 @@ TROUBLE: Final = (
     DifferentAnswerError,
     FixtureError,
     ImportError,
+    KafkaException,
     KafkaLogError,
     NoConnectorError,
     OSError,

@@ -102,10 +102,9 @@ def _running(directory: Path, properties: str) -> Iterator[None]:
 
 
 def _create_topic(address: str) -> None:
-    created = _admin(address).create_topics(
-        [NewTopic(TOPIC, num_partitions=1, replication_factor=1)], request_timeout=START_TIMEOUT
-    )
-    created[TOPIC].result(START_TIMEOUT)
+    admin = _admin(address)
+    topic = NewTopic(TOPIC, num_partitions=1, replication_factor=1)
+    admin.create_topics([topic], request_timeout=START_TIMEOUT)[TOPIC].result(START_TIMEOUT)
     _wait_for_log_end(address, 0)  # the directory is there
 
 
@@ -120,13 +119,13 @@ def _place(segments: Segments, partition: Path) -> None:
 
 
 def _wait_for_log_end(address: str, log_end: int) -> None:
-    partition = TopicPartition(TOPIC, 0)
+    admin, partition = _admin(address), TopicPartition(TOPIC, 0)
     deadline = time.monotonic() + START_TIMEOUT
     found: int | None = None
     while time.monotonic() < deadline:
         try:
             latest = OffsetSpec.latest()  # type: ignore[no-untyped-call]  # has no types
-            listed = _admin(address).list_offsets({partition: latest})
+            listed = admin.list_offsets({partition: latest})
             found = listed[partition].result(5).offset
         except (KafkaException, TimeoutError):
             pass  # not there yet
