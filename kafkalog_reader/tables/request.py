@@ -34,6 +34,7 @@ class ReadRequest:
         columns: names in the order wanted; None is every column.
         topics, partitions: only these; None is all.
         topic_pattern: a regular expression that must match the whole topic name.
+        excluded_topics: not these; what has no topic name stays.
         assigned: only these topic partitions.
         from_offset, to_offset: for every partition alike.
         starting_offsets, ending_offsets: per topic partition, before the two above.
@@ -52,6 +53,7 @@ class ReadRequest:
     topics: frozenset[str] | None = None
     partitions: frozenset[int] | None = None
     topic_pattern: str | None = None
+    excluded_topics: frozenset[str] = frozenset()
     assigned: frozenset[TopicPartition] | None = None
     from_offset: int | None = None
     to_offset: int | None = None
@@ -72,6 +74,8 @@ class ReadRequest:
     def selects(self, topic: str | None, partition: int | None) -> bool:
         """Whether a topic partition is asked for; unknown names pass only an open question."""
         if self.topics is not None and topic not in self.topics:
+            return False
+        if topic in self.excluded_topics:
             return False
         if self.partitions is not None and partition not in self.partitions:
             return False
