@@ -160,7 +160,6 @@ class _Search:
             partition=None if name is None else name.partition,
             state=None if name is None else name.state,
             only=only,
-            follow_links=self.follow_links,
         )
 
     def _add_file(self, path: str, argument: PathArgument) -> None:
@@ -198,7 +197,11 @@ class _Search:
 
     def _described(self, path: str, argument: PathArgument, *, is_whole: bool) -> LogDirectory:
         return describe_log_directory(
-            path, argument.broker_id, argument.broker_label, is_whole=is_whole
+            path,
+            broker_id=argument.broker_id,
+            broker_label=argument.broker_label,
+            is_whole=is_whole,
+            follow_links=self.follow_links,
         )
 
 

@@ -52,6 +52,7 @@ class LogDirectory:
         directory_id: of ``meta.properties``.
         clean_shutdown: whether the marker is there; None when the root itself was not given.
         disk: what tells this directory from others of the same broker; None when it is alone.
+        follow_links: whether symbolic links inside may be followed.
     """
 
     path: str
@@ -61,6 +62,7 @@ class LogDirectory:
     directory_id: str | None = None
     clean_shutdown: bool | None = None
     disk: str | None = None
+    follow_links: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,6 @@ class PartitionDirectory:
         topic: None when a lone segment file lies in a folder that is no partition directory.
         state: None live; ``delete``, ``future`` or ``stray``.
         only: names of segment files, when those were given and not the directory.
-        follow_links: whether symbolic links inside may be followed.
     """
 
     path: str
@@ -81,7 +82,11 @@ class PartitionDirectory:
     partition: int | None
     state: str | None = None
     only: tuple[str, ...] | None = None
-    follow_links: bool = False
+
+    @property
+    def follow_links(self) -> bool:
+        """Whether symbolic links inside may be followed."""
+        return self.log_directory.follow_links
 
     @property
     def is_replica(self) -> bool:
@@ -204,7 +209,6 @@ class Evidence:
                 topic=name.topic,
                 partition=name.partition,
                 state=name.state,
-                follow_links=self.follow_links,
             )
 
     def _folders(self, path: str) -> Iterator[os.DirEntry[str]]:

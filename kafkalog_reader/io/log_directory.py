@@ -21,7 +21,12 @@ logger = logging.getLogger(__name__)
 
 
 def describe_log_directory(
-    path: str, broker_id: int | None, broker_label: str | None, *, is_whole: bool
+    path: str,
+    *,
+    broker_id: int | None = None,
+    broker_label: str | None = None,
+    is_whole: bool = True,
+    follow_links: bool = False,
 ) -> LogDirectory:
     """Read ``meta.properties`` and look for the clean-shutdown marker.
 
@@ -33,8 +38,9 @@ def describe_log_directory(
         broker_label: what the user said.
         is_whole: the directory itself was given; otherwise a part of it was, and its marker says
             nothing about a copy of that part.
+        follow_links: whether its files may be symbolic links.
     """
-    meta = _meta_properties(path, warn=is_whole)
+    meta = _meta_properties(path, warn=is_whole, follow_links=follow_links)
     node_id = None if meta is None else meta.node_id
     if None not in (node_id, broker_id) and node_id != broker_id:
         logger.warning(
@@ -50,6 +56,7 @@ def describe_log_directory(
         broker_label=broker_label,
         directory_id=None if meta is None else meta.directory_id,
         clean_shutdown=os.path.lexists(os.path.join(path, CLEAN_SHUTDOWN)) if is_whole else None,
+        follow_links=follow_links,
     )
 
 
@@ -83,12 +90,12 @@ def with_disks(roots: Sequence[LogDirectory]) -> list[LogDirectory]:
     return [replace(root, disk=disks.get(root)) for root in roots]
 
 
-def _meta_properties(path: str, *, warn: bool) -> MetaProperties | None:
+def _meta_properties(path: str, *, warn: bool, follow_links: bool) -> MetaProperties | None:
     file = os.path.join(path, META_PROPERTIES)
     try:
-        content = read_if_present(file, METADATA_LIMIT)
+        content = read_if_present(file, METADATA_LIMIT, follow_links=follow_links)
         if content is not None:
-            return parse_meta_properties(content, LogPosition(file))
+            return parse_meta_properties(content, LogPosition(shown(file)))
     except KafkaLogError as error:
         logger.warning("%s", error)
         return None

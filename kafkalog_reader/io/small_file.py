@@ -12,14 +12,14 @@ CHECKPOINT_LIMIT: Final = 256 << 20
 METADATA_LIMIT: Final = 1 << 20
 
 
-def read_if_present(path: str, limit: int) -> bytes | None:
+def read_if_present(path: str, limit: int, *, follow_links: bool = False) -> bytes | None:
     """The whole of a small file; None when there is no such file.
 
     Raises:
         UnreadableFileError: it is there and cannot be read, or holds more than ``limit`` bytes.
     """
     try:
-        return read_small_file(path, limit)
+        return read_small_file(path, limit, follow_links=follow_links)
     except UnreadableFileError as error:
         if isinstance(error.__cause__, FileNotFoundError):
             return None

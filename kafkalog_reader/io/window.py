@@ -6,11 +6,13 @@ is only an error message.
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -67,10 +69,10 @@ class Windows:
             try:
                 count = os.preadv(self._descriptor, [part], position + filled)
             except OSError as error:
-                where = LogPosition(self.path, position + filled)
+                where = LogPosition(shown(self.path), position + filled)
                 raise UnreadableFileError(_reason(error), where) from error
             if count == 0:
-                where = LogPosition(self.path, position + filled)
+                where = LogPosition(shown(self.path), position + filled)
                 raise UnreadableFileError(
                     f"the file ends here, but was {self.size_in_bytes} bytes long when opened",
                     where,
@@ -105,11 +107,13 @@ def open_regular_file(path: str, *, follow_links: bool = False) -> int:
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # opening a FIFO must not wait for a writer
     if not follow_links:
         flags |= os.O_NOFOLLOW
-    where = LogPosition(path)
+    where = LogPosition(shown(path))
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
-        raise UnreadableFileError(_reason(error), where) from error
+        refused_link = error.errno == errno.ELOOP and not follow_links
+        problem = "symbolic link, not followed" if refused_link else _reason(error)
+        raise UnreadableFileError(problem, where) from error
     except ValueError as error:  # a NUL in the name
         raise UnreadableFileError(str(error), where) from error
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
@@ -118,17 +122,17 @@ def open_regular_file(path: str, *, follow_links: bool = False) -> int:
     return descriptor
 
 
-def read_small_file(path: str, limit: int) -> bytes:
+def read_small_file(path: str, limit: int, *, follow_links: bool = False) -> bytes:
     """The whole of a file that is small by nature: a checkpoint, ``meta.properties``.
 
     Raises:
         UnreadableFileError: it cannot be read, or holds more than ``limit`` bytes.
     """
-    with Windows(path, size=limit + 1) as windows:
+    with Windows(path, size=limit + 1, follow_links=follow_links) as windows:
         if windows.size_in_bytes > limit:
             raise UnreadableFileError(
-                f"{windows.size_in_bytes} bytes where at most {limit} are expected",
-                LogPosition(path),
+                f"{windows.size_in_bytes:,} bytes where at most {limit:,} are expected",
+                LogPosition(shown(path)),
             )
         return bytes(windows.read(0))
 

@@ -1,0 +1,118 @@
+"""The small files about a partition: offset checkpoints, leader epochs, topic id, producers."""
+
+from __future__ import annotations
+
+import os
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.format.checkpoint import (
+    parse_leader_epoch_checkpoint,
+    parse_offset_checkpoint,
+)
+from kafkalog_reader.format.partition_metadata import parse_partition_metadata
+from kafkalog_reader.format.producer_snapshot import parse_producer_snapshot
+from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
+from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafkalog_reader.format.checkpoint import LeaderEpochEntry
+    from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
+    from kafkalog_reader.io.evidence import LogDirectory
+
+TopicPartition = tuple[str, int]
+
+
+def read_offset_checkpoint(path: str, *, follow_links: bool = False) -> dict[TopicPartition, int]:
+    """The offsets of an offset checkpoint by topic partition; empty when there is no such file.
+
+    A partition that is listed twice has its last offset, as for the broker.
+
+    Raises:
+        CorruptCheckpointError: the grammar is broken, which would make every row doubtful.
+        UnsupportedFormatError: a newer version.
+        UnreadableFileError: the file is there and cannot be read.
+    """
+    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
+    if content is None:
+        return {}
+    entries = parse_offset_checkpoint(content, LogPosition(shown(path)))
+    return {(entry.topic, entry.partition): entry.offset for entry in entries}
+
+
+def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
+    """One offset checkpoint of a log directory, read again only when the file has changed.
+
+    Work is cut into parts of a log directory, and each part needs the same four files.
+
+    Raises:
+        KafkaLogError: as ``read_offset_checkpoint``.
+    """
+    path = os.path.join(root.path, name)
+    try:
+        status = os.stat(path, follow_symlinks=root.follow_links)
+    except OSError:  # absent or refused: reading it tells which
+        return MappingProxyType(read_offset_checkpoint(path, follow_links=root.follow_links))
+    version = (status.st_ino, status.st_size, status.st_mtime_ns)
+    return _offset_checkpoint_of(path, root.follow_links, version)
+
+
+@lru_cache(maxsize=4)
+def _offset_checkpoint_of(
+    path: str,
+    follow_links: bool,
+    _version: tuple[int, int, int],
+) -> Mapping[TopicPartition, int]:
+    return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
+
+
+def read_leader_epochs(
+    partition_directory: str, *, follow_links: bool = False
+) -> tuple[LeaderEpochEntry, ...] | None:
+    """The leader epoch checkpoint of a partition directory, rows as they stand; None: no file.
+
+    Raises:
+        CorruptCheckpointError: the grammar is broken.
+        UnsupportedFormatError: a newer version.
+        UnreadableFileError: the file is there and cannot be read.
+    """
+    path = os.path.join(partition_directory, LEADER_EPOCHS)
+    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
+    return (
+        None
+        if content is None
+        else parse_leader_epoch_checkpoint(content, LogPosition(shown(path)))
+    )
+
+
+def read_topic_id(partition_directory: str, *, follow_links: bool = False) -> str | None:
+    """The topic id in ``partition.metadata``; None: no file, as before Kafka 2.8.
+
+    Raises:
+        CorruptCheckpointError: it names no topic id.
+        UnreadableFileError: the file is there and cannot be read.
+    """
+    path = os.path.join(partition_directory, PARTITION_METADATA)
+    content = read_if_present(path, METADATA_LIMIT, follow_links=follow_links)
+    if content is None:
+        return None
+    return parse_partition_metadata(content, LogPosition(shown(path))).topic_id
+
+
+def read_producer_snapshot(
+    partition_directory: str, offset: int, *, follow_links: bool = False
+) -> tuple[ProducerSnapshotEntry, ...] | None:
+    """The producers of the snapshot taken before ``offset``; None: no file.
+
+    Raises:
+        CorruptCheckpointError: cut short or a wrong CRC; a broker drops it and takes an older one.
+        UnsupportedFormatError: a newer version.
+        UnreadableFileError: the file is there and cannot be read.
+    """
+    path = os.path.join(partition_directory, f"{offset:020d}.snapshot")
+    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
+    return None if content is None else parse_producer_snapshot(content, LogPosition(shown(path)))
