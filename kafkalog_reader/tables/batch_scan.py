@@ -1,0 +1,233 @@
+"""The record batches of a segment file, run by run, as columns; and why the chain of them ended."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.io.window import WINDOW_SIZE, Windows
+from kafkalog_reader.kernel import codes, record_batches
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+HEADER_SIZE: Final = 61
+LONGEST_RUN: Final = 32_768
+"""Batches a run at most: their columns fit into a second-level cache."""
+
+_COLUMNS: Final = {
+    "position": np.int64,
+    "base_offset": np.int64,
+    "last_offset": np.int64,
+    "crc": np.int64,
+    "crc_computed": np.int64,
+    "base_timestamp": np.int64,
+    "max_timestamp": np.int64,
+    "producer_id": np.int64,
+    "size_in_bytes": np.int32,
+    "leader_epoch": np.int32,
+    "last_offset_delta": np.int32,
+    "base_sequence": np.int32,
+    "records_count": np.int32,
+    "attributes": np.int16,
+    "producer_epoch": np.int16,
+    "magic": np.int8,
+}
+
+
+class ScanEnd(Enum):
+    """Why a scan ended where it did."""
+
+    COMPLETE = "complete"
+    """At its end: every byte belongs to a batch."""
+    TORN = "torn"
+    """The last batch needs more bytes than there are."""
+    ZEROS = "zeros"
+    """Nothing but zeros from here on: preallocated, or never written before a crash."""
+    IMPOSSIBLE_LENGTH = "impossible length"
+    LEGACY_MAGIC = "legacy magic"
+    UNKNOWN_MAGIC = "unknown magic"
+
+
+@dataclass(slots=True, eq=False)
+class BatchRun:
+    """Whole record batches found in one window, as columns of ``count`` entries.
+
+    Attributes:
+        buffer: the window; valid until the next run is asked for. The columns stay.
+        window_position: position in the file of ``buffer[0]``.
+        position: in the file, of each batch.
+        crc_computed: of the bytes that are there; the stored one where nobody asked for the check.
+    """
+
+    buffer: memoryview
+    window_position: int
+    count: int
+    position: NDArray[np.int64]
+    base_offset: NDArray[np.int64]
+    last_offset: NDArray[np.int64]
+    crc: NDArray[np.int64]
+    crc_computed: NDArray[np.int64]
+    base_timestamp: NDArray[np.int64]
+    max_timestamp: NDArray[np.int64]
+    producer_id: NDArray[np.int64]
+    size_in_bytes: NDArray[np.int32]
+    leader_epoch: NDArray[np.int32]
+    last_offset_delta: NDArray[np.int32]
+    base_sequence: NDArray[np.int32]
+    records_count: NDArray[np.int32]
+    attributes: NDArray[np.int16]
+    producer_epoch: NDArray[np.int16]
+    magic: NDArray[np.int8]
+
+    @classmethod
+    def with_room(cls, buffer: memoryview, window_position: int, capacity: int) -> BatchRun:
+        """A run with columns to be filled."""
+        columns = {name: np.empty(capacity, kind) for name, kind in _COLUMNS.items()}
+        return cls(buffer, window_position, capacity, **columns)
+
+    @property
+    def crc_valid(self) -> NDArray[np.bool_]:
+        return self.crc == self.crc_computed
+
+    def taken(self, which: NDArray[np.intp] | slice) -> BatchRun:
+        """The same window with only these batches."""
+        columns = {name: getattr(self, name)[which] for name in _COLUMNS}
+        return BatchRun(self.buffer, self.window_position, len(columns["position"]), **columns)
+
+
+class SegmentScan:
+    """Iterates over the record batches of a ``.log``, or of a part that starts at a batch border.
+
+    A batch with a wrong CRC has a sound length and ends nothing. After the last run the attributes
+    below say where and why the chain ended; going on behind damage is the caller's business: it
+    starts another scan where it believes that batches follow.
+
+    Args:
+        path: the segment file.
+        start, stop: positions; ``stop`` None is the end of the file.
+        check_crc: otherwise ``crc_computed`` is the stored one.
+        progress: told the bytes of every window.
+        window_size: bytes held at once, unless one batch is larger.
+
+    Attributes:
+        end: why the scan ended, ``COMPLETE`` until then.
+        end_position: the first byte not consumed.
+        next_offset: one after the last batch's last offset; None before the first batch.
+        problem: what ended it, in words for people; empty when ``COMPLETE``.
+        skippable: size of the batch at ``end_position`` that is whole but of another magic.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or read.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        start: int = 0,
+        stop: int | None = None,
+        *,
+        check_crc: bool = True,
+        progress: Progress = no_progress,
+        window_size: int = WINDOW_SIZE,
+        follow_links: bool = False,
+    ) -> None:
+        self.path = path
+        self.end = ScanEnd.COMPLETE
+        self.end_position = start
+        self.next_offset: int | None = None
+        self.problem = ""
+        self.skippable = 0
+        self._range = (start, stop)
+        self._check_crc = check_crc
+        self._progress = progress
+        self._window_size = window_size
+        self._follow_links = follow_links
+
+    def __iter__(self) -> Iterator[BatchRun]:
+        start, stop = self._range
+        with Windows(
+            self.path, start, stop, size=self._window_size, follow_links=self._follow_links
+        ) as windows:
+            self.end_position = windows.start
+            needed = 0
+            while self.end_position < windows.stop:
+                window = windows.read(self.end_position, needed)
+                before = self.end_position
+                reason = codes.SCAN_FULL
+                for run, reason in self._runs(window):
+                    if run.count:
+                        yield run
+                self._progress(self.end_position - before)
+                if reason == codes.SCAN_FULL:
+                    continue
+                rest = window[self.end_position - before :]
+                left = windows.stop - self.end_position
+                needed = _needed(rest, left)
+                if reason != codes.SCAN_SHORT or needed > left:
+                    self._progress(left)
+                    self._conclude(reason, rest, windows)
+                    return
+
+    def _runs(self, window: memoryview) -> Iterator[tuple[BatchRun, int]]:
+        origin, at, reason = self.end_position, 0, codes.SCAN_FULL
+        while at < len(window) and reason == codes.SCAN_FULL:
+            capacity = min(LONGEST_RUN, (len(window) - at) // HEADER_SIZE + 1)
+            run = BatchRun.with_room(window, origin, capacity)
+            count, at, reason = record_batches.scan_batches(
+                window, at, len(window), origin, self._check_crc, run, capacity
+            )
+            if count < capacity:
+                run = run.taken(slice(0, count))
+            if count:
+                self.next_offset = int(run.last_offset[-1]) + 1
+            self.end_position = origin + at
+            yield run, reason
+
+    def _conclude(self, reason: int, rest: memoryview, windows: Windows) -> None:
+        left = windows.stop - self.end_position
+        length = int.from_bytes(rest[8:12], "big", signed=True)
+        if reason == codes.SCAN_SHORT:
+            self.end = ScanEnd.TORN
+            self.problem = f"torn batch: {left} bytes left"
+            if left >= HEADER_SIZE:
+                self.problem += f" of {length + 12}"
+        elif reason == codes.SCAN_BAD_LENGTH:
+            if _only_zeros(windows, self.end_position):
+                self.end = ScanEnd.ZEROS
+                self.problem = f"{left} zero bytes to the end"
+            else:
+                self.end = ScanEnd.IMPOSSIBLE_LENGTH
+                self.problem = f"batch length {length}, at least 49 expected"
+        else:
+            magic = rest[16]
+            whole = 12 + length <= left
+            self.skippable = 12 + length if whole else 0
+            if reason == codes.SCAN_LEGACY_MAGIC:
+                self.end = ScanEnd.LEGACY_MAGIC
+                self.problem = f"magic {magic}: message formats 0 and 1 are not read yet"
+            else:
+                self.end = ScanEnd.UNKNOWN_MAGIC
+                self.problem = f"unknown magic {magic}, expected 2"
+
+
+def _needed(rest: memoryview, left: int) -> int:
+    """How many bytes the batch at the start of ``rest`` takes; more than ``left`` when torn."""
+    if len(rest) < 17:  # not even its length and magic: the next window tells, if there is one
+        return min(17, left) if len(rest) < left else left + 1
+    return 12 + int.from_bytes(rest[8:12], "big", signed=True)
+
+
+def _only_zeros(windows: Windows, position: int) -> bool:
+    while position < windows.stop:
+        window = windows.read(position)
+        if np.frombuffer(window, np.uint8).any():
+            return False
+        position += len(window)
+    return True
