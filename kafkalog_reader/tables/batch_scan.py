@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
+from kafkalog_reader.tables.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -17,9 +19,14 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+
 HEADER_SIZE: Final = 61
 LONGEST_RUN: Final = 32_768
 """Batches a run at most: their columns fit into a second-level cache."""
+
+_TAIL_WINDOW: Final = 256 << 10
+_INDEX_ENTRIES_TRIED: Final = 4
 
 _COLUMNS: Final = {
     "position": np.int64,
@@ -53,6 +60,8 @@ class ScanEnd(Enum):
     IMPOSSIBLE_LENGTH = "impossible length"
     LEGACY_MAGIC = "legacy magic"
     UNKNOWN_MAGIC = "unknown magic"
+    WRONG_CRC = "wrong CRC"
+    """Ends no scan, but the tail that a broker's recovery would keep."""
 
 
 @dataclass(slots=True, eq=False)
@@ -94,6 +103,7 @@ class BatchRun:
 
     @property
     def crc_valid(self) -> NDArray[np.bool_]:
+        """Where the stored CRC is that of the bytes."""
         return self.crc == self.crc_computed
 
     def taken(self, which: NDArray[np.intp] | slice) -> BatchRun:
@@ -161,7 +171,8 @@ class SegmentScan:
                 window = windows.read(self.end_position, needed)
                 before = self.end_position
                 reason = codes.SCAN_FULL
-                for run, reason in self._runs(window):
+                for run, run_reason in self._runs(window):
+                    reason = run_reason
                     if run.count:
                         yield run
                 self._progress(self.end_position - before)
@@ -206,7 +217,7 @@ class SegmentScan:
                 self.end = ScanEnd.IMPOSSIBLE_LENGTH
                 self.problem = f"batch length {length}, at least 49 expected"
         else:
-            magic = rest[16]
+            magic = int.from_bytes(rest[16:17], signed=True)
             whole = 12 + length <= left
             self.skippable = 12 + length if whole else 0
             if reason == codes.SCAN_LEGACY_MAGIC:
@@ -231,3 +242,104 @@ def _only_zeros(windows: Windows, position: int) -> bool:
             return False
         position += len(window)
     return True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogTail:
+    """Where the log of one replica ends, by its batches.
+
+    Attributes:
+        next_offset: the log end offset, up to the first batch whose CRC or length is wrong.
+        last_leader_epoch: of the last batch; None when there is no batch at all.
+        end: why the log ends there.
+        end_position: in the last segment, the first byte that belongs to no sound batch.
+        segment_base_offset: of the last segment.
+        last_position: of the last sound batch in the last segment; None when that has none.
+    """
+
+    next_offset: int
+    last_leader_epoch: int | None
+    end: ScanEnd
+    end_position: int
+    segment_base_offset: int
+    last_position: int | None
+
+
+def scan_tail(directory: PartitionDirectory) -> LogTail:
+    """Find the end of a replica's log from its last segment, without reading what lies before.
+
+    The offset index only says where to begin: an entry counts when a batch with a sound CRC lies
+    there; otherwise the segment is scanned from its start.
+
+    Raises:
+        UnreadableFileError: a file cannot be opened or read.
+    """
+    found = [segment for segment in segments(directory) if segment.log_size is not None]
+    if not found:
+        return LogTail(
+            next_offset=0,
+            last_leader_epoch=None,
+            end=ScanEnd.COMPLETE,
+            end_position=0,
+            segment_base_offset=0,
+            last_position=None,
+        )
+    tail = _segment_tail(found[-1], follow_links=directory.follow_links)
+    leader_epoch = tail.last_leader_epoch
+    for segment in reversed(found[:-1]):  # a segment just rolled is empty
+        if leader_epoch is not None:
+            break
+        before = _segment_tail(segment, follow_links=directory.follow_links)
+        leader_epoch = before.last_leader_epoch
+    return replace(tail, last_leader_epoch=leader_epoch)
+
+
+def _segment_tail(segment: SegmentFiles, *, follow_links: bool) -> LogTail:
+    path = segment.path("log")
+    start = _last_confirmed_position(segment, follow_links=follow_links)
+    scan = SegmentScan(path, start, window_size=_TAIL_WINDOW, follow_links=follow_links)
+    next_offset, leader_epoch, last_position = segment.base_offset, None, None
+    end, end_position = None, start
+    for run in scan:
+        sound = int(np.argmin(np.append(run.crc_valid, False)))
+        if sound:
+            next_offset = int(run.last_offset[sound - 1]) + 1
+            leader_epoch = int(run.leader_epoch[sound - 1])
+            last_position = int(run.position[sound - 1])
+        if sound < run.count:
+            end, end_position = ScanEnd.WRONG_CRC, int(run.position[sound])
+            break
+    return LogTail(
+        next_offset=next_offset,
+        last_leader_epoch=leader_epoch,
+        end=end or scan.end,
+        end_position=end_position if end else scan.end_position,
+        segment_base_offset=segment.base_offset,
+        last_position=last_position,
+    )
+
+
+def _last_confirmed_position(segment: SegmentFiles, *, follow_links: bool) -> int:
+    if not segment.offset_index_size:
+        return 0
+    with SparseIndex(segment, follow_links=follow_links) as index:
+        for number in range(len(index) - 1, max(-1, len(index) - 1 - _INDEX_ENTRIES_TRIED), -1):
+            position = index[number][1]
+            if batch_starts_at(segment, position, follow_links=follow_links):
+                return position
+    return 0
+
+
+def batch_starts_at(segment: SegmentFiles, position: int, *, follow_links: bool) -> bool:
+    """Whether a batch of this segment with a sound CRC lies at ``position``."""
+    if segment.log_size is None or not 0 <= position < segment.log_size:
+        return False
+    scan = SegmentScan(
+        segment.path("log"), position, window_size=_TAIL_WINDOW, follow_links=follow_links
+    )
+    run = next(iter(scan), None)
+    return (
+        run is not None
+        and bool(run.crc_valid[0])
+        and int(run.base_offset[0]) >= segment.base_offset
+    )

@@ -87,4 +87,127 @@ BATCHES: Final = (
 
 # --- files of a replica
 
+_SEGMENT_BASE: Final = Column(
+    "segmentBaseOffset", pa.int64(), "the offset in the segment file's name"
+)
+_STATE: Final = Column(
+    "state", pa.string(), "null: live; delete, future or stray: set aside, as the directory says"
+)
+
+SEGMENTS: Final = (
+    *IDENTITY,
+    _STATE,
+    _SEGMENT_BASE,
+    Column("suffix", pa.string(), "null: live; deleted, cleaned or swap, as the file says"),
+    Column("sizeInBytes", pa.int64(), "of the log; null: indexes without a log", "bytes"),
+    Column("offsetIndexBytes", pa.int64(), "null: no offset index", "bytes"),
+    Column("timeIndexBytes", pa.int64(), "null: no time index", "bytes"),
+    Column("transactionIndexBytes", pa.int64(), "null: nothing was ever aborted here", "bytes"),
+    Column("firstOffset", pa.int64(), "base offset of the first batch; null: no batch"),
+    Column("lastOffset", pa.int64(), "last offset of the last batch; null: no batch"),
+    Column("batches", pa.int64(), "record batches, those with a wrong CRC included"),
+    Column("records", pa.int64(), "records by the headers of batches whose CRC is right"),
+    Column("minTimestamp", TIMESTAMP, "smallest of its batches' first records; null: not known"),
+    Column("maxTimestamp", TIMESTAMP, "greatest of its batches"),
+    Column("codecs", pa.list_(pa.string()), "codecs of its batches: none, gzip, snappy, ..."),
+    Column("magics", pa.list_(pa.int32()), "format versions of its batches"),
+    Column("firstLeaderEpoch", pa.int32(), "of the first batch; -1: written before 0.11"),
+    Column("lastLeaderEpoch", pa.int32(), "of the last batch"),
+    Column("validBytes", pa.int64(), "up to the first batch torn or wrong: what recovery keeps"),
+    Column("crcErrors", pa.int64(), "batches whose CRC is wrong"),
+    Column("modifiedAt", TIMESTAMP, "newest modification of its files"),
+)
+
+REPLICAS: Final = (
+    *IDENTITY,
+    _STATE,
+    Column("topicId", pa.string(), "of partition.metadata; null: no such file"),
+    Column("logStartOffset", pa.int64(), "smallest offset that clients see"),
+    Column("logEndOffset", pa.int64(), "one past the last valid batch"),
+    Column("checkpointedHighWatermark", pa.int64(), "of replication-offset-checkpoint, 5 s old"),
+    Column("highWatermarkLow", pa.int64(), "everything below was committed, as this copy proves"),
+    Column("highWatermarkHigh", pa.int64(), "nothing from here on was: the log end"),
+    Column("lastStableOffset", pa.int64(), "where read_committed ends at highWatermarkHigh"),
+    Column("lastStableOffsetLow", pa.int64(), "where read_committed ends at highWatermarkLow"),
+    Column("recoveryPoint", pa.int64(), "everything below had been flushed"),
+    Column("cleanerOffset", pa.int64(), "first offset that the cleaner has not cleaned"),
+    Column("lastLeaderEpoch", pa.int32(), "of the last batch; null: no batch"),
+    Column("segments", pa.int32(), "live segments with a log"),
+    Column("sizeInBytes", pa.int64(), "of their logs", "bytes"),
+    Column("cleanShutdown", pa.bool_(), "null: the log directory itself was not given"),
+    Column("tornBytes", pa.int64(), "behind the last whole batch; zeros do not count", "bytes"),
+    Column("directoryId", pa.string(), "directory.id of meta.properties, Kafka 3.7 and later"),
+    Column("capturedAt", TIMESTAMP, "newest modification of its segments' files"),
+)
+
+_ENTRY: Final = Column("entry", pa.int32(), "number of the entry in its file, from 0")
+
+OFFSET_INDEX: Final = (
+    *IDENTITY,
+    _SEGMENT_BASE,
+    _ENTRY,
+    Column("offset", pa.int64(), "no batch before the position reaches this offset"),
+    Column("position", pa.int64(), "in the log, where reading starts", "bytes"),
+    Column(
+        "confirmed",
+        pa.bool_(),
+        "a batch starts there and all before end below the offset; null: no log to ask",
+    ),
+)
+
+TIME_INDEX: Final = (
+    *IDENTITY,
+    _SEGMENT_BASE,
+    _ENTRY,
+    Column("timestamp", TIMESTAMP, "greatest so far in the segment"),
+    Column("offset", pa.int64(), "of the first batch that has it"),
+    Column(
+        "confirmed",
+        pa.bool_(),
+        "that batch holds the offset and none before is newer; null: no log to ask",
+    ),
+)
+
+TRANSACTION_INDEX: Final = (
+    *IDENTITY,
+    _SEGMENT_BASE,
+    _ENTRY,
+    Column("producerId", pa.int64(), "whose transaction was aborted"),
+    Column("firstOffset", pa.int64(), "of its first batch here, maybe in an older segment"),
+    Column("lastOffset", pa.int64(), "of the abort marker"),
+    Column("lastStableOffset", pa.int64(), "right after this abort"),
+    Column(
+        "confirmed",
+        pa.bool_(),
+        "an abort marker of that producer lies there; null: no log to ask",
+    ),
+)
+
+LEADER_EPOCHS: Final = (
+    *IDENTITY,
+    Column("source", pa.string(), "checkpoint: the file; batches: the log itself"),
+    Column("leaderEpoch", pa.int32(), "-1: written before 0.11"),
+    Column("startOffset", pa.int64(), "first offset under this epoch"),
+    Column("nextOffset", pa.int64(), "one past the last; of the last interval the log end"),
+)
+
+PRODUCERS: Final = (
+    *IDENTITY,
+    Column("snapshotOffset", pa.int64(), "state before this offset, from the file's name"),
+    Column("producerId", pa.int64(), "of an idempotent or transactional producer"),
+    Column("producerEpoch", pa.int16(), "the current one"),
+    Column("lastSequence", pa.int32(), "of the last data batch; -1: none under this epoch"),
+    Column("lastOffset", pa.int64(), "of the last data batch; -1: only markers were seen"),
+    Column("offsetDelta", pa.int32(), "last minus first offset of that batch"),
+    Column("timestamp", TIMESTAMP, "of the last batch or marker"),
+    Column("coordinatorEpoch", pa.int32(), "of the last marker; -1: none"),
+    Column("currentTransactionFirstOffset", pa.int64(), "of the open transaction; null: none"),
+)
+
+CHECKPOINTS: Final = (
+    *IDENTITY,
+    Column("checkpoint", pa.string(), "name of the file"),
+    Column("offset", pa.int64(), "what it means, the file's name says"),
+)
+
 # --- audits

@@ -1,0 +1,72 @@
+"""The offset index as a hint: where batches may start. Who uses an entry confirms it in the log."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.io.window import Windows
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Self
+
+    from kafkalog_reader.io.evidence import SegmentFiles
+
+ENTRY_SIZE: Final = 8
+
+
+class SparseIndex:
+    """Entries of one offset index, each read when asked for: of 10 MiB a few dozen bytes.
+
+    An index preallocates zeros, which are no entries; the entries before them rise.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or read.
+    """
+
+    def __init__(self, segment: SegmentFiles, *, follow_links: bool = False) -> None:
+        self._base_offset = segment.base_offset
+        self._windows = Windows(segment.path("index"), size=ENTRY_SIZE, follow_links=follow_links)
+        self._count = self._first_where(
+            self._windows.size_in_bytes // ENTRY_SIZE, lambda n: self[n] == (self._base_offset, 0)
+        )
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, number: int) -> tuple[int, int]:
+        """The offset and the position that an entry names."""
+        entry = self._windows.read(number * ENTRY_SIZE, ENTRY_SIZE)
+        relative_offset = int.from_bytes(entry[:4], "big")
+        return self._base_offset + relative_offset, int.from_bytes(entry[4:], "big")
+
+    def last_below_offset(self, offset: int) -> int:
+        """The number of the last entry whose offset is below ``offset``, or -1."""
+        return self._first_where(self._count, lambda n: self[n][0] >= offset) - 1
+
+    def last_up_to_position(self, position: int) -> int:
+        """The number of the last entry at or before ``position``, or -1."""
+        return self._first_where(self._count, lambda n: self[n][1] > position) - 1
+
+    def _first_where(self, count: int, holds: Callable[[int], bool]) -> int:
+        """The first number for which a condition holds that stays true from there on."""
+        low, high = 0, count
+        while low < high:
+            middle = (low + high) // 2
+            if holds(middle):
+                high = middle
+            else:
+                low = middle + 1
+        return low
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._windows.close()
