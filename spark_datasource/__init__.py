@@ -1,0 +1,5 @@
+"""``spark.read.format("kafkalog")``: the tables of kafkalog_reader as Spark DataFrames."""
+
+from spark_datasource.source import KafkaLogDataSource
+
+__all__ = ["KafkaLogDataSource"]

@@ -1,0 +1,82 @@
+"""The options of ``format("kafkalog")``: which there are, where they apply, what is no option."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.tables.names import nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafkalog_reader.tables.table import Table
+
+# Options of every table. Spark itself adds `path` for load(a) and `paths`, as JSON, for load([a]).
+EVERY_TABLE: Final = (
+    "path", "paths", "followLinks", "table", "columns", "subscribe", "subscribePattern", "assign",
+    "mode", "maxPartitionBytes", "minPartitions",
+)  # fmt: skip
+
+# Options that a table must know about, by the name that it gives them in `Table.options`.
+SOME_TABLES: Final = {
+    "startingOffsets": "from_offset",
+    "endingOffsets": "to_offset",
+    "replica": "replica",
+    "includeControlRecords": "include_control_records",
+}
+RECORDS_ONLY: Final = "includeHeaders"
+KNOWN: Final = (*EVERY_TABLE, *SOME_TABLES, RECORDS_ONLY)
+
+# Options of Spark's Kafka source with a meaning for files that nobody has written yet. To ignore
+# one would be to answer another question than the one asked.
+NOT_YET: Final = (
+    "endingOffsetsByTimestamp", "endingTimestamp", "failOnDataLoss", "kafka.isolation.level",
+    "maxOffsetsPerTrigger", "maxRecordsPerPartition", "maxTriggerDelay", "minOffsetsPerTrigger",
+    "startingOffsetsByTimestamp", "startingOffsetsByTimestampStrategy", "startingTimestamp",
+    "until",
+)  # fmt: skip
+
+# Options of Spark's Kafka source about talking to a broker.
+BROKER_ONLY: Final = (
+    "fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "groupIdPrefix",
+    "kafkaConsumer.pollTimeoutMs",
+)  # fmt: skip
+
+
+def canonical(options: Mapping[str, str]) -> dict[str, str]:
+    """The options under the names they have in the documentation; Spark ignores their case.
+
+    Raises:
+        UsageError: an option that is not known; the message names the nearest that is.
+    """
+    known = {name.lower(): name for name in KNOWN}
+    for name in options:
+        if name.lower() not in known:
+            raise UsageError(_refusal(name))
+    return {known[name.lower()]: value for name, value in options.items()}
+
+
+def check_applicable(given: Mapping[str, str], table: Table) -> None:
+    """Refuse what this table would silently ignore.
+
+    Raises:
+        UsageError: an option that another table has.
+    """
+    for name in given:
+        if name == RECORDS_ONLY:
+            applies = table.name == "records"
+        else:
+            applies = name in EVERY_TABLE or SOME_TABLES[name] in table.options
+        if not applies:
+            raise UsageError(f"option {name} does not apply to table {table.name}")
+
+
+def _refusal(name: str) -> str:
+    for later in NOT_YET:
+        if name.lower() == later.lower():
+            return f"option {later} is not supported yet: leave it out to read all there is"
+    if name.lower().startswith("kafka.") or name.lower() in map(str.lower, BROKER_ONLY):
+        return f"option {name} is for talking to brokers; kafkalog reads their files: leave it out"
+    hint = nearest(name, KNOWN) or f". There are: {', '.join(KNOWN)}"
+    return f"no option named {name!r}{hint}"

@@ -1,0 +1,164 @@
+"""The options of one ``spark.read``, parsed once, into what is asked of the table."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader import registry
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.tables.request import Mode, ReadRequest
+from spark_datasource.option_names import canonical, check_applicable
+from spark_datasource.paths import parse_paths
+from spark_datasource.projection import parse_columns
+from spark_datasource.topic_partitions import (
+    MAX_PARTITION,
+    parse_assign,
+    parse_ending_offsets,
+    parse_starting_offsets,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafkalog_reader.tables.table import Table
+
+CLUSTER_METADATA: Final = "__cluster_metadata"
+"""The quorum's log: a topic on disk that no consumer can read."""
+
+_TOPIC_CHOICES: Final = ("subscribe", "subscribePattern", "assign")
+_REPLICA: Final = re.compile(r"all|best|broker:(0|[1-9][0-9]{0,9})")
+_SIZE: Final = re.compile(r"([1-9][0-9]{0,15})\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
+_UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SourceOptions:
+    """What the options of one read say.
+
+    Attributes:
+        table: its name.
+        paths: absolute, globs and ``N=`` as given: executors have other working directories.
+        columns: names in the order wanted; None is every column.
+        has_columns: whether the option ``columns`` was given.
+        min_partitions: how many tasks there should be at least; None leaves it to the sizes.
+        request: everything about rows; its columns come later, from Spark's schema.
+    """
+
+    table: str
+    paths: tuple[str, ...]
+    columns: tuple[str, ...] | None
+    has_columns: bool
+    follow_links: bool
+    min_partitions: int | None
+    request: ReadRequest
+
+
+def parse_options(options: Mapping[str, str]) -> SourceOptions:
+    """Check and translate the options; nothing is opened.
+
+    Raises:
+        UsageError: an unknown option, or a value that makes no sense; the message says which.
+    """
+    given = canonical(options)
+    table = registry.table(given.get("table", "records"))
+    check_applicable(given, table)
+    return SourceOptions(
+        table=table.name,
+        paths=parse_paths(given),
+        columns=parse_columns(
+            given.get("columns"), table, with_headers=_flag(given, "includeHeaders")
+        ),
+        has_columns="columns" in given,
+        follow_links=_flag(given, "followLinks"),
+        min_partitions=_count(given, "minPartitions"),
+        request=_request(given, table),
+    )
+
+
+def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
+    chosen = [name for name in _TOPIC_CHOICES if name in given]
+    if len(chosen) > 1:
+        raise UsageError(f"options {' and '.join(chosen)} exclude each other: give one of them")
+    is_records = table.name == "records"
+    return ReadRequest(
+        topics=_topics(given),
+        topic_pattern=_topic_pattern(given),
+        assigned=parse_assign(given["assign"]) if "assign" in given else None,
+        excluded_topics=_excluded_topics(given) if is_records else frozenset(),
+        starting_offsets=parse_starting_offsets(given.get("startingOffsets", "earliest")),
+        ending_offsets=parse_ending_offsets(given.get("endingOffsets", "latest")),
+        replica=_replica(given, default="best" if is_records else "all"),
+        log_range_only=is_records,
+        include_control_records=_flag(given, "includeControlRecords") if is_records else True,
+        mode=_mode(given),
+        max_partition_bytes=_size(given, "maxPartitionBytes", ReadRequest().max_partition_bytes),
+    )
+
+
+def _topics(given: Mapping[str, str]) -> frozenset[str] | None:
+    if "subscribe" not in given:
+        return None
+    topics = frozenset(name.strip() for name in given["subscribe"].split(",")) - {""}
+    if not topics:
+        raise UsageError(f"option subscribe: {given['subscribe']!r}: names no topic")
+    return topics
+
+
+def _topic_pattern(given: Mapping[str, str]) -> str | None:
+    pattern = given.get("subscribePattern")
+    if pattern is None:
+        return None
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise UsageError(f"option subscribePattern: {pattern}: {error}") from None
+    return pattern
+
+
+def _excluded_topics(given: Mapping[str, str]) -> frozenset[str]:
+    """The quorum's log shows where it is named, and not where a pattern happens to match it."""
+    if "subscribe" in given or "assign" in given:
+        return frozenset()
+    is_named = CLUSTER_METADATA in given.get("subscribePattern", "")
+    return frozenset() if is_named else frozenset([CLUSTER_METADATA])
+
+
+def _replica(given: Mapping[str, str], default: str) -> str:
+    replica = given.get("replica", default).strip().lower()
+    if _REPLICA.fullmatch(replica) is None:
+        raise UsageError(f"option replica: {replica}: write best, all or broker:N")
+    return replica
+
+
+def _mode(given: Mapping[str, str]) -> Mode:
+    try:
+        return registry.parse_mode(given.get("mode", Mode.FAILFAST.value))
+    except UsageError as error:
+        raise UsageError(f"option {error}") from None
+
+
+def _flag(given: Mapping[str, str], option: str) -> bool:
+    value = given.get(option, "false").strip().lower()
+    if value not in ("true", "false"):
+        raise UsageError(f"option {option}: {given[option]!r} is neither true nor false")
+    return value == "true"
+
+
+def _count(given: Mapping[str, str], option: str) -> int | None:
+    if option not in given:
+        return None
+    value = given[option].strip()
+    if not (value.isascii() and value.isdigit() and 0 < int(value) <= MAX_PARTITION):
+        raise UsageError(f"option {option}: {given[option]!r} is no positive number")
+    return int(value)
+
+
+def _size(given: Mapping[str, str], option: str, default: int) -> int:
+    if option not in given:
+        return default
+    size = _SIZE.fullmatch(given[option].strip())
+    if size is None:
+        raise UsageError(f"option {option}: {given[option]!r} is no size: write 64m or bytes")
+    return int(size[1]) * _UNITS[size[2].lower()]

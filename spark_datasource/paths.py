@@ -1,0 +1,50 @@
+"""Where a read looks: ``load(a)`` is the option path, ``load([a, b])`` is JSON in paths."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_NAMED: Final = re.compile(r"([^=/]+=)(.+)", re.DOTALL)
+_SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]+:/")
+
+
+def parse_paths(given: Mapping[str, str]) -> tuple[str, ...]:
+    """The paths, absolute, globs and ``N=`` as given: executors have other working directories.
+
+    Raises:
+        UsageError: no path, or ``paths`` is no JSON list.
+    """
+    if "path" in given and "paths" in given:
+        raise UsageError("options path and paths exclude each other: load([a, b]) takes several")
+    if "path" in given:
+        return (_absolute(given["path"]),)
+    if "paths" not in given:
+        raise UsageError('no path given: spark.read.format("kafkalog").load("/path/to/kafka-logs")')
+    try:
+        paths = json.loads(given["paths"])
+    except (ValueError, RecursionError):
+        paths = None
+    if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
+        raise UsageError(f'option paths: {given["paths"]}: write JSON like ["/mnt/b1", "/mnt/b2"]')
+    if not paths:
+        raise UsageError("load([]): no path given")
+    return tuple(map(_absolute, paths))
+
+
+def _absolute(text: str) -> str:
+    if not text or "\0" in text:
+        return text  # discovery says what is wrong with it
+    path = Path(text)
+    if path.exists() or path.is_symlink():
+        return str(path.absolute())
+    named = _NAMED.fullmatch(text)
+    name, rest = (named[1], named[2]) if named else ("", text)
+    return text if _SCHEME.match(rest) else name + str(Path(rest).absolute())

@@ -1,0 +1,94 @@
+"""Which columns a read shows: the option ``columns``, or the schema that the user gave.
+
+Spark's Python sources have no hook for the columns that a query needs, so a schema is how a user
+says it: what is not in it is not decoded.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql.pandas.types import from_arrow_schema
+
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.tables.names import nearest
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructField, StructType
+
+    from kafkalog_reader.tables.table import Table
+
+KAFKA_COLUMNS: Final = (
+    "key", "value", "topic", "partition", "offset", "timestamp", "timestampType",
+)  # fmt: skip
+"""What Spark's own Kafka source shows, in its order; ``includeHeaders`` adds ``headers``."""
+
+
+def parse_columns(
+    text: str | None, table: Table, *, with_headers: bool = False
+) -> tuple[str, ...] | None:
+    """Names in the order wanted; None is every column.
+
+    Args:
+        text: ``kafka``, ``all`` or names with commas; None is what the table shows by default.
+        table: whose columns they are.
+        with_headers: whether the option ``includeHeaders`` says so.
+
+    Raises:
+        UsageError: a column that the table does not have, or has but is named twice.
+    """
+    is_records = table.name == "records"
+    wanted = ("kafka" if is_records else "all") if text is None else text.strip()
+    if wanted.lower() == "all":
+        return None
+    if wanted.lower() == "kafka":
+        if not is_records:
+            raise UsageError(f"option columns: kafka: table {table.name} has no such set")
+        return (*KAFKA_COLUMNS, "headers") if with_headers else KAFKA_COLUMNS
+    columns = tuple(name.strip() for name in wanted.split(","))
+    if "" in columns:
+        raise UsageError(f"option columns: {wanted!r}: write kafka, all or names with commas")
+    if len(set(columns)) < len(columns):
+        raise UsageError(f"option columns: {wanted}: a column is named twice")
+    if with_headers and "headers" not in columns:
+        raise UsageError("option includeHeaders adds to columns=kafka: name headers in columns")
+    table.projected(ReadRequest(columns=columns))  # refuses unknown columns
+    return columns
+
+
+def spark_schema(table: Table, columns: tuple[str, ...] | None) -> StructType:
+    """The Spark types of these columns."""
+    schema: StructType = from_arrow_schema(table.projected(ReadRequest(columns=columns)))
+    return schema
+
+
+def projected_columns(table: Table, schema: StructType) -> tuple[str, ...]:
+    """The columns of a schema that the user may have written.
+
+    Raises:
+        UsageError: a column that the table does not have, or has with another type.
+    """
+    known = {field.name: field for field in spark_schema(table, None)}
+    for field in schema:
+        if field.name not in known:
+            raise UsageError(
+                f"schema: table {table.name} has no column {field.name!r}"
+                f"{nearest(field.name, known)}"
+            )
+        _check_type(field, known[field.name])
+    if len(set(schema.names)) < len(schema.names):
+        raise UsageError(f"schema: {', '.join(schema.names)}: a column is named twice")
+    return tuple(schema.names)
+
+
+def _check_type(field: StructField, known: StructField) -> None:
+    if not field.nullable:
+        # Spark would answer `key IS NULL` without looking, and fail where it does look.
+        raise UsageError(f"schema: column {field.name!r} is nullable: leave out NOT NULL")
+    if field.dataType == known.dataType:
+        return
+    given, expected = field.dataType.simpleString(), known.dataType.simpleString()
+    if given == expected:
+        raise UsageError(f"schema: inside column {field.name!r} all is nullable: {expected}")
+    raise UsageError(f"schema: column {field.name!r} is {expected}, not {given}")

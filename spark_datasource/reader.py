@@ -1,0 +1,75 @@
+"""Read one table: planned once on the driver, run by tasks on executors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from pyspark.sql.datasource import DataSourceReader
+
+from kafkalog_reader import registry
+from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.io.discovery import discover
+from spark_datasource.planning import PackedUnits, check_selection, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+    from pyspark.sql.datasource import InputPartition
+
+    from kafkalog_reader.tables.table import Table
+    from spark_datasource.options import SourceOptions
+
+
+class KafkaLogReader(DataSourceReader):
+    """Plans and reads; holds plain values only, because Spark pickles it to every task."""
+
+    def __init__(self, options: SourceOptions, columns: tuple[str, ...]) -> None:
+        self.options = options
+        self.columns = columns
+        # A batch of no columns has no length unless it had columns before: read a cheap one.
+        table = registry.table(options.table)
+        self.request = replace(options.request, columns=columns or (_cheapest(table),))
+
+    def partitions(self) -> Sequence[InputPartition]:
+        """Look at the directories and cut the work; runs once a query, on the driver.
+
+        Raises:
+            KafkaLogError: nothing of Kafka's is there, or not what was asked for.
+        """
+        options = self.options
+        table = registry.table(options.table)
+        try:
+            evidence = discover(options.paths, follow_links=options.follow_links)
+            check_selection(evidence, options.request)
+            return plan(table, evidence, self.request, options.min_partitions)
+        except KafkaLogError as error:
+            raise for_spark(error) from None
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one task as record batches of exactly the declared schema.
+
+        Raises:
+            KafkaLogError: damage that the reading mode does not pass over.
+        """
+        if not isinstance(partition, PackedUnits):
+            return  # what Spark plans when ``partitions`` finds nothing to read
+        table = registry.table(self.options.table)
+        try:
+            for unit in partition.units:
+                for rows in table.read(unit, self.request):
+                    if rows.num_rows > 0:
+                        yield rows if self.columns else rows.select([])
+        except KafkaLogError as error:
+            raise for_spark(error) from None
+
+
+def for_spark(error: KafkaLogError) -> KafkaLogError:
+    """The same error as one line that says whose it is, for the end of Spark's stack trace."""
+    return KafkaLogError(f"[kafkalog] {error}")
+
+
+def _cheapest(table: Table) -> str:
+    names = [column.name for column in table.columns]
+    return "offset" if "offset" in names else names[0]

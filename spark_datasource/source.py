@@ -1,0 +1,75 @@
+"""The data source ``kafkalog``: any table of kafkalog_reader as a DataFrame."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Final
+
+from pyspark.sql.datasource import DataSource
+
+from kafkalog_reader import registry
+from kafkalog_reader.errors import KafkaLogError, UsageError
+from spark_datasource.options import SourceOptions, parse_options
+from spark_datasource.projection import projected_columns, spark_schema
+from spark_datasource.reader import KafkaLogReader, for_spark
+
+if TYPE_CHECKING:
+    from pyspark.sql.types import StructType
+
+_PUSHDOWN_WORKER: Final = "pyspark.sql.worker.data_source_pushdown_filters"
+
+
+class KafkaLogDataSource(DataSource):
+    """Kafka's log directories, read from disk, without a broker.
+
+    ``spark.read.format("kafkalog").load(paths)`` shows what Spark's Kafka source shows; the option
+    ``table`` names another table.
+    """
+
+    @classmethod
+    def name(cls) -> str:
+        """What ``format`` takes."""
+        return "kafkalog"
+
+    def schema(self) -> StructType:
+        """The columns that the options ask for; Spark does not call it under ``.schema(...)``.
+
+        Raises:
+            UsageError: an option that makes no sense.
+        """
+        try:
+            options = parse_options(self.options)
+            return spark_schema(registry.table(options.table), options.columns)
+        except KafkaLogError as error:
+            raise for_spark(error) from None
+
+    def reader(self, schema: StructType) -> KafkaLogReader:
+        """A reader of the columns in this schema: the table's, or what the user made of them.
+
+        Raises:
+            UsageError: an option or a column that makes no sense.
+        """
+        try:
+            options = parse_options(self.options)
+            columns = projected_columns(registry.table(options.table), schema)
+            _check_agreement(options, columns)
+        except KafkaLogError as error:
+            raise for_spark(error) from None
+        if _is_pushdown_worker():
+            # Spark 4.0 has no filters to import; later versions refuse a reader that takes filters
+            # unless spark.sql.python.filterPushdown.enabled is set, which only this worker shows.
+            from spark_datasource.pushdown import FilteringReader
+
+            return FilteringReader(options, columns)
+        return KafkaLogReader(options, columns)
+
+
+def _is_pushdown_worker() -> bool:
+    main = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return _PUSHDOWN_WORKER in sys.modules or (main is not None and main.name == _PUSHDOWN_WORKER)
+
+
+def _check_agreement(options: SourceOptions, columns: tuple[str, ...]) -> None:
+    everything = tuple(column.name for column in registry.table(options.table).columns)
+    if options.has_columns and columns != (options.columns or everything):
+        raise UsageError("option columns and .schema(...) name different columns: give one of them")

@@ -1,0 +1,121 @@
+"""Topic partitions and their offsets as the JSON of Spark's Kafka source says them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader.errors import UsageError
+
+if TYPE_CHECKING:
+    from kafkalog_reader.tables.request import TopicPartition
+
+EARLIEST: Final = -2
+LATEST: Final = -1
+MAX_OFFSET: Final = 2**63 - 1
+MAX_PARTITION: Final = 2**31 - 1
+
+
+def parse_assign(text: str) -> frozenset[TopicPartition]:
+    """The topic partitions of ``{"orders": [0, 1], "payments": [2]}``.
+
+    Raises:
+        UsageError: another shape, or no topic partition at all.
+    """
+    shape = '{"orders": [0, 1]}'
+    assigned: set[TopicPartition] = set()
+    for topic, partitions in _json_object("assign", text, shape).items():
+        if not isinstance(partitions, list) or not all(map(_is_partition, partitions)):
+            raise _refused(
+                "assign", {topic: partitions}, f"write topics and their partitions as {shape}"
+            )
+        assigned.update((topic, partition) for partition in partitions)
+    if not assigned:
+        raise UsageError(f"option assign: {text}: names no topic partition")
+    return frozenset(assigned)
+
+
+def parse_starting_offsets(text: str) -> dict[TopicPartition, int]:
+    """Where to start each topic partition that is named; what is not named starts at its earliest.
+
+    Raises:
+        UsageError: no offsets; or ``latest``, which Spark's Kafka source refuses in a batch too.
+    """
+    if text.strip().lower() == "latest":
+        raise UsageError("option startingOffsets: latest: nothing follows it in a batch read")
+    if text.strip().lower() == "earliest":
+        return {}
+    offsets = _parse_offsets("startingOffsets", text)
+    for topic_partition, offset in offsets.items():
+        if offset == LATEST:
+            raise _refused(
+                "startingOffsets",
+                _as_json(topic_partition, offset),
+                "-1 (latest): nothing follows it in a batch read",
+            )
+    return {key: offset for key, offset in offsets.items() if offset != EARLIEST}
+
+
+def parse_ending_offsets(text: str) -> dict[TopicPartition, int]:
+    """The offset before which each named topic partition ends; the others end with their log.
+
+    Raises:
+        UsageError: no offsets; or ``earliest``, which Spark's Kafka source refuses in a batch too.
+    """
+    if text.strip().lower() == "earliest":
+        raise UsageError("option endingOffsets: earliest: nothing comes before it")
+    if text.strip().lower() == "latest":
+        return {}
+    offsets = _parse_offsets("endingOffsets", text)
+    for topic_partition, offset in offsets.items():
+        if offset == EARLIEST:
+            raise _refused(
+                "endingOffsets",
+                _as_json(topic_partition, offset),
+                "-2 (earliest): nothing comes before it",
+            )
+    return {key: offset for key, offset in offsets.items() if offset != LATEST}
+
+
+def _parse_offsets(option: str, text: str) -> dict[TopicPartition, int]:
+    shape = '{"orders": {"0": 23, "1": -2}}'
+    offsets: dict[TopicPartition, int] = {}
+    for topic, of_partitions in _json_object(option, text, shape, "earliest, latest or ").items():
+        if not isinstance(of_partitions, dict):
+            raise _refused(option, {topic: of_partitions}, f"write offsets as {shape}")
+        for number, offset in of_partitions.items():
+            if not (number.isascii() and number.isdigit() and _is_partition(int(number))):
+                raise _refused(
+                    option, {topic: {number: offset}}, f"{number!r} is no partition number"
+                )
+            if type(offset) is not int or not EARLIEST <= offset <= MAX_OFFSET:
+                raise _refused(
+                    option,
+                    {topic: {number: offset}},
+                    "an offset is 0 or greater, -2 (earliest) or -1 (latest)",
+                )
+            offsets[topic, int(number)] = offset
+    return offsets
+
+
+def _json_object(option: str, text: str, shape: str, besides: str = "") -> dict[str, Any]:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        value = None
+    if not isinstance(value, dict):
+        raise UsageError(f"option {option}: {text}: write {besides}JSON like {shape}")
+    return value
+
+
+def _is_partition(value: object) -> bool:
+    return type(value) is int and 0 <= value <= MAX_PARTITION  # True is an int to isinstance
+
+
+def _as_json(topic_partition: TopicPartition, offset: int) -> dict[str, dict[str, int]]:
+    topic, partition = topic_partition
+    return {topic: {str(partition): offset}}
+
+
+def _refused(option: str, part: object, problem: str) -> UsageError:
+    return UsageError(f"option {option}: {json.dumps(part)}: {problem}")
