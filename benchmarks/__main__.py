@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 from confluent_kafka import KafkaException
+from pyspark.errors import PySparkException
 
 from benchmarks.answer import DifferentAnswerError
 from benchmarks.file_rows import FILE_ROWS
@@ -27,6 +28,7 @@ from benchmarks.spark_connector import NoConnectorError, connector
 from benchmarks.spark_rows import SPARK_ROWS
 from fixtures.errors import FixtureError
 from kafkalog_reader import KafkaLogError
+from kafkalog_reader.kernel import is_compiled
 
 ROWS: Final = (*FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS)
 TROUBLE: Final = (
@@ -38,6 +40,7 @@ TROUBLE: Final = (
     KafkaLogError,
     NoConnectorError,
     OSError,
+    PySparkException,
     subprocess.SubprocessError,
 )
 """What makes one row fail; the others are measured all the same."""
@@ -62,6 +65,8 @@ def main(quick: bool, only: tuple[str, ...], peers_only: bool, list_rows: bool) 
             target = str(row.target or "–")
             click.echo(f"{row.name:22} {target:>12}  {row.work} | {row.against}")
         return
+    if not (is_compiled() or peers_only):
+        raise click.ClickException("the kernel runs interpreted: install with a C compiler first")
     bench = Bench(quick=quick, peers_only=peers_only)
     click.echo(machine(), err=True)
     results = []

@@ -30,7 +30,10 @@ class JavaReader:
         assert self._process.stdout is not None
         self._process.stdin.write("\n")
         self._process.stdin.flush()
-        self.last = json.loads(self._process.stdout.readline())
+        line = self._process.stdout.readline()
+        if not line:
+            raise subprocess.CalledProcessError(self._process.wait(), self._process.args)
+        self.last = json.loads(line)
         return float(self.last["seconds"])
 
     @property
@@ -59,7 +62,6 @@ def java_reader(work: Work, segment: Path, warm_seconds: float) -> Iterator[Java
         command,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
         text=True,
     ) as process:
         assert process.stdout is not None

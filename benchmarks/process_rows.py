@@ -28,8 +28,7 @@ def resident_memory(codec: str, bench: Bench) -> Figure:
     segment = Segments(codec=codec, records_per_segment=batches * RECORDS_PER_BATCH).file()
     modules = _resident(segment)["modules"]
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        # A module that only its own package can import again is imported with that package.
-        json.dump([name for name in modules if _is_importable(name)], file)
+        json.dump(modules, file)
         file.flush()
         beyond = _resident(segment, file.name)["read"] / MIB
     return Figure(ours=f"{beyond:.0f} MiB", peer="–", value=beyond)
@@ -40,13 +39,6 @@ def _resident(segment: Path, *arguments: str) -> dict[str, Any]:
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
     answer: dict[str, Any] = json.loads(done.stdout)
     return answer
-
-
-def _is_importable(name: str) -> bool:
-    module = sys.modules.get(name)
-    return name.partition(".")[0] != "benchmarks" and (
-        module is None or getattr(module, "__spec__", None) is not None
-    )
 
 
 def start_up(arguments: list[str], bench: Bench) -> Figure:

@@ -42,7 +42,7 @@ class Segments:
                 written = Path(scratch) / "log"
                 partition = str(written / f"{TOPIC}-0")
                 command = [*java_command("WriteSegments"), partition, *map(str, arguments)]
-                subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
+                subprocess.run(command, check=True)
                 written.rename(directory)
         return directory / f"{TOPIC}-0"
 

@@ -20,7 +20,7 @@ from benchmarks.segments import RECORDS_PER_BATCH, TOPIC, Segments
 from benchmarks.spark_connector import connector
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
     from pathlib import Path
 
 COLUMNS: Final = ("partition", "offset", "timestamp", "key", "value")
@@ -52,8 +52,7 @@ def against_ready_batches(bench: Bench) -> Figure:
 
 def against_kafka_source(bench: Bench) -> Figure:
     segments = partition_of_five_segments(bench)
-    _, jars = connector()
-    with live_broker(segments) as (address, partition), _spark(jars) as spark:
+    with live_broker(segments) as (address, partition), _spark() as spark:
         ours = None if bench.peers_only else _our_records(spark, partition)
         kafka = (
             spark.read.format("kafka")
@@ -95,7 +94,8 @@ def _sums(rows: DataFrame) -> int:
 
 
 @contextmanager
-def _spark(jars: Sequence[Path] = ()) -> Iterator[SparkSession]:
+def _spark() -> Iterator[SparkSession]:
+    _, jars = connector()  # all sessions of this process share the class path of the first
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("kafkalog benchmarks")
     builder = builder.config("spark.ui.enabled", "false")
