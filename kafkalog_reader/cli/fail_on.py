@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
 
 SEVERITIES: Final = {"critical": "C", "high": "H", "medium": "M", "low": "L", "information": "I"}
 NEVER: Final = "never"

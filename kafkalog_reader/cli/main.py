@@ -51,7 +51,7 @@ class LazyGroup(click.Group):
 )
 @click.version_option(__version__, prog_name="kafkalog", message="%(prog)s %(version)s")
 @verbose_option()
-def kafkalog(verbose: bool) -> None:
+def kafkalog() -> None:
     """Read what Kafka keeps on disk. Never writes to it, needs no broker.
 
     PATH is a segment file, a partition directory, a log directory, or a folder that holds log
@@ -64,7 +64,7 @@ def kafkalog(verbose: bool) -> None:
 
     Standard output is data, standard error is narration. Exit status: 0 nothing found at or above
     --fail-on, 1 something was, 2 trouble (usage, unreadable input), 130 after Ctrl-C.
-    """
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
 
 
 def main() -> NoReturn:

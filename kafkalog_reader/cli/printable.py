@@ -1,38 +1,22 @@
-"""Text that is safe and readable on a terminal: escapes, grouped numbers, sizes."""
+"""Text as people read it on a terminal: ASCII where it must be, grouped numbers, sizes."""
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import unicodedata
 from functools import lru_cache
 from typing import Final
 
-# What a terminal obeys instead of showing: C0 and C1 controls, DEL, bidirectional overrides, the
-# line separators, halves of surrogate pairs. A topic or a key must not move the cursor.
-UNPRINTABLE: Final = (
-    "\\x00-\\x1f\\x7f-\\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff"
-)
-_UNPRINTABLE: Final = re.compile(f"[{UNPRINTABLE}]")
 _NON_ASCII: Final = re.compile(r"[^\x00-\x7f]")
 _ASCII_TWINS: Final = {"–": "-", "—": "-", "−": "-", "…": "...", "→": "->", "×": "x", "·": "-"}
 KIBIBYTE: Final = 1024
 
 
-def printable(text: str) -> str:
-    """The text with everything that would act on a terminal written as an escape."""
-    return _UNPRINTABLE.sub(_escape, text)
-
-
-def _escape(found: re.Match[str]) -> str:
-    code = ord(found[0])
-    named = {9: "\\t", 10: "\\n", 13: "\\r"}.get(code)
-    return named or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
-
-
-def for_stream(text: str, encoding: str | None) -> str:
-    """The text as this stream can show it: typographic signs become ASCII where it must be."""
-    if is_unicode(encoding):
+def for_stdout(text: str) -> str:
+    """The text as standard output can show it: typographic signs become ASCII where it must be."""
+    if text.isascii() or stdout_is_unicode():
         return text
     return _NON_ASCII.sub(lambda found: _ascii(found[0]), text)
 
@@ -51,8 +35,9 @@ def is_unicode(encoding: str | None) -> bool:
 
 
 def stdout_is_unicode() -> bool:
-    """Whether standard output can show every character."""
-    return is_unicode(sys.stdout.encoding)
+    """Whether standard output can show every character; LC_ALL=C asks for ASCII."""
+    # Python itself goes over to UTF-8 in the C locale (PEP 540), whatever the terminal can do.
+    return is_unicode(sys.stdout.encoding) and os.environ.get("LC_ALL") not in ("C", "POSIX")
 
 
 def width(text: str) -> int:

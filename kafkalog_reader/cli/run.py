@@ -8,14 +8,16 @@ import logging
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from kafkalog_reader.cli.printable import printable
 from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.io.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
 
 CLEAN: Final = 0
 FOUND: Final = 1
@@ -50,9 +52,17 @@ def _remember_verbose(_context: click.Context, _option: click.Parameter, value: 
     return value
 
 
-def verbose_option(help_text: str = "Show the traceback of an error.") -> Callable[[Any], Any]:
-    """The option ``--verbose``; the command's parameter ``verbose`` holds it too."""
-    return click.option("--verbose", is_flag=True, callback=_remember_verbose, help=help_text)
+def verbose_option(
+    help_text: str = "Show the traceback of an error.", *, expose_value: bool = False
+) -> Callable[[Any], Any]:
+    """The option ``--verbose``; with ``expose_value`` the command gets it as ``verbose``."""
+    return click.option(
+        "--verbose",
+        is_flag=True,
+        callback=_remember_verbose,
+        expose_value=expose_value,
+        help=help_text,
+    )
 
 
 def run(command: click.Command, arguments: Sequence[str] | None = None) -> NoReturn:
@@ -72,8 +82,11 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
         try:
             found = _outcome(command, arguments, current)
             sys.stdout.flush()
-        except click.ClickException as error:
+        except click.exceptions.NoArgsIsHelpError as error:
             error.show()
+            return TROUBLE
+        except click.ClickException as error:
+            _say(_usage(error), current)
             return TROUBLE
         except KafkaLogError as error:
             _say(str(error), current)
@@ -95,7 +108,9 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
 
 def _outcome(command: click.Command, arguments: Sequence[str] | None, current: Session) -> int:
     try:
-        outcome = command.main(args=arguments, standalone_mode=False, obj=current)
+        outcome = command.main(
+            args=arguments, prog_name=command.name, standalone_mode=False, obj=current
+        )
     except SystemExit as end:
         if _is_closed_pipe(end.__context__):  # click turns it into exit 1, which means "found"
             raise BrokenPipeError from end
@@ -110,7 +125,13 @@ def _is_closed_pipe(error: BaseException | None) -> bool:
 def _say(problem: str, current: Session) -> None:
     if current.verbose:
         traceback.print_exc()
-    click.echo(f"error: {printable(problem)}", err=True)
+    click.echo(f"error: {shown(problem)}", err=True)
+
+
+def _usage(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    hint = f" `{context.command_path} --help` shows how." if context is not None else ""
+    return f"{error.format_message()}{hint}"
 
 
 def _os_error(error: OSError) -> str:
@@ -119,9 +140,9 @@ def _os_error(error: OSError) -> str:
 
 
 def _pipe_closed() -> int:
-    with contextlib.suppress(OSError, ValueError):  # closed, or replaced by something without one
+    with contextlib.suppress(OSError, ValueError):  # replaced by something that is no file
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.__stdout__.fileno())  # or Python complains when it flushes at its end
+        os.dup2(nowhere, sys.stdout.fileno())  # or Python complains when it flushes at its end
         os.close(nowhere)
     return PIPE_CLOSED
 
@@ -142,7 +163,7 @@ class _WarningLines(logging.Handler):
         self._said: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        message = printable(record.getMessage())
+        message = shown(record.getMessage())
         if message in self._said:
             return
         if len(self._said) < WARNINGS_REMEMBERED:

@@ -1,0 +1,100 @@
+"""``kafkalog dump``: files of a partition directory as ``kafka-dump-log`` prints them."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from kafkalog_reader.cli.run import session, verbose_option
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from kafkalog_reader.cli.dump_records import RecordLines
+    from kafkalog_reader.cli.progress import ReadProgress
+
+LINES_AT_ONCE: Final = 1000
+
+
+@click.command("dump")
+@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.option("--deep-iteration", is_flag=True, help="A line for each record under its batch.")
+@click.option(
+    "--print-data-log", is_flag=True, help="Keys and payloads too; implies --deep-iteration."
+)
+@verbose_option()
+def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: bool) -> None:
+    """Print segments, indexes and producer snapshots as kafka-dump-log prints them.
+
+    \b
+    Example:
+      kafkalog dump /mnt/b1/orders-17/00000000000081234500.log --deep-iteration
+
+    The layout is that of Kafka 4.3, line for line. FILE may be a .log, .index, .timeindex,
+    .txnindex, .snapshot (of producers) or .checkpoint (of the metadata log). A wrong CRC is shown
+    as isvalid: false and does not end the dump. Control characters in keys and payloads are escaped.
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader.cli.dump_records import RecordLines
+    from kafkalog_reader.cli.progress import ReadProgress
+
+    records = RecordLines(contents=print_data_log) if deep_iteration or print_data_log else None
+    with ReadProgress(total_size(files)) as progress:
+        for number, file in enumerate(files):
+            counted = f" of file {number + 1} of {len(files)}" if len(files) > 1 else ""
+            _print(_lines(file, records, progress), counted)
+    if records is not None:
+        for line in records.gaps():
+            click.echo(line, err=True)
+
+
+def total_size(files: tuple[str, ...]) -> int:
+    """Bytes of those files that are there."""
+    return sum(Path(file).stat().st_size for file in files if Path(file).is_file())
+
+
+def _lines(file: str, records: RecordLines | None, progress: ReadProgress) -> Iterator[str]:
+    from kafkalog_reader.cli import dump_index, dump_log
+    from kafkalog_reader.io.names import shown
+
+    printers: dict[str, Callable[[str], Iterator[str]]] = {
+        ".log": lambda path: dump_log.segment_lines(path, records, progress),
+        ".checkpoint": lambda path: dump_log.snapshot_lines(path, records, progress),
+        ".index": dump_index.offset_index_lines,
+        ".timeindex": dump_index.time_index_lines,
+        ".txnindex": dump_index.transaction_index_lines,
+        ".snapshot": dump_index.producer_snapshot_lines,
+    }
+    yield f"Dumping {shown(file)}"
+    printer = printers.get(Path(file).suffix)
+    if printer is None:
+        click.echo(f"Ignoring unknown file {shown(file)}", err=True)
+        return
+    yield from printer(file)
+
+
+def _print(lines: Iterator[str], of_file: str) -> None:
+    """Write lines in blocks, whole ones only, and those that are there when it ends early."""
+    from kafkalog_reader.cli.interrupt import whole
+
+    count = 0
+    waiting: list[str] = []
+    session().how_far = lambda: f"{count:,} lines{of_file} written"
+
+    def write() -> None:
+        nonlocal count
+        with whole():
+            sys.stdout.write("".join(f"{line}\n" for line in waiting))
+            sys.stdout.flush()
+            count += len(waiting)
+            waiting.clear()
+
+    try:
+        for line in lines:
+            waiting.append(line)
+            if len(waiting) >= LINES_AT_ONCE:
+                write()
+    finally:
+        write()

@@ -1,0 +1,151 @@
+"""The lines that ``kafka-dump-log`` 4.3 prints about segments, batch by batch.
+
+Source: Kafka 4.3, tools.DumpLogSegments, whose words and order these are.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import (
+    CorruptRecordError,
+    LogLayoutError,
+    LogPosition,
+    UnsupportedFormatError,
+)
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.record_batch_header import (
+    CODEC_MASK,
+    CONTROL_BIT,
+    DELETE_HORIZON_BIT,
+    LOG_APPEND_TIME_BIT,
+    TRANSACTIONAL_BIT,
+    increment_sequence,
+)
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan
+from kafkalog_reader.tables.table import no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.cli.dump_records import RecordLines
+    from kafkalog_reader.tables.table import Progress
+
+CODECS: Final = tuple(codec.text for codec in Codec)
+KRAFT_SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint", re.ASCII)
+BATCH_COLUMNS: Final = (
+    "base_offset", "last_offset", "records_count", "base_sequence", "last_offset_delta",
+    "producer_id", "producer_epoch", "leader_epoch", "attributes", "base_timestamp", "position",
+    "max_timestamp", "size_in_bytes", "magic", "crc", "crc_computed",
+)  # fmt: skip
+
+
+def segment_lines(
+    path: str, records: RecordLines | None = None, progress: Progress = no_progress
+) -> Iterator[str]:
+    """The lines about a ``.log``; with ``records`` those of its records too.
+
+    Raises:
+        CorruptRecordError: a batch length that cannot be, or records that contradict their batch.
+        UnsupportedFormatError: another magic than 2, an unknown codec.
+    """
+    yield f"Log starting offset: {base_offset_of(path)}"
+    yield from _batch_lines(path, records, progress)
+
+
+def snapshot_lines(
+    path: str, records: RecordLines | None = None, progress: Progress = no_progress
+) -> Iterator[str]:
+    """The lines about a snapshot of the metadata log, ``OFFSET-EPOCH.checkpoint``."""
+    name = Path(path).name
+    end = KRAFT_SNAPSHOT.fullmatch(name)
+    if name == "bootstrap.checkpoint":
+        yield "KRaft bootstrap snapshot"
+    elif end is not None:
+        yield f"Snapshot end offset: {int(end[1])}, epoch: {int(end[2])}"
+    else:
+        raise LogLayoutError(f"{shown(path)}: a snapshot is named OFFSET-EPOCH.checkpoint")
+    yield from _batch_lines(path, records, progress)
+
+
+def base_offset_of(path: str) -> int:
+    """The base offset in a segment file's name.
+
+    Raises:
+        LogLayoutError: the name does not begin with one.
+    """
+    digits = Path(path).name.split(".", 1)[0]
+    if not digits.isascii() or not digits.isdigit():
+        raise LogLayoutError(f"{shown(path)}: the name of a segment file begins with its offset")
+    return int(digits)
+
+
+def optional_long(number: int) -> str:
+    """A number or none (−1), as Java prints it."""
+    return "OptionalLong.empty" if number < 0 else f"OptionalLong[{number}]"
+
+
+def sequence_after(base_sequence: int, offset_delta: int) -> int:
+    """The sequence of a record; −1 when the producer gave none."""
+    return -1 if base_sequence < 0 else increment_sequence(base_sequence, offset_delta)
+
+
+def _batch_lines(path: str, records: RecordLines | None, progress: Progress) -> Iterator[str]:
+    scan = SegmentScan(path, progress=progress, follow_links=True)
+    for run in scan:
+        columns = zip(*(getattr(run, name).tolist() for name in BATCH_COLUMNS), strict=True)
+        for number, batch in enumerate(columns):
+            yield _batch_line(path, *batch)
+            if records is not None:
+                yield from records.of_batch(path, run, number)
+    _check_end(scan)
+    trailing = Path(path).stat().st_size - scan.end_position
+    if trailing > 0:
+        yield f"Found {trailing} invalid bytes at the end of {shown(Path(path).name)}"
+
+
+def _batch_line(
+    path: str, base_offset: int, last_offset: int, records_count: int, base_sequence: int,
+    last_offset_delta: int, producer_id: int, producer_epoch: int, leader_epoch: int,
+    attributes: int, base_timestamp: int, position: int, max_timestamp: int, size_in_bytes: int,
+    magic: int, crc: int, crc_computed: int,
+) -> str:  # fmt: skip
+    codec = attributes & CODEC_MASK
+    if codec >= len(CODECS):
+        where = LogPosition(shown(path), position, base_offset)
+        raise UnsupportedFormatError(f"codec {codec}: only 0 to 4 are known", where)
+    horizon = base_timestamp if attributes & DELETE_HORIZON_BIT else -1
+    return (
+        f"baseOffset: {base_offset} lastOffset: {last_offset} count: {records_count} "
+        f"baseSequence: {base_sequence} "
+        f"lastSequence: {sequence_after(base_sequence, last_offset_delta)} "
+        f"producerId: {producer_id} producerEpoch: {producer_epoch} "
+        f"partitionLeaderEpoch: {leader_epoch} "
+        f"isTransactional: {_word(attributes & TRANSACTIONAL_BIT)} "
+        f"isControl: {_word(attributes & CONTROL_BIT)} deleteHorizonMs: {optional_long(horizon)} "
+        f"position: {position} {timestamp_type(attributes)}: {max_timestamp} "
+        f"size: {size_in_bytes} magic: {magic} compresscodec: {CODECS[codec]} crc: {crc} "
+        f"isvalid: {_word(crc == crc_computed)}"
+    )
+
+
+def timestamp_type(attributes: int) -> str:
+    """Who set a batch's timestamps."""
+    return "LogAppendTime" if attributes & LOG_APPEND_TIME_BIT else "CreateTime"
+
+
+def _word(yes: int) -> str:
+    return "true" if yes else "false"
+
+
+def _check_end(scan: SegmentScan) -> None:
+    """Raise where Kafka's tool gives up; bytes behind the last whole batch it only counts."""
+    if scan.end in (ScanEnd.COMPLETE, ScanEnd.TORN, ScanEnd.ZEROS):
+        return
+    where = LogPosition(shown(scan.path), scan.end_position, scan.next_offset)
+    if scan.end is ScanEnd.IMPOSSIBLE_LENGTH:
+        raise CorruptRecordError(scan.problem, where)
+    raise UnsupportedFormatError(scan.problem, where)

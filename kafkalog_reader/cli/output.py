@@ -1,0 +1,111 @@
+"""Where an answer goes: standard output, or a new file that appears when it is whole."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import stat
+import sys
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.io.names import parse_segment_file_name, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    import pyarrow as pa
+
+    from kafkalog_reader.cli.rows import RowWriter
+    from kafkalog_reader.io.evidence import Evidence
+
+FORMATS: Final = ("text", "json", "csv", "arrow", "parquet")
+BINARY_FORMATS: Final = frozenset({"arrow", "parquet"})
+
+
+def default_rendering(output_format: str) -> str:
+    """How binary values are shown when nobody says: readable in text, exact elsewhere."""
+    return "utf8" if output_format == "text" else "base64"
+
+
+def row_writer(
+    output_format: str, sink: IO[bytes], schema: pa.Schema, rendering: str | None = None
+) -> RowWriter:
+    """The writer of one of ``FORMATS``."""
+    from kafkalog_reader.cli import rows
+    from kafkalog_reader.cli.text_table import TextTable
+
+    writers: dict[str, Callable[[IO[bytes], pa.Schema, str], RowWriter]] = {
+        "text": TextTable,
+        "json": rows.JsonLines,
+        "csv": rows.CsvRows,
+        "arrow": rows.ArrowStream,
+        "parquet": rows.ParquetFile,
+    }
+    return writers[output_format](sink, schema, rendering or default_rendering(output_format))
+
+
+def check_destination(path: str | None, output_format: str) -> None:
+    """Refuse what could only end badly, before anything is read.
+
+    Raises:
+        UsageError: binary output to a terminal, Parquet without a file.
+    """
+    if path is not None:
+        return
+    if output_format == "parquet":
+        raise UsageError("--format parquet needs --output FILE: a Parquet file ends with its index")
+    if output_format in BINARY_FORMATS and sys.stdout.isatty():
+        raise UsageError(f"--format {output_format} is binary: name an --output FILE, or redirect")
+
+
+@contextlib.contextmanager
+def destination(path: str | None, evidence: Evidence, *, overwrite: bool) -> Iterator[IO[bytes]]:
+    """Open the output; a file gets its name when it is whole, or as far as Ctrl-C let it come.
+
+    Raises:
+        UsageError: the file exists and ``overwrite`` is not set, it is an input or would lie among
+            inputs, or it cannot be created.
+    """
+    if path is None:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    target = Path(os.path.realpath(path))
+    if target.exists() and not stat.S_ISREG(target.stat().st_mode) and not target.is_dir():
+        with target.open("wb") as device:  # a FIFO, /dev/null
+            yield device
+        return
+    _refuse(path, target, evidence, overwrite=overwrite)
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        with part.open("xb") as file:
+            try:
+                yield file
+            except KeyboardInterrupt:
+                file.close()
+                part.replace(target)
+                raise
+        part.replace(target)
+    except OSError as error:
+        raise UsageError(f"cannot write {shown(path)}: {error.strerror or error}") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _refuse(path: str, target: Path, evidence: Evidence, *, overwrite: bool) -> None:
+    if target.is_dir():
+        raise UsageError(f"--output {shown(path)} is a directory")
+    inputs = [root.path for root in evidence.roots]
+    inputs += [given.path for given in evidence.given if given.only is None]
+    for directory in inputs:
+        if target.is_relative_to(os.path.realpath(directory)):
+            raise UsageError(
+                f"--output {shown(path)} lies in {shown(directory)}, which is an input: inputs are "
+                "evidence and stay as they are"
+            )
+    if target.exists() and parse_segment_file_name(target.name) is not None:
+        raise UsageError(f"--output {shown(path)} is a segment file: that is never overwritten")
+    if target.exists() and not overwrite:
+        raise UsageError(f"{shown(path)} exists: --force overwrites it")

@@ -1,0 +1,96 @@
+"""A bar for long work: on a terminal only, with rate and time left, gone when done."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.cli.printable import size
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+PATIENCE: Final = 0.5
+"""Seconds of work before a bar appears: most answers come sooner, and need no rich."""
+TICK: Final = 0.1
+
+
+class ReadProgress:
+    """Counts bytes read; call it with the bytes since the last call.
+
+    Args:
+        total: bytes to read in all; None when that is not known.
+        shown: whether a bar may appear; by default when standard error is a terminal and rows do
+            not scroll over the same one.
+    """
+
+    def __init__(self, total: int | None = None, *, shown: bool | None = None) -> None:
+        self.total = total
+        self.bytes_read = 0
+        self._shown = bar_is_welcome() if shown is None else shown
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+        self._next = time.monotonic() + PATIENCE
+
+    def __call__(self, bytes_read: int) -> None:
+        self.bytes_read += bytes_read
+        if not self._shown or time.monotonic() < self._next:
+            return
+        if self._bar is None:
+            self._bar, self._task = _started(self.total)
+        assert self._task is not None
+        self._bar.update(self._task, completed=self.bytes_read)
+        self._next = time.monotonic() + TICK
+
+    def __str__(self) -> str:
+        if self.total:
+            share = min(100, 100 * self.bytes_read // self.total)
+            return f"{size(self.bytes_read)} of {size(self.total)} read ({share} %)"
+        return f"{size(self.bytes_read)} read"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+
+def bar_is_welcome(*, rows_on_stdout: bool = True) -> bool:
+    """Whether a bar can be seen and disturbs nothing."""
+    return sys.stderr.isatty() and not (rows_on_stdout and sys.stdout.isatty())
+
+
+def _started(total: int | None) -> tuple[Bar, TaskID]:
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    bar = Progress(
+        TextColumn("reading"),
+        BarColumn(),
+        DownloadColumn(binary_units=True),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        console=Console(stderr=True),
+        transient=True,
+        redirect_stdout=False,
+    )
+    bar.start()
+    return bar, bar.add_task("reading", total=total)

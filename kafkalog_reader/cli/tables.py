@@ -1,0 +1,81 @@
+"""``kafkalog tables``: what tables there are, and what their columns mean."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafkalog_reader.cli.run import verbose_option
+
+if TYPE_CHECKING:
+    from kafkalog_reader.tables.table import Column, Table
+
+
+@click.command("tables")
+@click.argument("names", metavar="[NAME]...", nargs=-1)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="json is one object a table.",
+)
+@verbose_option()
+def tables_command(names: tuple[str, ...], output_format: str) -> None:
+    """List the tables with their columns, types and units; NAME narrows it down.
+
+    \b
+    Example:
+      kafkalog tables records
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader import registry
+
+    show = _as_json if output_format == "json" else _as_text
+    click.echo("\n".join(show(registry.table(name)) for name in names or registry.TABLES))
+
+
+def _as_text(table: Table) -> str:
+    """The table's name and meaning, then its columns, aligned."""
+    from kafkalog_reader.cli.printable import for_stdout
+
+    names = max(len(column.name) for column in table.columns)
+    types = max(len(type_name(column)) for column in table.columns)
+    lines = [f"{table.name}: {table.doc}", ""]
+    for column in table.columns:
+        unit = f" [{column.unit}]" if column.unit else ""
+        lines.append(
+            f"  {column.name:{names}}  {type_name(column):{types}}  {column.doc}{unit}".rstrip()
+        )
+    return for_stdout("\n".join([*lines, ""]))
+
+
+def _as_json(table: Table) -> str:
+    columns: list[dict[str, Any]] = [
+        {"name": c.name, "type": type_name(c), "unit": c.unit or None, "doc": c.doc}
+        for c in table.columns
+    ]
+    return json.dumps({"table": table.name, "doc": table.doc, "columns": columns})
+
+
+def type_name(column: Column) -> str:
+    """The Arrow type in the words of Spark's SQL, which both faces share."""
+    return _sql_type(column.type)
+
+
+def _sql_type(kind: Any) -> str:  # noqa: ANN401  pyarrow has no types
+    import pyarrow as pa
+
+    if pa.types.is_list(kind):
+        return f"array<{_sql_type(kind.value_type)}>"
+    if pa.types.is_struct(kind):
+        return f"struct<{', '.join(f'{f.name} {_sql_type(f.type)}' for f in kind)}>"
+    names = {
+        pa.bool_(): "boolean", pa.int8(): "tinyint", pa.int16(): "smallint", pa.int32(): "int",
+        pa.int64(): "bigint", pa.string(): "string", pa.binary(): "binary",
+    }  # fmt: skip
+    if pa.types.is_timestamp(kind):
+        return "timestamp"
+    return names.get(kind, str(kind))
