@@ -7,7 +7,7 @@ agree. Source: Kafka 4.0, common.record.CompressionType and common.compress.
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 import zstandard
 from isal import igzip, isal_zlib
@@ -18,13 +18,32 @@ from kafkalog_reader.format.lz4_frame import compress_lz4_frame, decompress_lz4_
 from kafkalog_reader.format.snappy_stream import compress_snappy, decompress_snappy
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from kafkalog_reader.errors import LogPosition
 
 _GZIP_MEMBER: Final[bytes] = b"\x1f\x8b\x08"
 _GZIP_WINDOW: Final[int] = 31  # 15 bits, and the gzip wrapper
 _ZSTD_MAX_WINDOW: Final[int] = 1 << 27  # zstd-jni's default limit, hence Kafka's
-# A zstd block of 4 bytes can say 128 KiB, so the decompressor is fed little at a time.
-_ZSTD_STEP: Final[int] = 512
+# A zstd block of 4 bytes can say 128 KiB, and a payload can be a million gzip members: libraries
+# are fed little at a time, so that what one step yields and what it leaves unused stay small.
+_STEP: Final[int] = 512
+_LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
+    isal_zlib.error,  # type: ignore[assignment]  # its stub calls the class an instance
+    zstandard.ZstdError,
+)
+
+
+class _Stream(Protocol):
+    """What the stream decompressors of both libraries have in common."""
+
+    @property
+    def eof(self) -> bool: ...
+
+    @property
+    def unused_data(self) -> bytes: ...
+
+    def decompress(self, content: bytes, /) -> bytes: ...
 
 
 class Codec(IntEnum):
@@ -81,41 +100,45 @@ def compress(codec: Codec, content: bytes) -> bytes:
 
 def _decompress_gzip(payload: bytes, where: LogPosition, limit: int) -> bytes:
     """Decompress all members; behind the first, what is no member is ignored (as by the JDK)."""
-    members: list[bytes] = []
-    size = 0
-    rest = payload
-    while not members or rest.startswith(_GZIP_MEMBER):
-        member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
-        try:
-            members.append(member.decompress(rest, limit - size + 1))
-        except isal_zlib.error as error:  # type: ignore[misc]  # the stub calls it an instance
-            raise CorruptRecordError(f"gzip does not decompress: {error}", where) from error
-        size = checked_size(size + len(members[-1]), limit, where)
-        if not member.eof:
-            raise CorruptRecordError("gzip member cut short", where)
-        rest = member.unused_data
-    return b"".join(members)
+
+    def another_begins(position: int) -> bool:
+        return position == 0 or payload.startswith(_GZIP_MEMBER, position)
+
+    def start_member() -> _Stream:
+        return isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
+
+    return _decompress_streams(payload, where, limit, start_member, another_begins)
 
 
 def _decompress_zstd(payload: bytes, where: LogPosition, limit: int) -> bytes:
     """Decompress all frames, which fill the payload."""
     decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_MAX_WINDOW)
-    frame = decompressor.decompressobj()
+
+    def another_begins(position: int) -> bool:
+        return position < len(payload)
+
+    return _decompress_streams(payload, where, limit, decompressor.decompressobj, another_begins)
+
+
+def _decompress_streams(
+    payload: bytes,
+    where: LogPosition,
+    limit: int,
+    start: Callable[[], _Stream],
+    another_begins: Callable[[int], bool],
+) -> bytes:
     pieces: list[bytes] = []
-    size = 0
-    at_frame_border = True
-    for start in range(0, len(payload), _ZSTD_STEP):
-        step = payload[start : start + _ZSTD_STEP]
-        while step:
+    size = position = 0
+    while another_begins(position):
+        stream = start()
+        while not stream.eof:
+            step = payload[position : position + _STEP]
+            if not step:
+                raise CorruptRecordError("compressed payload is cut short", where)
             try:
-                pieces.append(frame.decompress(step))
-            except zstandard.ZstdError as error:
-                raise CorruptRecordError(f"zstd does not decompress: {error}", where) from error
+                pieces.append(stream.decompress(step))
+            except _LIBRARY_ERRORS as error:
+                raise CorruptRecordError(f"does not decompress: {error}", where) from error
             size = checked_size(size + len(pieces[-1]), limit, where)
-            at_frame_border = frame.eof
-            step = frame.unused_data if frame.eof else b""
-            if frame.eof:
-                frame = decompressor.decompressobj()
-    if not at_frame_border:
-        raise CorruptRecordError("zstd frame cut short", where)
+            position += len(step) - len(stream.unused_data)
     return b"".join(pieces)

@@ -75,13 +75,16 @@ class Record:
     attributes: int = 0
 
 
-def parse_records(content: bytes, count: int, where: LogPosition) -> tuple[Record, ...]:
+def parse_records(
+    content: bytes, count: int, where: LogPosition, *, is_compressed: bool = False
+) -> tuple[Record, ...]:
     """Read the ``count`` uncompressed records of a batch, which fill ``content`` exactly.
 
     Args:
         content: the concatenated records, decompressed.
         count: of the batch's header.
-        where: the place of ``content``; its position is None where the payload was compressed.
+        where: the place of ``content``, or of the batch where the records are compressed.
+        is_compressed: bytes of ``content`` have no position in the file.
 
     Raises:
         CorruptRecordError: a record contradicts its lengths, or the count the bytes.
@@ -89,6 +92,7 @@ def parse_records(content: bytes, count: int, where: LogPosition) -> tuple[Recor
     if not 0 <= count <= len(content) // MIN_RECORD_SIZE:
         raise CorruptRecordError(f"{count} records cannot stand in {len(content)} bytes", where)
     stream = BytesIO(content)
+    step = 0 if is_compressed else 1
     records = []
     for index in range(count):
         start = stream.tell()
@@ -97,13 +101,13 @@ def parse_records(content: bytes, count: int, where: LogPosition) -> tuple[Recor
         except ConstructError as error:
             raise CorruptRecordError(
                 f"record {index} of {count}, at byte {start} of the records: {_reason(error)}",
-                _moved(where, start),
+                _moved(where, start * step),
             ) from error
     if stream.tell() != len(content):
         surplus = len(content) - stream.tell()
         raise CorruptRecordError(
             f"{surplus} bytes remain behind the last of {count} records",
-            _moved(where, stream.tell()),
+            _moved(where, stream.tell() * step),
         )
     return tuple(records)
 

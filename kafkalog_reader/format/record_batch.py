@@ -72,8 +72,8 @@ def parse_batch_records(
         raise CorruptRecordError(f"records count {header.records_count}", where)
     payload = batch_payload(content, header, where)
     if header.codec_id != Codec.NONE:
-        return parse_records(payload, header.records_count, replace(where, position=None))
-    start = None if where.position is None else where.position + HEADER_SIZE
+        return parse_records(payload, header.records_count, where, is_compressed=True)
+    start = (where.position or 0) + HEADER_SIZE
     return parse_records(payload, header.records_count, replace(where, position=start))
 
 

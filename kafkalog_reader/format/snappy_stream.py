@@ -37,7 +37,7 @@ def decompress_snappy(payload: bytes, where: LogPosition, limit: int) -> bytes:
         UnsupportedFormatError: more than ``limit`` bytes would come out.
     """
     if len(payload) < HEADER_SIZE or not payload.startswith(STREAM_MAGIC):
-        return _block(payload, where, limit)
+        return _block(payload, where, limit, 0)
     position = HEADER_SIZE
     blocks: list[bytes] = []
     size = 0
@@ -51,7 +51,7 @@ def decompress_snappy(payload: bytes, where: LogPosition, limit: int) -> bytes:
             raise CorruptRecordError(
                 f"snappy block of {length} bytes, {len(payload) - position} left", where
             )
-        blocks.append(_block(payload[position : position + length], where, limit - size))
+        blocks.append(_block(payload[position : position + length], where, limit, size))
         size += len(blocks[-1])
         position += length
     return b"".join(blocks)
@@ -67,12 +67,12 @@ def compress_snappy(content: bytes) -> bytes:
     return bytes(header) + b"".join(Int32ub.build(len(block)) + block for block in blocks)
 
 
-def _block(block: bytes, where: LogPosition, limit: int) -> bytes:
+def _block(block: bytes, where: LogPosition, limit: int, size_before: int) -> bytes:
     try:
         announced = UVARINT.parse_stream(BytesIO(block))
     except ConstructError as error:
         raise CorruptRecordError("snappy block without a length", where) from error
-    checked_size(announced, limit, where)  # before the library allocates it
+    checked_size(size_before + announced, limit, where)  # before the library allocates it
     try:
         return bytes(cramjam.snappy.decompress_raw(block))
     except cramjam.DecompressionError as error:
