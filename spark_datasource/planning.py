@@ -58,7 +58,7 @@ def check_selection(evidence: Evidence, request: ReadRequest) -> None:
         UsageError: a topic or partition of ``subscribe``, ``assign`` or one of the offsets.
     """
     named = {*request.starting_offsets, *request.ending_offsets, *(request.assigned or ())}
-    topics = {topic for topic, _ in named} | (request.topics or set())
+    topics = {topic for topic, _ in named} | set(request.topics or ())
     if not topics:
         return
     everything = evidence.partition_directories(ReadRequest())

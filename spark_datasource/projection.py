@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafkalog_reader.errors import UsageError
+from kafkalog_reader.tables import schemas
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -19,9 +20,9 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.tables.table import Table
 
-KAFKA_COLUMNS: Final = (
-    "key", "value", "topic", "partition", "offset", "timestamp", "timestampType",
-)  # fmt: skip
+KAFKA_COLUMNS: Final = tuple(
+    column.name for column in schemas.KAFKA_COLUMNS if column.name != "headers"
+)
 """What Spark's own Kafka source shows, in its order; ``includeHeaders`` adds ``headers``."""
 
 

@@ -1,0 +1,153 @@
+from __future__ import annotations
+
+import pickle
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.evidence import Evidence
+from kafkalog_reader.tables.request import ReadRequest
+from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
+from spark_datasource.planning import OPEN_COST, PackedUnits, check_selection, plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+MIB = 1 << 20
+NOTHING = Evidence(roots=())
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stretch(Unit):
+    name: str
+
+
+class StretchesTable(Table):
+    """Stretches of given sizes, cut as the request says."""
+
+    name = "stretches"
+    doc = ""
+    columns = (Column("name", pa.string(), ""),)
+
+    def __init__(self, *sizes: int) -> None:
+        self.sizes = sizes
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Stretch]:
+        for number, size in enumerate(self.sizes):
+            for position in range(0, size or 1, request.max_partition_bytes):
+                piece = min(request.max_partition_bytes, size - position)
+                yield Stretch(size_in_bytes=piece, name=f"{number}:{position}")
+
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        yield pa.record_batch([[unit]], self.schema)
+
+
+def names(planned: list[PackedUnits]) -> list[list[str]]:
+    return [[unit.name for unit in packed.units] for packed in planned]
+
+
+def test_small_units_share_a_task_and_keep_their_order() -> None:
+    planned = plan(StretchesTable(*[MIB] * 6), NOTHING, ReadRequest(max_partition_bytes=4 * MIB))
+    assert names(planned) == [["0:0", "1:0"], ["2:0", "3:0"], ["4:0", "5:0"]]
+
+
+def test_a_unit_as_large_as_a_task_goes_alone() -> None:
+    planned = plan(StretchesTable(1, 8 * MIB, 1), NOTHING, ReadRequest(max_partition_bytes=8 * MIB))
+    assert names(planned) == [["0:0"], ["1:0"], ["2:0"]]
+
+
+def test_empty_units_do_not_all_end_in_one_task() -> None:
+    planned = plan(StretchesTable(*[0] * 1000), NOTHING, ReadRequest())
+    assert {len(packed.units) for packed in planned[:-1]} == {128}
+
+
+def test_min_partitions_cuts_finer_where_it_can() -> None:
+    planned = plan(StretchesTable(64 * MIB), NOTHING, ReadRequest(), min_partitions=8)
+    assert 8 <= len(planned) <= 9
+    assert sum(unit.size_in_bytes for packed in planned for unit in packed.units) == 64 * MIB
+
+
+def test_min_partitions_that_are_there_anyway_change_nothing() -> None:
+    request = ReadRequest(max_partition_bytes=8 * MIB)
+    table = StretchesTable(64 * MIB)
+    assert plan(table, NOTHING, request, min_partitions=2) == plan(table, NOTHING, request)
+
+
+@given(
+    sizes=st.lists(st.integers(min_value=0, max_value=1 << 28), max_size=20),
+    target=st.integers(min_value=1 << 22, max_value=1 << 40),
+    min_partitions=st.none() | st.integers(min_value=1, max_value=50),
+)
+def test_every_unit_is_planned_once_and_no_task_is_too_large(
+    sizes: list[int], target: int, min_partitions: int | None
+) -> None:
+    planned = plan(
+        StretchesTable(*sizes), NOTHING, ReadRequest(max_partition_bytes=target), min_partitions
+    )
+    units = [unit for packed in planned for unit in packed.units]
+    assert sum(unit.size_in_bytes for unit in units) == sum(sizes)
+    assert len({unit.name for unit in units}) == len(units)
+    for packed in planned:
+        cost = sum(unit.size_in_bytes + OPEN_COST for unit in packed.units)
+        assert len(packed.units) == 1 or 0 < cost <= target
+
+
+def test_what_a_task_carries_survives_pickling() -> None:
+    packed = PackedUnits((Stretch(size_in_bytes=1, name="a"),))
+    assert pickle.loads(pickle.dumps(packed)) == packed
+
+
+@pytest.fixture
+def evidence(tmp_path: Path) -> Evidence:
+    (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
+    for name in ("orders-0", "orders-1", "payments-0"):
+        (tmp_path / name).mkdir()
+    return discover([str(tmp_path)])
+
+
+@pytest.mark.parametrize(
+    ("request_", "problem"),
+    [
+        (
+            ReadRequest(topics=frozenset({"order"})),
+            "no topic 'order' in what was given. Did you mean 'orders'?",
+        ),
+        (
+            ReadRequest(assigned=frozenset({("orders", 0), ("orders", 7)})),
+            "no partition 7 of topic 'orders' in what was given",
+        ),
+        (
+            ReadRequest(starting_offsets={("payment", 0): 3}),
+            "no topic 'payment' in what was given. Did you mean 'payments'?",
+        ),
+        (
+            ReadRequest(topics=frozenset({"orders"}), ending_offsets={("payments", 0): 3}),
+            "offsets are given for payments-0, which is not subscribed",
+        ),
+    ],
+    ids=["topic", "partition", "offset_of_no_topic", "offset_of_another_topic"],
+)
+def test_what_is_named_and_not_there_is_an_error(
+    evidence: Evidence, request_: ReadRequest, problem: str
+) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_selection(evidence, request_)
+    assert str(caught.value) == problem
+
+
+def test_what_is_named_and_there_is_no_error(evidence: Evidence) -> None:
+    check_selection(evidence, ReadRequest())
+    check_selection(evidence, ReadRequest(topics=frozenset({"orders", "payments"})))
+    check_selection(
+        evidence,
+        ReadRequest(assigned=frozenset({("orders", 1)}), starting_offsets={("orders", 1): 5}),
+    )

@@ -1,0 +1,176 @@
+"""What of a pushed filter reaches the request, checked against the filter itself on every value."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pyspark.sql.datasource
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+if not hasattr(pyspark.sql.datasource, "Filter"):  # only in the matrix: make spark-matrix
+    pytest.skip("Spark 4.0 hands no filters down", allow_module_level=True)
+
+from pyspark.sql.datasource import (
+    EqualNullSafe,
+    EqualTo,
+    Filter,
+    GreaterThan,
+    GreaterThanOrEqual,
+    In,
+    IsNotNull,
+    IsNull,
+    LessThan,
+    LessThanOrEqual,
+    Not,
+    StringStartsWith,
+)
+
+from kafkalog_reader.tables.request import ReadRequest
+from spark_datasource.pushdown import is_exact, narrow
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+COMPARISONS: dict[type[Filter], Any] = {
+    EqualTo: lambda a, b: a == b,
+    EqualNullSafe: lambda a, b: a == b,
+    GreaterThan: lambda a, b: a > b,
+    GreaterThanOrEqual: lambda a, b: a >= b,
+    LessThan: lambda a, b: a < b,
+    LessThanOrEqual: lambda a, b: a <= b,
+    In: lambda a, b: a in b,
+}
+
+
+def passes(pushed: Filter, value: object) -> bool:
+    return bool(COMPARISONS[type(pushed)](value, pushed.value))
+
+
+def filters_on(column: str, values: st.SearchStrategy[Any]) -> st.SearchStrategy[Filter]:
+    single = st.sampled_from([kind for kind in COMPARISONS if kind is not In])
+    several = st.lists(values, min_size=1, max_size=3)
+    return st.builds(lambda kind, value: kind((column,), value), single, values) | several.map(
+        lambda chosen: In((column,), chosen)
+    )
+
+
+LONGS = st.integers(min_value=-(2**63), max_value=2**63 - 1) | st.integers(-3, 3)
+INTS = st.integers(min_value=-(2**31), max_value=2**31 - 1) | st.integers(-3, 3)
+MOMENTS = st.datetimes(timezones=st.just(UTC)) | st.integers(-2500, 2500).map(
+    lambda us: EPOCH + timedelta(microseconds=us)
+)
+
+
+@given(pushed=filters_on("offset", LONGS), offset=st.integers(0, 2**63 - 2) | st.integers(0, 3))
+def test_no_offset_that_passes_is_left_out(pushed: Filter, offset: int) -> None:
+    narrowed = narrow("records", ReadRequest(), pushed)
+    assert narrowed is not None
+    low, high = narrowed.offsets_of("t", 0)
+    assert (low <= offset and (high is None or offset < high)) or not passes(pushed, offset)
+
+
+@given(pushed=filters_on("leaderEpoch", INTS), leader_epoch=INTS)
+def test_no_leader_epoch_that_passes_is_left_out(pushed: Filter, leader_epoch: int) -> None:
+    narrowed = narrow("records", ReadRequest(), pushed)
+    assert narrowed is not None
+    low, high = narrowed.min_leader_epoch, narrowed.max_leader_epoch
+    is_read = (low is None or low <= leader_epoch) and (high is None or leader_epoch <= high)
+    assert is_read or not passes(pushed, leader_epoch)
+
+
+@given(
+    pushed=filters_on("timestamp", MOMENTS),
+    timestamp=st.integers(-62_135_596_800_000, 253_402_300_799_999) | st.integers(-3, 3),
+)
+def test_no_timestamp_that_passes_is_left_out(pushed: Filter, timestamp: int) -> None:
+    narrowed = narrow("records", ReadRequest(), pushed)
+    assert narrowed is not None
+    low, high = narrowed.from_timestamp, narrowed.to_timestamp
+    is_read = (low is None or low <= timestamp) and (high is None or timestamp < high)
+    if is_read == passes(pushed, EPOCH + timedelta(milliseconds=timestamp)):
+        return
+    assert is_read  # rows that Spark sorts out are allowed, lost ones are not
+    assert isinstance(pushed, In) or pushed.value.microsecond % 1000 != 0
+
+
+def test_microseconds_between_two_milliseconds_are_rounded_away_from_the_rows() -> None:
+    between = EPOCH + timedelta(microseconds=1500)
+    bounds = {
+        kind: narrow("records", ReadRequest(), kind(("timestamp",), between))
+        for kind in (GreaterThan, GreaterThanOrEqual, LessThan, LessThanOrEqual)
+    }
+    assert {kind: (r.from_timestamp, r.to_timestamp) for kind, r in bounds.items() if r} == {
+        GreaterThan: (2, None),
+        GreaterThanOrEqual: (2, None),
+        LessThan: (None, 2),
+        LessThanOrEqual: (None, 2),
+    }
+
+
+def test_a_time_in_another_zone_is_the_same_moment() -> None:
+    elsewhere = datetime(1970, 1, 1, 2, tzinfo=timezone(timedelta(hours=2)))
+    narrowed = narrow("records", ReadRequest(), GreaterThanOrEqual(("timestamp",), elsewhere))
+    assert narrowed == ReadRequest(from_timestamp=0)
+
+
+def test_filters_add_up() -> None:
+    request = ReadRequest()
+    for pushed in (
+        In(("topic",), ["a", "b", None]),
+        EqualTo(("topic",), "b"),
+        In(("partition",), [1, 2]),
+        EqualNullSafe(("brokerId",), 3),
+        GreaterThan(("offset",), 10),
+        LessThanOrEqual(("offset",), 20),
+        GreaterThanOrEqual(("offset",), 5),
+    ):
+        request = narrow("records", request, pushed) or pytest.fail(str(pushed))
+        assert is_exact("records", pushed) == (pushed.attribute[0] != "offset")
+    assert request == ReadRequest(
+        topics=frozenset({"b"}),
+        partitions=frozenset({1, 2}),
+        brokers=frozenset({3}),
+        from_offset=11,
+        to_offset=21,
+    )
+
+
+@pytest.mark.parametrize(
+    "pushed",
+    [
+        Not(EqualTo(("topic",), "a")),
+        IsNull(("topic",)),
+        IsNotNull(("topic",)),
+        EqualNullSafe(("topic",), None),
+        StringStartsWith(("topic",), "a"),
+        EqualTo(("headers", "key"), "a"),
+        EqualTo(("key",), b"a"),
+        EqualTo(("partition",), True),
+        GreaterThan(("partition",), 1),
+        GreaterThan(("timestamp",), datetime(2026, 1, 1)),  # noqa: DTZ001  Spark's timestamp_ntz
+    ],
+    ids=repr,
+)
+def test_a_filter_that_is_not_understood_stays_with_spark(pushed: Filter) -> None:
+    assert narrow("records", ReadRequest(), pushed) is None
+
+
+def test_the_best_copy_is_chosen_among_all_brokers() -> None:
+    assert narrow("records", ReadRequest(replica="best"), EqualTo(("brokerId",), 1)) is None
+
+
+@pytest.mark.parametrize("table", ["partitions", "findings", "a_table_of_tomorrow"])
+def test_tables_that_compare_replicas_see_all_of_them(table: str) -> None:
+    assert narrow(table, ReadRequest(), EqualTo(("brokerId",), 1)) is None
+
+
+def test_offset_and_timestamp_mean_something_else_in_other_tables() -> None:
+    assert narrow("offset_index", ReadRequest(), EqualTo(("offset",), 1)) is None
+    assert narrow("time_index", ReadRequest(), GreaterThan(("timestamp",), EPOCH)) is None
+
+
+def test_only_records_vouch_for_what_they_left_out() -> None:
+    pushed = EqualTo(("topic",), "a")
+    assert narrow("checkpoints", ReadRequest(), pushed) == ReadRequest(topics=frozenset({"a"}))
+    assert not is_exact("checkpoints", pushed)
