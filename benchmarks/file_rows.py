@@ -23,6 +23,12 @@ def codec_segment(codec: str, bench: Bench) -> Segments:
     return Segments(codec=codec, records_per_segment=batches * RECORDS_PER_BATCH)
 
 
+def keyed_segment(bench: Bench) -> Segments:
+    """Keys of 8 bytes leave room for 138 records in a batch of 16 KiB."""
+    batches = 3_000 if bench.quick else 16_000
+    return Segments(records_per_batch=138, records_per_segment=batches * 138, key_bytes=8)
+
+
 def one_record_batches(bench: Bench) -> Segments:
     """Batches as a producer sends them that does not linger; 170 bytes each."""
     return Segments(records_per_batch=1, records_per_segment=200_000 if bench.quick else 1_480_000)
@@ -92,6 +98,13 @@ FILE_ROWS: Final = (
         measure=lambda bench: records_against_aiokafka(codec_segment("none", bench), bench),
     ),
     _codec_row("none", 1.2),
+    Row(
+        name="keys-java",
+        work="the same with keys of 8 bytes",
+        against=f"{JAVA} (for information)",
+        target=None,
+        measure=lambda bench: records_against_java(keyed_segment(bench), bench),
+    ),
     _codec_row("zstd", 1.25),
     _codec_row("lz4", 1.35),
     _codec_row("gzip", 2),
