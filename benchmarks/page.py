@@ -108,5 +108,6 @@ def progress_line(result: Result) -> str:
 
 
 def is_worth_a_page(bench: Bench, results: Sequence[Result], rows: int) -> bool:
-    """Whether this was a full run of both sides."""
-    return not bench.quick and not bench.peers_only and len(results) == rows
+    """Whether this was a full run of both sides in which every row was measured."""
+    measured = sum(result.figure is not None for result in results)
+    return not bench.quick and not bench.peers_only and measured == rows
