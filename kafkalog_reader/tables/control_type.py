@@ -1,0 +1,61 @@
+"""Which kind of marker a control batch holds: the few bytes of its record's key, in bulk."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.errors import CorruptRecordError, LogPosition, UnsupportedFormatError
+from kafkalog_reader.format.control_record import parse_control_record_key
+from kafkalog_reader.format.record_batch import parse_record_batch
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.tables.batch_scan import BatchRun
+
+CONTROL: Final = 0x20
+TRANSACTIONAL: Final = 0x10
+ABORT: Final = 0
+COMMIT: Final = 1
+NO_TYPE: Final = -1
+"""Of an empty control batch, which conveys nothing (KAFKA-5490), and of a record beyond reading."""
+
+_HEADER_SIZE: Final = 61
+_MARKER_SIZE: Final = 78
+# record length 16, attributes, timestamp and offset delta 0, key length 4, key version 0
+_MARKER_START: Final = np.frombuffer(b"\x20\x00\x00\x00\x08\x00\x00", np.uint8)
+
+
+def control_types(run: BatchRun, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+    """The types of the control batches at ``rows`` of a run, while its window is valid.
+
+    Transaction markers as brokers write them are read all at once; others by the declared format.
+    """
+    types = np.full(len(rows), NO_TYPE, dtype=np.int16)
+    regular = np.flatnonzero(run.size_in_bytes[rows] == _MARKER_SIZE)
+    window = np.frombuffer(run.buffer, np.uint8)
+    start = run.position[rows[regular]] - run.window_position + _HEADER_SIZE
+    head = window[start[:, None] + np.arange(len(_MARKER_START) + 2)]
+    is_marker = (head[:, : len(_MARKER_START)] == _MARKER_START).all(axis=1)
+    regular, head = regular[is_marker], head[is_marker]
+    types[regular] = head[:, -2].astype(np.int16) << 8 | head[:, -1]
+    left = np.ones(len(rows), dtype=np.bool_)
+    left[regular] = False
+    left &= run.records_count[rows] > 0
+    for index in np.flatnonzero(left):
+        types[index] = _declared_type(run, int(rows[index]))
+    types[run.records_count[rows] == 0] = NO_TYPE
+    return types
+
+
+def _declared_type(run: BatchRun, row: int) -> int:
+    start = int(run.position[row]) - run.window_position
+    content = bytes(run.buffer[start : start + int(run.size_in_bytes[row])])
+    where = LogPosition("control batch", int(run.position[row]), int(run.base_offset[row]))
+    try:
+        records = parse_record_batch(content, where).records
+        return NO_TYPE if not records else parse_control_record_key(records[0].key, where).type_id
+    except (CorruptRecordError, UnsupportedFormatError):
+        return NO_TYPE

@@ -1,0 +1,91 @@
+"""Index files in bulk: whole entries as numpy records, without the zeros of preallocation."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.window import Windows
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.tables.table import Progress
+
+logger = logging.getLogger(__name__)
+
+OFFSET_INDEX_ENTRY: Final = np.dtype([("relative_offset", ">i4"), ("position", ">i4")])
+TIME_INDEX_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("relative_offset", ">i4")])
+TRANSACTION_INDEX_ENTRY: Final = np.dtype([
+    ("version", ">i2"),
+    ("producer_id", ">i8"),
+    ("first_offset", ">i8"),
+    ("last_offset", ">i8"),
+    ("last_stable_offset", ">i8"),
+])  # fmt: skip
+
+ENTRIES_AT_ONCE: Final = 4 << 20
+"""More than the 1.3 million of a default index, so that one pass over the log confirms all."""
+_WINDOW_SIZE: Final = 1 << 20
+
+
+def read_entries(
+    path: str, entry: np.dtype[Any], progress: Progress
+) -> Iterator[tuple[int, NDArray[Any]]]:
+    """Yield the entries of an index file, with the number of the first of each piece.
+
+    Trailing zeros are preallocated space and no entries. Bytes of a last, partial entry are left
+    out with a warning, as a broker ignores them.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or read.
+    """
+    with Windows(path, size=_WINDOW_SIZE) as windows:
+        size_in_bytes = windows.size_in_bytes
+        if size_in_bytes % entry.itemsize:
+            torn = size_in_bytes - size_in_bytes % entry.itemsize
+            logger.warning("%s: entry cut short", LogPosition(shown(path), torn))
+        count = _used_entries(windows, entry.itemsize)
+        for first in range(0, count, ENTRIES_AT_ONCE):
+            wanted = min(ENTRIES_AT_ONCE, count - first)
+            yield first, _read(windows, first, wanted, entry)
+            progress(wanted * entry.itemsize)
+
+
+def in_file_order(
+    confirmed: NDArray[np.bool_], known: NDArray[np.bool_], order: NDArray[np.intp]
+) -> pa.Array:
+    """Answers about sorted entries, put back where the entries stand; null where not known."""
+    answers, unknown = np.empty_like(confirmed), np.empty_like(known)
+    answers[order], unknown[order] = confirmed, ~known
+    return pa.array(answers, mask=unknown)
+
+
+def _read(windows: Windows, first: int, count: int, entry: np.dtype[Any]) -> NDArray[Any]:
+    entries = np.empty(count, entry)
+    into = entries.view(np.uint8)
+    filled = 0
+    while filled < len(into):
+        window = windows.read(first * entry.itemsize + filled)[: len(into) - filled]
+        into[filled : filled + len(window)] = window
+        filled += len(window)
+    return entries
+
+
+def _used_entries(windows: Windows, entry_size: int) -> int:
+    """Entries up to the last byte that is not zero: looked for from the end."""
+    end = windows.size_in_bytes - windows.size_in_bytes % entry_size
+    while end > 0:
+        start = max(0, end - _WINDOW_SIZE)
+        used = np.flatnonzero(np.frombuffer(windows.read(start)[: end - start], np.uint8))
+        if len(used):
+            return (start + int(used[-1])) // entry_size + 1
+        end = start
+    return 0

@@ -1,0 +1,79 @@
+"""Rows of a table from what was found: arrays, and values that are the same in every row."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kafkalog_reader.io.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+
+_GREATEST: Final = np.iinfo(np.int64).max
+_LEAST: Final = np.iinfo(np.int64).min
+
+
+def build_rows(schema: pa.Schema, count: int, values: Mapping[str, Any]) -> pa.RecordBatch:
+    """A record batch of ``count`` rows with the columns of ``schema`` taken from ``values``.
+
+    Args:
+        schema: what was asked for; values of other columns are left alone.
+        count: rows.
+        values: by column: an array or list of that length, or one value for every row.
+    """
+    columns = [_column(values[field.name], field.type, count) for field in schema]
+    if not columns:  # a count of rows is asked for, and nothing else
+        return pa.RecordBatch.from_struct_array(pa.array([{}] * count, pa.struct([])))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def identity_of(directory: PartitionDirectory) -> dict[str, object]:
+    """The identity columns of everything in a partition directory."""
+    return {
+        **identity_of_log_directory(directory.log_directory),
+        "topic": directory.topic,
+        "partition": directory.partition,
+    }
+
+
+def identity_of_log_directory(root: LogDirectory) -> dict[str, object]:
+    """The identity columns of a log directory; a path that is no UTF-8 is shown escaped."""
+    return {
+        "clusterId": root.cluster_id,
+        "brokerId": root.broker_id,
+        "brokerLabel": None if root.broker_label is None else shown(root.broker_label),
+        "logDirectory": shown(root.path),
+    }
+
+
+def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Kafka's timestamps as Arrow's; what does not fit becomes the nearest that does."""
+    scaled = milliseconds * np.int64(1000)
+    scaled[milliseconds > _GREATEST // 1000] = _GREATEST
+    scaled[milliseconds < -(_GREATEST // 1000)] = _LEAST
+    return scaled
+
+
+def microseconds_of(milliseconds: int) -> int:
+    """The same of one timestamp."""
+    return int(microseconds(np.array([milliseconds], dtype=np.int64))[0])
+
+
+def _column(value: object, kind: pa.DataType, count: int) -> pa.Array:
+    if isinstance(value, pa.Array):
+        return value
+    if isinstance(value, np.ndarray):
+        if pa.types.is_timestamp(kind):
+            return pa.array(value.astype(np.int64, copy=False)).view(kind)
+        return pa.array(value, kind)
+    if isinstance(value, list):
+        return pa.array(value, kind)
+    return pa.repeat(pa.scalar(value, kind), count)

@@ -1,0 +1,149 @@
+"""The ``segments`` table: one row a segment, live or set aside, with what its batches say."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+
+import numpy as np
+
+from kafkalog_reader.tables.damage import TolerantScan
+from kafkalog_reader.tables.rows import build_rows, identity_of, microseconds_of
+from kafkalog_reader.tables.schemas import SEGMENTS
+from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
+from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Unit
+
+_CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+_LOG_APPEND_TIME: Final = 0x08
+_DELETE_HORIZON: Final = 0x40
+_FROM_BATCHES: Final = frozenset({
+    "firstOffset", "lastOffset", "batches", "records", "minTimestamp", "maxTimestamp", "codecs",
+    "magics", "firstLeaderEpoch", "lastLeaderEpoch", "validBytes", "crcErrors",
+})  # fmt: skip
+
+
+class SegmentsTable(Table):
+    """One row is one segment."""
+
+    name: ClassVar[str] = "segments"
+    doc: ClassVar[str] = "one row a segment: its files and sizes, and what its batches hold"
+    columns: ClassVar[tuple[Column, ...]] = SEGMENTS
+    options: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "max_partition_bytes"})
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[SegmentUnit]:
+        """Segments of every directory, replicas or not."""
+        return segment_units(evidence, request, live_only=False)
+
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one unit; logs are scanned only where a column needs it."""
+        schema = self.projected(request)
+        pieces = cast("SegmentUnit", unit).pieces
+        needs_scan = not _FROM_BATCHES.isdisjoint(schema.names)
+        rows = [_row(piece, request, progress, needs_scan=needs_scan) for piece in pieces]
+        values = {name: [row[name] for row in rows] for name in schema.names}
+        yield build_rows(schema, len(rows), values)
+
+
+def _row(
+    piece: SegmentPiece, request: ReadRequest, progress: Progress, *, needs_scan: bool
+) -> dict[str, Any]:
+    segment = piece.segment
+    row = {
+        **identity_of(piece.directory),
+        "state": piece.directory.state,
+        "segmentBaseOffset": segment.base_offset,
+        "suffix": segment.suffix,
+        "sizeInBytes": segment.log_size,
+        "offsetIndexBytes": segment.offset_index_size,
+        "timeIndexBytes": segment.time_index_size,
+        "transactionIndexBytes": segment.transaction_index_size,
+        "modifiedAt": int(segment.modified_at * 1_000_000),
+    }
+    if not needs_scan:
+        return row
+    if segment.log_size is None:
+        return row | dict.fromkeys(_FROM_BATCHES)
+    scan = TolerantScan(piece, request.mode, progress, check_crc=True)
+    summary = _Summary()
+    for run in scan:
+        summary.add(run)
+    return row | summary.columns(scan.end_position)
+
+
+class _Summary:
+    """What the batches of one segment add up to."""
+
+    def __init__(self) -> None:
+        self.first: tuple[int, int] | None = None  # offset, leader epoch
+        self.last: tuple[int, int] | None = None
+        self.batches = 0
+        self.records = 0
+        self.crc_errors = 0
+        self.first_error: int | None = None
+        self.oldest: int | None = None
+        self.newest: int | None = None
+        self.codecs = np.zeros(8, dtype=np.int64)
+
+    def add(self, run: BatchRun) -> None:
+        if self.first is None:
+            self.first = int(run.base_offset[0]), int(run.leader_epoch[0])
+        self.last = int(run.last_offset[-1]), int(run.leader_epoch[-1])
+        self.batches += run.count
+        valid = run.crc_valid
+        if not valid.all():
+            if self.first_error is None:
+                self.first_error = int(run.position[np.argmin(valid)])
+            self.crc_errors += int(np.count_nonzero(~valid))
+            run = run.taken(np.flatnonzero(valid))
+        self.records += int(run.records_count.sum(dtype=np.int64))
+        self.codecs += np.bincount(run.attributes & 7, minlength=8)
+        self._add_timestamps(run)
+
+    def _add_timestamps(self, run: BatchRun) -> None:
+        if run.count == 0:
+            return
+        newest = int(run.max_timestamp.max())
+        self.newest = newest if self.newest is None else max(self.newest, newest)
+        # an empty batch has no first record; a delete horizon stands where its timestamp did
+        known = (run.records_count > 0) & (
+            (run.attributes & (_LOG_APPEND_TIME | _DELETE_HORIZON)) != _DELETE_HORIZON
+        )
+        first = np.where(run.attributes & _LOG_APPEND_TIME, run.max_timestamp, run.base_timestamp)[
+            known
+        ]
+        if len(first):
+            oldest = int(first.min())
+            self.oldest = oldest if self.oldest is None else min(self.oldest, oldest)
+
+    def columns(self, end_position: int) -> dict[str, Any]:
+        first_offset, first_epoch = self.first or (None, None)
+        last_offset, last_epoch = self.last or (None, None)
+        return {
+            "firstOffset": first_offset,
+            "lastOffset": last_offset,
+            "batches": self.batches,
+            "records": self.records,
+            "minTimestamp": None if self.oldest is None else microseconds_of(self.oldest),
+            "maxTimestamp": None if self.newest is None else microseconds_of(self.newest),
+            "codecs": [_codec(int(number)) for number in np.flatnonzero(self.codecs)],
+            "magics": [2] if self.batches else [],
+            "firstLeaderEpoch": first_epoch,
+            "lastLeaderEpoch": last_epoch,
+            "validBytes": end_position if self.first_error is None else self.first_error,
+            "crcErrors": self.crc_errors,
+        }
+
+
+def _codec(number: int) -> str:
+    return _CODECS[number] if number < len(_CODECS) else f"unknown({number})"
