@@ -1,0 +1,38 @@
+"""What the Spark tests compare: places of records, and the last lines of errors."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+from pyspark.errors import PySparkException
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from pyspark.sql import DataFrame
+
+    Read = Callable[..., DataFrame]
+
+# (topic, partition, offset) of each record, once, as the evidence fixture describes them.
+EACH_RECORD_ONCE = Counter(
+    [("forked", 0, offset) for offset in range(4)]
+    + [("lagging", 0, offset) for offset in range(2, 10)]
+    + [("lagging", 1, offset) for offset in range(5)]
+    + [("transactions", 0, offset) for offset in (0, 2)]
+    + [("headers", 0, offset) for offset in range(2)]
+)
+
+
+def places(frame: DataFrame) -> Counter[tuple[str, int, int]]:
+    return Counter(tuple(row) for row in frame.select("topic", "partition", "offset").collect())
+
+
+def failure(action: Callable[[], object]) -> str:
+    """The last line of what Spark says: ours, below its stack trace."""
+    with pytest.raises(PySparkException) as caught:
+        action()
+    lines = [line for line in str(caught.value).splitlines() if "[kafkalog]" in line]
+    assert lines, str(caught.value)
+    return lines[-1].split("[kafkalog] ", 1)[1]

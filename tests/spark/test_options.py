@@ -1,0 +1,128 @@
+"""What the options of a read come to, and which are refused."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.tables.request import Mode, ReadRequest
+from spark_datasource.option_names import KNOWN, NOT_YET
+from spark_datasource.options import SourceOptions, parse_options
+from spark_datasource.projection import KAFKA_COLUMNS
+
+
+def test_the_default_is_what_the_kafka_source_shows() -> None:
+    assert parse_options({"path": "/mnt/b1"}) == SourceOptions(
+        table="records",
+        paths=("/mnt/b1",),
+        columns=KAFKA_COLUMNS,
+        has_columns=False,
+        follow_links=False,
+        min_partitions=None,
+        request=ReadRequest(
+            excluded_topics=frozenset({"__cluster_metadata"}),
+            replica="best",
+            log_range_only=True,
+            include_control_records=False,
+        ),
+    )
+
+
+def test_other_tables_are_for_looking_at_evidence() -> None:
+    options = parse_options({"path": "/mnt/b1", "table": "segments", "mode": "permissive"})
+    assert options.columns is None
+    assert options.request == ReadRequest(mode=Mode.PERMISSIVE)
+
+
+def test_names_are_compared_without_case() -> None:
+    options = parse_options({"PATH": "/mnt/b1", "includeheaders": "True", "FOLLOWLINKS": "true"})
+    assert options.columns == (*KAFKA_COLUMNS, "headers")
+    assert options.follow_links
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("1", 1), ("64m", 64 << 20), ("2 GiB", 2 << 30), ("128MB", 128 << 20), ("5kb", 5 << 10)],
+)
+def test_sizes_are_written_as_in_sparks_settings(text: str, size: int) -> None:
+    options = parse_options({"path": "/mnt/b1", "maxPartitionBytes": text})
+    assert options.request.max_partition_bytes == size
+
+
+@pytest.mark.parametrize("name", NOT_YET)
+def test_what_is_not_written_yet_is_no_known_option(name: str) -> None:
+    assert name not in KNOWN
+    with pytest.raises(UsageError, match="is not supported yet"):
+        parse_options({"path": "/mnt/b1", name.upper(): "1"})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"startingOffset": "earliest"},
+            "no option named 'startingOffset'. Did you mean 'startingOffsets'?",
+        ),
+        ({"tabel": "records"}, "no option named 'tabel'. Did you mean 'table'?"),
+        ({"table": "recrods"}, "no table named 'recrods'. Did you mean 'records'?"),
+        ({"columns": "offsets"}, "table records has no column 'offsets'. Did you mean 'offset'?"),
+        (
+            {"columns": "key,,value"},
+            "option columns: 'key,,value': write kafka, all or names with commas",
+        ),
+        ({"columns": "key,key"}, "option columns: key,key: a column is named twice"),
+        (
+            {"columns": "kafka", "table": "batches"},
+            "option columns: kafka: table batches has no such set",
+        ),
+        (
+            {"columns": "key", "includeHeaders": "true"},
+            "option includeHeaders adds to columns=kafka",
+        ),
+        ({"includeHeaders": "yes"}, "option includeHeaders: 'yes' is neither true nor false"),
+        (
+            {"subscribe": "a", "assign": '{"a": [0]}'},
+            "options subscribe and assign exclude each other",
+        ),
+        ({"subscribe": " , "}, "option subscribe: ' , ': names no topic"),
+        ({"subscribePattern": "("}, "option subscribePattern: (: "),
+        (
+            {"startingOffsets": '{"orders": {"3": -7}}'},
+            'option startingOffsets: {"orders": {"3": -7}}: an offset is 0 or greater',
+        ),
+        ({"endingOffsets": "earliest"}, "option endingOffsets: earliest: nothing comes before it"),
+        ({"replica": "leader"}, "option replica: leader: write best, all or broker:N"),
+        ({"replica": "broker:x"}, "option replica: broker:x: write best, all or broker:N"),
+        (
+            {"mode": "FAILSAFE"},
+            "option mode 'FAILSAFE' is none of FAILFAST, PERMISSIVE, DROPMALFORMED",
+        ),
+        (
+            {"maxPartitionBytes": "-1"},
+            "option maxPartitionBytes: '-1' is no size: write 64m or bytes",
+        ),
+        ({"minPartitions": "0"}, "option minPartitions: '0' is no positive number"),
+        ({"failOnDataLoss": "false"}, "option failOnDataLoss is not supported yet"),
+        (
+            {"kafka.isolation.level": "read_committed"},
+            "option kafka.isolation.level is not supported yet",
+        ),
+        (
+            {"kafka.bootstrap.servers": "b:9092"},
+            "option kafka.bootstrap.servers is for talking to brokers",
+        ),
+        (
+            {"replica": "all", "table": "segments"},
+            "option replica does not apply to table segments",
+        ),
+        (
+            {"includeHeaders": "true", "table": "batches"},
+            "option includeHeaders does not apply to table batches",
+        ),
+    ],
+    ids=str,
+)
+def test_options_that_make_no_sense_are_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_options({"path": "/mnt/b1", **options})
+    assert str(caught.value).startswith(message)

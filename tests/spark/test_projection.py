@@ -1,0 +1,85 @@
+"""Which columns a read shows: options and ``.schema(...)``."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from pyspark.sql.types import (
+    ShortType,
+    StructField,
+    StructType,
+)
+
+from tests.spark.rows import EACH_RECORD_ONCE, failure
+
+if TYPE_CHECKING:
+    from tests.spark.rows import Read
+
+pytestmark = pytest.mark.spark
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        "offset bigint, topic string",
+        "timestampType int, value binary, timestamp timestamp",
+        "headers array<struct<key: string, value: binary>>, brokerId int, isControl boolean",
+        StructType([StructField("producerEpoch", ShortType())]),
+    ],
+    ids=["two", "kafka", "evidence", "struct"],
+)
+def test_a_schema_is_a_projection_in_any_order(read: Read, schema: Any, pushdown: bool) -> None:
+    frame = read(schema=schema)
+    names = frame.columns
+    expected = read(columns="all").select(*names).collect()
+    assert Counter(map(repr, frame.collect())) == Counter(map(repr, expected))
+
+
+def test_no_column_at_all_still_counts(read: Read) -> None:
+    assert read(schema=StructType([])).count() == EACH_RECORD_ONCE.total()
+    assert read().count() == EACH_RECORD_ONCE.total()
+    assert read().limit(3).count() == 3
+
+
+def test_a_list_of_columns_is_shown_in_its_order(read: Read) -> None:
+    assert read(columns="offset, topic").columns == ["offset", "topic"]
+    assert read(columns="offset", table="checkpoints").columns == ["offset"]
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (
+            "topics string",
+            "schema: table records has no column 'topics'. Did you mean 'topic'?",
+        ),
+        ("Offset bigint", "schema: table records has no column 'Offset'. Did you mean 'offset'?"),
+        ("offset int", "schema: column 'offset' is bigint, not int"),
+        ("timestamp timestamp_ntz", "schema: column 'timestamp' is timestamp, not timestamp_ntz"),
+        (
+            "headers array<struct<key: string, value: string>>",
+            "schema: column 'headers' is array<struct<key:string,value:binary>>, "
+            "not array<struct<key:string,value:string>>",
+        ),
+        ("key binary NOT NULL", "schema: column 'key' is nullable: leave out NOT NULL"),
+        (
+            "headers array<struct<key: string NOT NULL, value: binary>>",
+            "schema: inside column 'headers' all is nullable: "
+            "array<struct<key:string,value:binary>>",
+        ),
+    ],
+    ids=["unknown", "case", "type", "timestamp_ntz", "nested", "not_null", "nested_not_null"],
+)
+def test_a_schema_that_the_table_does_not_have_is_refused(
+    read: Read, schema: str, message: str, pushdown: bool
+) -> None:
+    assert failure(read(schema=schema).collect) == message
+
+
+def test_two_projections_that_disagree_are_refused(read: Read) -> None:
+    assert read(schema="topic string", columns="topic").count() == EACH_RECORD_ONCE.total()
+    assert failure(read(schema="topic string", columns="offset").collect) == (
+        "option columns and .schema(...) name different columns: give one of them"
+    )
