@@ -35,7 +35,7 @@ def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: b
 
     The layout is that of Kafka 4.3, line for line. FILE may be a .log, .index, .timeindex,
     .txnindex, .snapshot (of producers) or .checkpoint (of the metadata log). A wrong CRC is shown
-    as isvalid: false and does not end the dump. Control characters in keys and payloads are escaped.
+    as isvalid: false and does not end the dump. Control characters in what was written are escaped.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.dump_records import RecordLines
     from kafkalog_reader.cli.progress import ReadProgress

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
 import os
 import sys
@@ -96,7 +95,7 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
         except OSError as error:
             _say(_os_error(error), current)
             return TROUBLE
-        except (click.Abort, KeyboardInterrupt):
+        except KeyboardInterrupt:
             return _interrupted(current)
         except Exception as error:
             # The one place that may: a bug must not end with status 1, which means "found".
@@ -107,19 +106,17 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
 
 
 def _outcome(command: click.Command, arguments: Sequence[str] | None, current: Session) -> int:
+    name = command.name or ""
+    if f"_{name}_COMPLETE".replace("-", "_").upper() in os.environ:
+        command.main(prog_name=name)  # click answers the shell, and exits
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    # Not command.main: that turns a closed pipe into exit status 1, which means "found".
     try:
-        outcome = command.main(
-            args=arguments, prog_name=command.name, standalone_mode=False, obj=current
-        )
-    except SystemExit as end:
-        if _is_closed_pipe(end.__context__):  # click turns it into exit 1, which means "found"
-            raise BrokenPipeError from end
-        raise
+        with command.make_context(name, given, obj=current) as context:
+            outcome = command.invoke(context)
+    except click.exceptions.Exit as end:  # --help, --version
+        outcome = end.exit_code
     return outcome if isinstance(outcome, int) else CLEAN
-
-
-def _is_closed_pipe(error: BaseException | None) -> bool:
-    return isinstance(error, OSError) and error.errno == errno.EPIPE
 
 
 def _say(problem: str, current: Session) -> None:
@@ -151,7 +148,7 @@ def _interrupted(current: Session) -> int:
     so_far = current.how_far() if current.how_far is not None else ""
     with contextlib.suppress(BrokenPipeError):
         sys.stdout.flush()
-    click.echo(f"interrupted{': ' if so_far else ''}{so_far}", err=True)
+    click.echo(f"\ninterrupted{': ' if so_far else ''}{so_far}", err=True)  # below the ^C
     return INTERRUPTED
 
 

@@ -1,0 +1,112 @@
+"""What the tests of the commands share: a way to run them, and files to run them on."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from fixtures.builder import cluster, replica
+from kafkalog_reader.cli.main import kafkalog
+from kafkalog_reader.cli.run import status
+
+ROOT = Path(__file__).parent.parent.parent
+PROGRAM = "from kafkalog_reader.cli.main import main; main()"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a command left behind."""
+
+    status: int
+    out: str
+    err: str
+
+
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
+    """Run ``kafkalog`` in this process, through the wrapper of the console script."""
+
+    def run(*arguments: object) -> Answer:
+        code = status(kafkalog, [str(argument) for argument in arguments])
+        out, err = capfdbinary.readouterr()
+        return Answer(code, out.decode(), err.decode())
+
+    return run
+
+
+def start(
+    *arguments: object, environment: Mapping[str, str] | None = None, **options: Any
+) -> subprocess.Popen[bytes]:
+    """Start ``kafkalog`` as a process of its own, standard output and error in pipes."""
+    return subprocess.Popen(
+        [sys.executable, "-c", PROGRAM, *map(str, arguments)],
+        cwd=options.pop("cwd", ROOT),
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        **options,
+    )
+
+
+@pytest.fixture
+def run_process() -> Run:
+    """Run ``kafkalog`` as a process of its own to its end."""
+
+    def run(*arguments: object, **options: Any) -> Answer:
+        process = start(*arguments, **options)
+        out, err = process.communicate(timeout=60)
+        return Answer(process.returncode, (out or b"").decode(), err.decode())
+
+    return run
+
+
+@pytest.fixture
+def start_process() -> Callable[..., subprocess.Popen[bytes]]:
+    return start
+
+
+@pytest.fixture
+def brokers(tmp_path: Path) -> Path:
+    """Scenario S3.2 as bytes: three brokers, the first of them wrote alone."""
+    root = tmp_path / "evidence"
+    shared = "a@0/e0 b@1/e0"
+    cluster(
+        root,
+        {
+            1: replica(f"{shared} c@2/e0 d@3/e0 e@4/e0", epochs="0:0", high_watermark=2),
+            2: replica(f"{shared} f@2/e1 g@3/e1", epochs="0:0 1:2", high_watermark=4),
+            3: replica(f"{shared} f@2/e1 g@3/e1", epochs="0:0 1:2", high_watermark=4),
+        },
+    )
+    return root
+
+
+def digest(root: Path) -> dict[str, tuple[str, int]]:
+    """The content and time of every file below ``root``."""
+    return {
+        str(path.relative_to(root)): (
+            hashlib.sha256(path.read_bytes()).hexdigest(),
+            path.stat().st_mtime_ns,
+        )
+        for path in sorted(root.rglob("*"))
+        if path.is_file()
+    }
+
+
+@pytest.fixture
+def untouched(brokers: Path) -> Any:
+    """Fail the test when the inputs are not what they were."""
+    before = digest(brokers)
+    yield brokers
+    assert digest(brokers) == before

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import signal
+from threading import Thread
+
+from kafkalog_reader.cli.interrupt import whole
+
+
+def interrupted(times: int) -> list[str]:
+    """What a block did that was interrupted so often before its last statement."""
+    done: list[str] = []
+    try:
+        with whole():
+            for _ in range(times):
+                signal.raise_signal(signal.SIGINT)
+            done.append("rest of the block")
+    except KeyboardInterrupt:
+        done.append("interrupted")
+    return done
+
+
+def test_first_interrupt_waits_until_the_block_is_done() -> None:
+    assert interrupted(1) == ["rest of the block", "interrupted"]
+
+
+def test_second_interrupt_does_not_wait() -> None:
+    assert interrupted(2) == ["interrupted"]
+
+
+def test_a_block_without_interrupt_just_runs() -> None:
+    assert interrupted(0) == ["rest of the block"]
+
+
+def test_handler_is_what_it_was_afterwards() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with whole():
+        assert signal.getsignal(signal.SIGINT) is not before
+    assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_another_thread_leaves_signals_alone() -> None:
+    seen = []
+
+    def block() -> None:
+        with whole():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = Thread(target=block)
+    thread.start()
+    thread.join()
+    assert seen == [signal.default_int_handler]

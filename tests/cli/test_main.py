@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from kafkalog_reader import __version__
+from kafkalog_reader.cli.main import COMMANDS, kafkalog
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+HEAVY = ("pyarrow", "numpy", "construct", "rich", "pyspark", "zstandard")
+
+
+def test_help_names_every_command() -> None:
+    answer = CliRunner().invoke(kafkalog, ["--help"])
+    assert answer.exit_code == 0
+    listed = re.findall(r"^  (\w+) ", answer.output.split("Commands:")[1], re.MULTILINE)
+    assert set(listed) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_a_help_text_with_an_example(name: str) -> None:
+    answer = CliRunner().invoke(kafkalog, [name, "--help"])
+    assert answer.exit_code == 0
+    assert f"kafkalog {name} " in answer.output.split("Example", 1)[1]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_documented(name: str) -> None:
+    command = kafkalog.get_command(click.Context(kafkalog), name)
+    assert command is not None
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    assert [option.name for option in options if not option.help] == []
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["--version"], ["table", "--help"]])
+def test_help_imports_nothing_heavy(arguments: list[str], run_process: Run) -> None:
+    answer = run_process(
+        *arguments, environment={"PYTHONPROFILEIMPORTTIME": "1"},
+    )  # fmt: skip
+    imported = set(re.findall(r"\| +([\w.]+)$", answer.err, re.MULTILINE))
+    assert "click" in imported
+    assert imported.isdisjoint(HEAVY)
+
+
+def test_version_is_the_packages(run: Run) -> None:
+    assert run("--version").out == f"kafkalog {__version__}\n"
+
+
+def test_wrong_command_names_the_nearest(run: Run) -> None:
+    answer = run("tabel", "records")
+    assert answer.status == 2
+    assert answer.err.startswith("error: no command named 'tabel'. Did you mean 'table'?")
+
+
+@pytest.mark.parametrize(
+    "arguments", [["ls"], ["ls", "--nope", "."], ["table", "records"], ["dump"]]
+)
+def test_wrong_usage_is_one_line_and_status_2(arguments: list[str], run: Run) -> None:
+    answer = run(*arguments)
+    assert (answer.status, answer.out) == (2, "")
+    assert re.fullmatch(r"error: .*`kafkalog \w+ --help` shows how\.\n", answer.err)
+
+
+def test_no_argument_at_all_shows_the_help(run: Run) -> None:
+    answer = run()
+    assert answer.status == 2
+    assert "Commands:" in answer.err
+
+
+def test_completion_script_is_there(run_process: Run) -> None:
+    answer = run_process(environment={"_KAFKALOG_COMPLETE": "bash_source"})
+    assert "_kafkalog_completion" in answer.out

@@ -1,0 +1,138 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from kafkalog_reader.cli import rows
+from kafkalog_reader.cli.output import FORMATS, row_writer
+
+SCHEMA = pa.schema(
+    [("offset", pa.int64()), ("key", pa.binary()), ("topic", pa.string()), ("sound", pa.bool_())]
+)
+ROWS = pa.RecordBatch.from_pydict(
+    {
+        "offset": [0, -7, None],
+        "key": [b"k", b"", None],
+        "topic": ["t", "", None],
+        "sound": [True, False, None],
+    },
+    schema=SCHEMA,
+)
+
+
+def written(output_format: str, *batches: pa.RecordBatch, rendering: str | None = None) -> bytes:
+    sink = io.BytesIO()
+    writer = row_writer(output_format, sink, batches[0].schema, rendering)
+    for batch in batches:
+        writer.write(batch)
+    writer.close()
+    return sink.getvalue()
+
+
+def test_json_is_one_object_a_line_with_nulls_kept() -> None:
+    lines = written("json", ROWS, ROWS.slice(1)).decode().splitlines()
+    assert lines[0] == '{"offset":0,"key":"aw==","topic":"t","sound":true}'
+    assert lines[2] == '{"offset":null,"key":null,"topic":null,"sound":null}'
+    assert [json.loads(line)["offset"] for line in lines] == [0, -7, None, -7, None]
+
+
+def test_json_without_columns_still_counts_the_rows() -> None:
+    empty = pa.RecordBatch.from_struct_array(pa.array([{}] * 3, pa.struct([])))
+    assert written("json", empty) == b"{}\n" * 3
+
+
+def test_json_of_rows_larger_than_a_part_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "RENDERED_AT_ONCE", 10)
+    values = [b"x" * 100, b"", b"y" * 30, None] * 50
+    batch = pa.RecordBatch.from_pydict({"value": pa.array(values)})
+    lines = written("json", batch, rendering="hex").decode().splitlines()
+    shown = [None if value is None else value.hex() for value in values]
+    assert [json.loads(line)["value"] for line in lines] == shown
+
+
+def test_csv_is_read_back_by_another_reader() -> None:
+    text = written("csv", ROWS).decode()
+    read = list(csv.reader(io.StringIO(text)))
+    assert read == [
+        ["offset", "key", "topic", "sound"],
+        ["0", "aw==", "t", "true"],
+        ["-7", "", "", "false"],
+        ["", "", "", ""],
+    ]
+    assert text.splitlines()[2:] == ['-7,"","",false', ",,,"]
+
+
+@pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@SUM(A1)"])
+def test_csv_carries_formulas_as_text(formula: str) -> None:
+    batch = pa.RecordBatch.from_pydict(
+        {"text": [formula], "key": [formula.encode()], "number": pa.array([-1])}
+    )
+    line = list(csv.reader(io.StringIO(written("csv", batch, rendering="utf8").decode())))[1]
+    assert line == [f"'{formula}", f"'{formula}", "-1"]
+
+
+@pytest.mark.parametrize("character", ["\t", "\r", "\x1b"])
+def test_csv_escapes_control_characters(character: str) -> None:
+    batch = pa.RecordBatch.from_pydict({"text": [f"{character}=1"]})
+    assert character.encode() not in written("csv", batch)
+
+
+def test_arrow_stream_is_read_back_exactly() -> None:
+    content = written("arrow", ROWS, ROWS.slice(0, 1))
+    read = pa.ipc.open_stream(content).read_all()
+    assert read.equals(pa.Table.from_batches([ROWS, ROWS.slice(0, 1)]))
+
+
+def test_parquet_is_read_back_exactly_and_grouped(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "ROW_GROUP", 2 * ROWS.nbytes)
+    file = parquet.ParquetFile(io.BytesIO(written("parquet", *[ROWS] * 5)))
+    assert file.read().equals(pa.Table.from_batches([ROWS] * 5))
+    assert file.num_row_groups == 3
+
+
+@pytest.mark.parametrize("output_format", FORMATS)
+def test_no_row_at_all_is_a_sound_answer(output_format: str) -> None:
+    content = written(output_format, ROWS.slice(0, 0))
+    if output_format == "parquet":
+        assert parquet.read_table(io.BytesIO(content)).schema == SCHEMA
+    elif output_format == "arrow":
+        assert pa.ipc.open_stream(content).read_all().schema == SCHEMA
+    elif output_format == "json":
+        assert content == b""
+    else:
+        assert b"offset" in content
+        assert content.count(b"\n") == 1
+
+
+def test_text_is_aligned_with_numbers_to_the_right() -> None:
+    assert written("text", ROWS).decode().splitlines() == [
+        "offset  key   topic  sound",
+        "     0  k     t      true",
+        '    -7  ""    ""     false',
+        "  null  null  null   null",
+    ]
+
+
+def test_text_cuts_long_cells_and_says_so() -> None:
+    batch = pa.RecordBatch.from_pydict({"value": [b"x" * 1000], "last": ["end"]})
+    line = written("text", batch).decode().splitlines()[1]
+    assert line == "x" * 63 + "…" + "  end"
+
+
+def test_text_goes_on_when_later_cells_are_wider() -> None:
+    cells = ("x", "y" * 9)
+    batches = [pa.RecordBatch.from_pydict({"a": [cell], "b": ["-"]}) for cell in cells]
+    lines = written("text", *batches).decode().splitlines()
+    assert lines == ["a  b", "x  -", "yyyyyyyyy  -"]
+
+
+def test_text_is_ascii_where_standard_output_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    batch = pa.RecordBatch.from_pydict({"value": ["é" * 100]})
+    line = written("text", batch).decode("ascii").splitlines()[1]
+    assert line == "\\u00e9" * 61 + "..."
