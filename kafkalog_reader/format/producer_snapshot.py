@@ -72,6 +72,20 @@ def parse_producer_snapshot(
         CorruptCheckpointError: cut short, a wrong CRC, or a count that is not the entries'.
         UnsupportedFormatError: the version is newer than 1.
     """
+    check_producer_snapshot(content, where)
+    return tuple(
+        _parse_entry(content[start : start + ENTRY_SIZE], where, start)
+        for start in range(HEADER_SIZE, len(content), ENTRY_SIZE)
+    )
+
+
+def check_producer_snapshot(content: bytes, where: LogPosition) -> int:
+    """Check version, CRC and size of a ``.snapshot`` file; returns the number of its entries.
+
+    Raises:
+        CorruptCheckpointError: cut short, a wrong CRC, or a count that is not the entries'.
+        UnsupportedFormatError: the version is newer than 1.
+    """
     try:
         header = SNAPSHOT_HEADER.parse(content)
     except ConstructError as error:
@@ -79,10 +93,7 @@ def parse_producer_snapshot(
             f"producer snapshot cut short: {len(content)} of {HEADER_SIZE} header bytes", where
         ) from error
     _check_header(header.version, header.crc, header.count, content, where)
-    return tuple(
-        _parse_entry(content[start : start + ENTRY_SIZE], where, start)
-        for start in range(HEADER_SIZE, len(content), ENTRY_SIZE)
-    )
+    return int(header.count)
 
 
 def build_producer_snapshot(

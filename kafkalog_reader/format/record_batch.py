@@ -70,11 +70,27 @@ def parse_batch_records(
         return ()
     if header.records_count < 0:
         raise CorruptRecordError(f"records count {header.records_count}", where)
+    if not 0 <= header.base_offset <= header.last_offset:
+        raise CorruptRecordError(
+            f"offsets {header.base_offset} to {header.last_offset} are none of a log", where
+        )
     payload = batch_payload(content, header, where)
-    if header.codec_id != Codec.NONE:
-        return parse_records(payload, header.records_count, where, is_compressed=True)
+    is_compressed = header.codec_id != Codec.NONE
     start = (where.position or 0) + HEADER_SIZE
-    return parse_records(payload, header.records_count, replace(where, position=start))
+    records = parse_records(
+        payload,
+        header.records_count,
+        where if is_compressed else replace(where, position=start),
+        is_compressed=is_compressed,
+    )
+    for index, record in enumerate(records):
+        if not 0 <= record.offset_delta <= header.last_offset_delta:
+            raise CorruptRecordError(  # Kafka's reader would place it among another batch's
+                f"record {index} has offset delta {record.offset_delta}, "
+                f"outside of 0..{header.last_offset_delta}",
+                where,
+            )
+    return records
 
 
 def batch_payload(content: bytes, header: RecordBatchHeader, where: LogPosition) -> bytes:

@@ -77,7 +77,7 @@ NULLABLE = st.none() | st.binary(max_size=40)
 RECORDS = st.lists(
     st.builds(
         Record,
-        offset_delta=INT32,
+        offset_delta=st.integers(0, 2**31 - 1),
         timestamp_delta=INT64,
         key=NULLABLE,
         value=NULLABLE,
@@ -284,6 +284,21 @@ GOOD = build_record(Record(offset_delta=0, key=b"k", value=b"v"))
             id="header_key_null",
         ),
         pytest.param(_with_record(b"\x80" * 30), "varint", id="endless_varint"),
+        pytest.param(
+            build_record_batch([Record(offset_delta=3)], last_offset_delta=2),
+            "offset delta 3, outside of 0..2",
+            id="offset_behind_the_last",
+        ),
+        pytest.param(
+            build_record_batch([Record(offset_delta=0)], base_offset=-1),
+            "offsets -1",
+            id="offset_-1",
+        ),
+        pytest.param(
+            build_record_batch([Record(offset_delta=1)], base_offset=2**63 - 1),
+            "none of a log",
+            id="offset_beyond_a_long",
+        ),
     ],
 )
 def test_damaged_batch_is_refused_with_its_place(content: bytes, problem: str) -> None:
@@ -334,7 +349,7 @@ def test_unread_format_is_refused_with_file_position_and_offset(
 
 @given(
     records=RECORDS,
-    base_offset=st.integers(0, 2**63 - 1),
+    base_offset=st.integers(0, 2**63 - 2**31),
     leader_epoch=INT32,
     codec=st.sampled_from(Codec),
     base_timestamp=INT64,
