@@ -64,11 +64,12 @@ def inspect_command(file: str, position: int) -> None:
     is answered with the nearest ones where something does.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.inspect_file import structures
+    from kafkalog_reader.io.names import shown
 
     for number, structure in enumerate(structures(file, position)):
         if number:
             click.echo()
-            click.echo(structure.title)
+        click.echo(shown(structure.title))
         for line in _structure_lines(structure):
             click.echo(line)
 

@@ -81,7 +81,8 @@ def record_batch_header_structure(content: bytes, where: LogPosition) -> Structu
         names=_NAMES,
         meanings=_header_meanings(content, header),
     )
-    return Structure(title="record batch", fields=tuple(fields))
+    offsets = f"offsets {header.base_offset} to {header.last_offset}"
+    return Structure(title=f"record batch, {offsets}", fields=tuple(fields))
 
 
 def _header_meanings(content: bytes, header: RecordBatchHeader) -> dict[str, Meaning]:
