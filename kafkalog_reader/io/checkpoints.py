@@ -13,7 +13,6 @@ from kafkalog_reader.format.checkpoint import (
     parse_offset_checkpoint,
 )
 from kafkalog_reader.format.partition_metadata import parse_partition_metadata
-from kafkalog_reader.format.producer_snapshot import parse_producer_snapshot
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
 
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
-    from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
     from kafkalog_reader.io.evidence import LogDirectory
 
 TopicPartition = tuple[str, int]
@@ -52,13 +50,18 @@ def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartitio
     Raises:
         KafkaLogError: as ``read_offset_checkpoint``.
     """
-    path = os.path.join(root.path, name)
+    path = checkpoint_path(root, name)
     try:
         status = os.stat(path, follow_symlinks=root.follow_links)
     except OSError:  # absent or refused: reading it tells which
         return MappingProxyType(read_offset_checkpoint(path, follow_links=root.follow_links))
     version = (status.st_ino, status.st_size, status.st_mtime_ns)
     return _offset_checkpoint_of(path, root.follow_links, version)
+
+
+def checkpoint_path(root: LogDirectory, name: str) -> str:
+    """Where an offset checkpoint of a log directory lies, or would lie."""
+    return os.path.join(root.path, name)
 
 
 @lru_cache(maxsize=4)
@@ -105,14 +108,16 @@ def read_topic_id(partition_directory: str, *, follow_links: bool = False) -> st
 
 def read_producer_snapshot(
     partition_directory: str, offset: int, *, follow_links: bool = False
-) -> tuple[ProducerSnapshotEntry, ...] | None:
-    """The producers of the snapshot taken before ``offset``; None: no file.
+) -> bytes | None:
+    """The content of the producer snapshot taken before ``offset``; None: no such file.
 
     Raises:
-        CorruptCheckpointError: cut short or a wrong CRC; a broker drops it and takes an older one.
-        UnsupportedFormatError: a newer version.
         UnreadableFileError: the file is there and cannot be read.
     """
-    path = os.path.join(partition_directory, f"{offset:020d}.snapshot")
-    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
-    return None if content is None else parse_producer_snapshot(content, LogPosition(shown(path)))
+    path = producer_snapshot_path(partition_directory, offset)
+    return read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
+
+
+def producer_snapshot_path(partition_directory: str, offset: int) -> str:
+    """Where the producer snapshot taken before ``offset`` lies, or would lie."""
+    return os.path.join(partition_directory, f"{offset:020d}.snapshot")

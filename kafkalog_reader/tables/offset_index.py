@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 import numpy as np
 
-from kafkalog_reader.errors import KafkaLogError
-from kafkalog_reader.tables.damage import TolerantScan, tolerate
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.index_file import OFFSET_INDEX_ENTRY, in_file_order, read_entries
 from kafkalog_reader.tables.rows import build_rows, identity_of
 from kafkalog_reader.tables.schemas import OFFSET_INDEX
 from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
 from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,8 +50,8 @@ class OffsetIndexTable(Table):
                 continue
             try:
                 yield from _rows(piece, schema, request, progress)
-            except KafkaLogError as error:
-                tolerate(error, request.mode)
+            except LocatedError as error:
+                Damage(request.mode).left_out(error)
 
 
 def _rows(

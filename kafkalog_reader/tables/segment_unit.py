@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.damage import tolerate
+from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:
@@ -91,5 +91,5 @@ def _pieces(evidence: Evidence, request: ReadRequest, *, live_only: bool) -> Ite
             continue
         try:
             yield from pieces_of(directory, live_only=live_only)
-        except KafkaLogError as error:
-            tolerate(error, request.mode)
+        except LocatedError as error:
+            Damage(request.mode).left_out(error)

@@ -8,18 +8,19 @@ import numpy as np
 
 from kafkalog_reader.errors import (
     CorruptIndexError,
-    KafkaLogError,
+    LocatedError,
     LogPosition,
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.control_type import ABORT, CONTROL, control_types
-from kafkalog_reader.tables.damage import TolerantScan, tolerate
+from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, in_file_order, read_entries
 from kafkalog_reader.tables.rows import build_rows, identity_of
 from kafkalog_reader.tables.schemas import TRANSACTION_INDEX
 from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
 from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,8 +55,8 @@ class TransactionIndexTable(Table):
                 continue
             try:
                 yield from _rows(piece, schema, request, progress)
-            except KafkaLogError as error:
-                tolerate(error, request.mode)
+            except LocatedError as error:
+                Damage(request.mode).left_out(error)
 
 
 def _rows(
@@ -123,5 +124,5 @@ def _check_versions(
         version = int(versions[entry])
         problem = f"transaction index version {version}, expected 0"
         kind = UnsupportedFormatError if version > 0 else CorruptIndexError
-        tolerate(kind(problem, where), mode)
+        Damage(mode).left_out(kind(problem, where))
     return cast("NDArray[np.bool_]", is_known)

@@ -1,0 +1,93 @@
+"""The ``checkpoints`` table: one row a row of the offset checkpoints of a log directory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from kafkalog_reader.errors import LocatedError, LogPosition
+from kafkalog_reader.format.checkpoint import OffsetCheckpointEntry, parse_offset_checkpoint
+from kafkalog_reader.io.checkpoints import checkpoint_path
+from kafkalog_reader.io.names import OFFSET_CHECKPOINTS, shown
+from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, read_if_present
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.rows import build_rows, identity_of_log_directory
+from kafkalog_reader.tables.schemas import CHECKPOINTS
+from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from kafkalog_reader.io.evidence import Evidence, LogDirectory
+    from kafkalog_reader.tables.request import ReadRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogDirectoryUnit(Unit):
+    """One log directory; ``only`` are the partitions given, where it was not given whole."""
+
+    root: LogDirectory
+    only: frozenset[tuple[str, int]] | None
+
+
+class CheckpointsTable(Table):
+    """One row is one row of one offset checkpoint."""
+
+    name: ClassVar[str] = "checkpoints"
+    doc: ClassVar[str] = "one row a row of an offset checkpoint, its partition being there or not"
+    columns: ClassVar[tuple[Column, ...]] = CHECKPOINTS
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogDirectoryUnit]:
+        """A log directory each. Of one that was not given itself, only the given partitions."""
+        for root in evidence.log_directories:
+            if request.brokers is not None and root.broker_id not in request.brokers:
+                continue
+            given = frozenset(
+                (directory.topic, directory.partition)
+                for directory in evidence.given
+                if directory.log_directory == root
+                and directory.topic is not None
+                and directory.partition is not None
+            )
+            only = None if root in evidence.roots else given
+            yield LogDirectoryUnit(size_in_bytes=0, root=root, only=only)
+
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of the files of one log directory, as they stand."""
+        schema = self.projected(request)
+        unit = cast("LogDirectoryUnit", unit)
+        for name in OFFSET_CHECKPOINTS:
+            try:
+                entries = _entries(unit.root, name, progress)
+            except LocatedError as error:
+                Damage(request.mode).left_out(error)
+                continue
+            asked = [
+                entry
+                for entry in entries
+                if request.selects(entry.topic, entry.partition)
+                and (unit.only is None or (entry.topic, entry.partition) in unit.only)
+            ]
+            values = {
+                **identity_of_log_directory(unit.root),
+                "topic": [entry.topic for entry in asked],
+                "partition": [entry.partition for entry in asked],
+                "checkpoint": name,
+                "offset": [entry.offset for entry in asked],
+            }
+            yield build_rows(schema, len(asked), values)
+
+
+def _entries(
+    root: LogDirectory, name: str, progress: Progress
+) -> tuple[OffsetCheckpointEntry, ...]:
+    path = checkpoint_path(root, name)
+    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=root.follow_links)
+    if content is None:
+        return ()
+    progress(len(content))
+    return parse_offset_checkpoint(content, LogPosition(shown(path)))

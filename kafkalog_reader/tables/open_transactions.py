@@ -1,0 +1,178 @@
+"""Which transactions are open, or decided only above the high watermark: what holds back the LSO.
+
+Replayed from the newest producer snapshot that is old enough. Only batches of transactions are
+looked at one by one. Source: Kafka 4.0, ProducerStateManager, UnifiedLog#fetchLastStableOffset.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.errors import (
+    CorruptCheckpointError,
+    CorruptRecordError,
+    LogPosition,
+    UnsupportedFormatError,
+)
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
+from kafkalog_reader.tables.batch_scan import batch_starts_at
+from kafkalog_reader.tables.control_type import (
+    ABORT,
+    COMMIT,
+    CONTROL,
+    TRANSACTIONAL,
+    control_types,
+)
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.producers import read_producers
+from kafkalog_reader.tables.segment_unit import pieces_of
+from kafkalog_reader.tables.sparse_index import SparseIndex
+from kafkalog_reader.tables.tolerant_scan import TolerantScan
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.request import Mode
+    from kafkalog_reader.tables.segment_unit import SegmentPiece
+    from kafkalog_reader.tables.table import Progress
+
+logger = logging.getLogger(__name__)
+
+_DATA: Final = -2
+"""Stands where a control type would: the batch is none."""
+
+
+@dataclass(slots=True)
+class OpenTransactions:
+    """State of the transactions of one replica at the end of its log.
+
+    Attributes:
+        open: first offset of the open transaction of each producer.
+        decided: first offset and marker's offset of those decided at or above the low end of the
+            high watermark.
+        is_known: whether every batch in question could be read.
+    """
+
+    open: dict[int, int] = field(default_factory=dict)
+    decided: list[tuple[int, int]] = field(default_factory=list)
+    is_known: bool = True
+
+    def last_stable_offset(self, high_watermark: int) -> int | None:
+        """Where a read_committed consumer has to stop; None where damage hides it."""
+        if not self.is_known:
+            return None
+        undecided = [first for first, marker in self.decided if marker >= high_watermark]
+        return min([high_watermark, *self.open.values(), *undecided])
+
+
+def replay_transactions(
+    directory: PartitionDirectory,
+    *,
+    decided_from: int,
+    log_end: int,
+    mode: Mode,
+    progress: Progress,
+) -> OpenTransactions:
+    """Replay the transactions of a replica up to its log end.
+
+    Args:
+        directory: the replica.
+        decided_from: transactions decided below this offset no longer matter.
+        log_end: batches from here on are left out.
+        mode: what a damaged batch does; where it goes on, the outcome is not known.
+        progress: told the bytes read.
+
+    Raises:
+        KafkaLogError: damage in a batch that may belong to a transaction, in FAILFAST.
+    """
+    pieces = [p for p in pieces_of(directory, live_only=True) if p.segment.log_size is not None]
+    if not pieces:
+        return OpenTransactions()
+    state, start = _state_before(directory, pieces[0].segment.base_offset, decided_from)
+    for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
+        if following is not None and following.segment.base_offset <= start:
+            continue
+        if start >= log_end:
+            break
+        _replay_segment(state, piece, range(start, log_end), mode, progress)
+    state.decided = [decided for decided in state.decided if decided[1] >= decided_from]
+    return state
+
+
+def _state_before(
+    directory: PartitionDirectory, first_base: int, decided_from: int
+) -> tuple[OpenTransactions, int]:
+    """The state by the newest sound snapshot up to ``decided_from``, and the offset it is for."""
+    for offset in reversed(producer_snapshot_offsets(directory)):
+        if not first_base <= offset <= decided_from:
+            continue
+        try:
+            producers = read_producers(directory, offset)
+        except (CorruptCheckpointError, UnsupportedFormatError) as error:
+            logger.warning("%s: an older one is used, as a broker does", error)
+            continue
+        is_open = producers["current_transaction_first_offset"] >= 0
+        ids = producers["producer_id"][is_open].tolist()
+        first_offsets = producers["current_transaction_first_offset"][is_open].tolist()
+        return OpenTransactions(open=dict(zip(ids, first_offsets, strict=True))), offset
+    return OpenTransactions(), first_base
+
+
+def _replay_segment(
+    state: OpenTransactions, piece: SegmentPiece, offsets: range, mode: Mode, progress: Progress
+) -> None:
+    start = _position_before(piece, offsets.start)
+    scan = TolerantScan(piece, mode, progress, check_crc=True, start=start)
+    for run in scan:
+        in_range = (run.base_offset >= offsets.start) & (run.base_offset < offsets.stop)
+        wrong = in_range & ~run.crc_valid
+        if wrong.any():
+            row = int(np.argmax(wrong))
+            state.is_known = False
+            path = shown(piece.segment.path("log"))
+            where = LogPosition(path, int(run.position[row]), int(run.base_offset[row]))
+            Damage(mode).left_out(
+                CorruptRecordError("wrong CRC: transactions cannot be replayed", where)
+            )
+        rows = np.flatnonzero(
+            in_range & ~wrong & ((run.attributes & TRANSACTIONAL) != 0) & (run.producer_id >= 0)
+        )
+        if len(rows):
+            _apply(state, run, rows)
+    state.is_known &= scan.is_readable
+
+
+def _apply(state: OpenTransactions, run: BatchRun, rows: NDArray[np.intp]) -> None:
+    types = np.full(len(rows), _DATA, dtype=np.int16)
+    is_control = (run.attributes[rows] & CONTROL) != 0
+    types[is_control] = control_types(run, rows[is_control])
+    for kind, producer_id, base_offset in zip(
+        types.tolist(),
+        run.producer_id[rows].tolist(),
+        run.base_offset[rows].tolist(),
+        strict=True,
+    ):
+        if kind == _DATA:
+            state.open.setdefault(producer_id, base_offset)
+        elif kind in (ABORT, COMMIT):
+            first_offset = state.open.pop(producer_id, None)
+            if first_offset is not None:  # a marker alone: nothing was written, or it is compacted
+                state.decided.append((first_offset, base_offset))
+
+
+def _position_before(piece: SegmentPiece, offset: int) -> int:
+    """Where to begin so that nothing from ``offset`` on is missed, by a confirmed index entry."""
+    segment = piece.segment
+    if offset <= segment.base_offset or not segment.offset_index_size:
+        return 0
+    with SparseIndex(segment) as index:
+        number = index.last_below_offset(offset)
+        position = index[number][1] if number >= 0 else 0
+    return position if position and batch_starts_at(segment, position, follow_links=False) else 0

@@ -1,0 +1,214 @@
+"""The ``replicas`` table: one row a partition directory, with the offsets that matter."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+
+from kafkalog_reader.errors import LocatedError, LogPosition, UnsupportedFormatError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_topic_id
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.batch_scan import ScanEnd, scan_tail
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
+from kafkalog_reader.tables.high_watermark import HighWatermark, high_watermark_of
+from kafkalog_reader.tables.open_transactions import replay_transactions
+from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.tables.rows import build_rows, identity_of
+from kafkalog_reader.tables.schemas import REPLICAS
+from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory, SegmentFiles
+    from kafkalog_reader.tables.batch_scan import LogTail
+    from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Unit
+
+logger = logging.getLogger(__name__)
+
+_LAST_STABLE: Final = frozenset({"lastStableOffset", "lastStableOffsetLow"})
+_FROM_TAIL: Final = _LAST_STABLE | {
+    "logEndOffset", "highWatermarkLow", "highWatermarkHigh", "lastLeaderEpoch", "tornBytes",
+}  # fmt: skip
+
+
+class ReplicasTable(Table):
+    """One row is one replica, or what is left of one."""
+
+    name: ClassVar[str] = "replicas"
+    doc: ClassVar[str] = "one row a replica: log start, log end, high watermark and more"
+    columns: ClassVar[tuple[Column, ...]] = REPLICAS
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[DirectoryUnit]:
+        """Partition directories of one log directory, also deleted, future and stray ones."""
+        return directory_units(evidence, request, replicas_only=False)
+
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one unit; logs are opened only where a column needs it."""
+        schema = self.projected(request)
+        rows = []
+        for directory in cast("DirectoryUnit", unit).directories:
+            replica = _Replica(directory, frozenset(schema.names), request.mode, progress)
+            try:
+                rows.append(replica.row())
+            except LocatedError as error:
+                Damage(request.mode).left_out(error)
+                rows.append(dict.fromkeys(self.schema.names) | replica.described())
+        yield build_rows(
+            schema, len(rows), {name: [row[name] for row in rows] for name in schema.names}
+        )
+
+
+class _Replica:
+    """One partition directory on its way to a row."""
+
+    def __init__(
+        self,
+        directory: PartitionDirectory,
+        wanted: frozenset[str],
+        mode: Mode,
+        progress: Progress,
+    ) -> None:
+        self.directory = directory
+        self.wanted = wanted
+        self.mode = mode
+        self.progress = progress
+
+    def row(self) -> dict[str, Any]:
+        """Every column that is wanted, and some more."""
+        live = [s for s in segments(self.directory) if s.log_size is not None]
+        row = self.described() | {
+            "topicId": self._topic_id() if "topicId" in self.wanted else None,
+            "logStartOffset": self._log_start(live),
+            "checkpointedHighWatermark": self._checkpointed("replication-offset-checkpoint"),
+            "recoveryPoint": self._checkpointed("recovery-point-offset-checkpoint"),
+            "cleanerOffset": self._checkpointed("cleaner-offset-checkpoint"),
+            "segments": len(live),
+            "sizeInBytes": sum(segment.log_size or 0 for segment in live),
+            "capturedAt": _newest(live),
+            **dict.fromkeys(_FROM_TAIL),
+        }
+        if live and not self.wanted.isdisjoint(_FROM_TAIL):
+            tail = scan_tail(self.directory)
+            row |= self._tail_columns(tail, live[-1])
+            if self.directory.is_replica and row["logEndOffset"] is not None:
+                row |= self._high_watermark_columns(row, live[0].base_offset, tail.next_offset)
+        return row
+
+    def described(self) -> dict[str, Any]:
+        """What is known without looking into the directory."""
+        root = self.directory.log_directory
+        return identity_of(self.directory) | {
+            "state": self.directory.state,
+            "cleanShutdown": root.clean_shutdown,
+            "directoryId": root.directory_id,
+        }
+
+    def _topic_id(self) -> str | None:
+        try:
+            return read_topic_id(self.directory.path, follow_links=self.directory.follow_links)
+        except LocatedError as error:
+            self._warn(error)
+            return None
+
+    def _log_start(self, live: list[SegmentFiles]) -> int | None:
+        """Not known where the checkpoint is damaged: the first segment alone may be too low.
+
+        Raises:
+            KafkaLogError: the checkpoint is damaged, in FAILFAST.
+        """
+        first_base = live[0].base_offset if live else None
+        if not self.directory.is_replica:
+            return first_base
+        try:
+            checkpointed = self._row_of("log-start-offset-checkpoint")
+        except LocatedError as error:
+            Damage(self.mode).left_out(error)
+            return None
+        offsets = [offset for offset in (checkpointed, first_base) if offset is not None]
+        return max(offsets, default=None)
+
+    def _checkpointed(self, name: str) -> int | None:
+        """What a checkpoint says; nothing where it is damaged, which makes no other value wrong."""
+        if not self.directory.is_replica:
+            return None
+        try:
+            return self._row_of(name)
+        except LocatedError as error:
+            self._warn(error)
+            return None
+
+    def _row_of(self, name: str) -> int | None:
+        directory = self.directory
+        if directory.topic is None or directory.partition is None:
+            return None
+        offsets = checkpointed_offsets(directory.log_directory, name)
+        return offsets.get((directory.topic, directory.partition))
+
+    def _warn(self, error: LocatedError) -> None:
+        if self.mode is not Mode.DROPMALFORMED:
+            logger.warning("%s", error)
+
+    def _tail_columns(self, tail: LogTail, last: SegmentFiles) -> dict[str, Any]:
+        where = LogPosition(shown(last.path("log")), tail.end_position, tail.next_offset)
+        if tail.end in (ScanEnd.LEGACY_MAGIC, ScanEnd.UNKNOWN_MAGIC):
+            problem = f"{tail.end.value}: where this log ends is not known"
+            Damage(self.mode).left_out(UnsupportedFormatError(problem, where))
+            return {}
+        is_torn = tail.end not in (ScanEnd.COMPLETE, ScanEnd.ZEROS)
+        torn_bytes = (last.log_size or 0) - tail.end_position if is_torn else 0
+        if is_torn and self.mode is not Mode.DROPMALFORMED:
+            logger.warning(
+                "%s: %s: the log ends here, %d bytes behind are left out",
+                where,
+                tail.end.value,
+                torn_bytes,
+            )
+        return {
+            "logEndOffset": tail.next_offset,
+            "lastLeaderEpoch": tail.last_leader_epoch,
+            "tornBytes": torn_bytes,
+        }
+
+    def _high_watermark_columns(
+        self, row: dict[str, Any], first_base: int, log_end: int
+    ) -> dict[str, Any]:
+        log_start = first_base if row["logStartOffset"] is None else row["logStartOffset"]
+        high_watermark = high_watermark_of(
+            checkpointed=row["checkpointedHighWatermark"],
+            cleaner_offset=row["cleanerOffset"],
+            log_start=log_start,
+            log_end=log_end,
+        )
+        columns = {
+            "highWatermarkLow": high_watermark.low,
+            "highWatermarkHigh": high_watermark.high,
+        }
+        if not self.wanted.isdisjoint(_LAST_STABLE):
+            columns |= self._last_stable_columns(high_watermark)
+        return columns
+
+    def _last_stable_columns(self, high_watermark: HighWatermark) -> dict[str, Any]:
+        transactions = replay_transactions(
+            self.directory,
+            decided_from=high_watermark.low,
+            log_end=high_watermark.high,
+            mode=self.mode,
+            progress=self.progress,
+        )
+        return {
+            "lastStableOffset": transactions.last_stable_offset(high_watermark.high),
+            "lastStableOffsetLow": transactions.last_stable_offset(high_watermark.low),
+        }
+
+
+def _newest(live: list[SegmentFiles]) -> int | None:
+    newest = max((segment.modified_at for segment in live), default=None)
+    return None if newest is None else int(newest * 1_000_000)
