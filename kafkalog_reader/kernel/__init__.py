@@ -17,9 +17,10 @@ for _twin in (codes, primitives):
 
 from kafkalog_reader.kernel import record_batches_cy as record_batches  # noqa: E402  after the twins
 from kafkalog_reader.kernel import records_cy as records  # noqa: E402
+from kafkalog_reader.kernel import zstd_frames_cy as zstd_frames  # noqa: E402
 from kafkalog_reader.kernel.record_batches_cy import is_compiled  # noqa: E402
 
-__all__ = ["codes", "is_compiled", "record_batches", "records"]
+__all__ = ["codes", "is_compiled", "record_batches", "records", "zstd_frames"]
 
 if not is_compiled():
     logging.getLogger(__name__).warning(

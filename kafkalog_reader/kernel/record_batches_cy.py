@@ -87,7 +87,8 @@ def scan_batches(
 
     Args:
         source: bytes of a log.
-        start, stop: where the chain begins, how far it may reach.
+        start: where the chain begins.
+        stop: how far it may reach.
         origin: position in the file of ``source[0]``.
         check_crc: compute each CRC; otherwise ``crc_computed`` repeats the stored one.
         columns: has the numpy arrays written below, ``capacity`` long each.
@@ -134,7 +135,7 @@ def scan_batches(
             size_in_bytes[row] = cython.cast(cython.int, end - at)
             base_offset[row] = first
             last_offset_delta[row] = delta
-            if first >= 0 and 0 <= delta and first <= greatest - delta:
+            if first >= 0 and delta >= 0 and first <= greatest - delta:
                 last_offset[row] = first + delta
             else:
                 last_offset[row] = first  # a lie either way; decoding says so

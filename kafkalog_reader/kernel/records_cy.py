@@ -124,359 +124,455 @@ def microseconds(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def clear_bit(bitmap: cython.p_uchar, row: cython.Py_ssize_t) -> cython.void:
-    bitmap[row >> 3] = bitmap[row >> 3] & ~(1 << (row & 7)) & 0xFF
+def to_sequence(base_sequence: cython.longlong, offset_delta: cython.longlong) -> cython.int:
+    """The producer's number of a record: it follows the offset, and after 2^31 - 1 comes 0."""
+    greatest: cython.longlong = 0x7FFF_FFFF
+    sequence: cython.longlong = base_sequence + offset_delta
+    if base_sequence < 0:
+        return -1
+    if sequence > greatest:
+        sequence -= greatest + 1
+    return cython.cast(cython.int, sequence)
 
 
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def set_bits(
-    bitmap: cython.p_uchar, start: cython.Py_ssize_t, stop: cython.Py_ssize_t
-) -> cython.void:
-    row: cython.Py_ssize_t
-    for row in range(start, stop):
-        bitmap[row >> 3] = bitmap[row >> 3] | (1 << (row & 7))
-
-
-def decode_records(
-    source: cython.const[cython.uchar][::1], batches: object, first: cython.Py_ssize_t, out: object
-) -> int:
-    """Append the records of ``batches`` from number ``first`` on to the columns of ``out``.
+@cython.final
+@cython.cclass
+class BinaryColumn:
+    """Keys, values or parts of headers, appended one by one in Arrow's layout.
 
     Args:
-        source: bytes that hold every batch's uncompressed records.
-        batches: numpy arrays of one length: ``payload_position`` and ``payload_size`` (within
-            ``source``, int64), ``base_offset``, ``last_offset_delta``, ``base_timestamp``,
-            ``max_timestamp``, ``attributes``, ``base_sequence``, ``records_count`` as in the
-            header; written are ``row_end`` (rows in ``out`` after the batch), ``problem``
-            (``codes``) and ``problem_position`` (of the record at fault, within the payload).
-        first: where to go on after a call that ran out of room.
-        out: columns with room, see ``tables.record_columns``; not wanted are those of length 0.
-
-    Returns:
-        the first batch not decoded for want of room; the number of batches when all are.
+        offsets: int32, one more than entries can come; the first is 0.
+        validity: a bitmap of set bits.
+        data: bytes; ``has_room`` is asked before entries are appended.
     """
-    data: cython.p_const_uchar = read_bytes(source)
-    available: cython.Py_ssize_t = len(source)
-    batches_count: cython.Py_ssize_t = len(batches.payload_position)
-    if first < 0:
-        raise ValueError(f"batch {first}")
-    payload_position: cython.pointer[cython.const[cython.longlong]] = read_int64(
-        batches.payload_position
-    )
-    payload_size: cython.pointer[cython.const[cython.longlong]] = read_int64(batches.payload_size)
-    base_offset: cython.pointer[cython.const[cython.longlong]] = read_int64(batches.base_offset)
-    last_offset_delta: cython.pointer[cython.const[cython.int]] = read_int32(
-        batches.last_offset_delta
-    )
-    base_timestamp: cython.pointer[cython.const[cython.longlong]] = read_int64(
-        batches.base_timestamp
-    )
-    max_timestamp: cython.pointer[cython.const[cython.longlong]] = read_int64(batches.max_timestamp)
-    attributes: cython.pointer[cython.const[cython.short]] = read_int16(batches.attributes)
-    base_sequence: cython.pointer[cython.const[cython.int]] = read_int32(batches.base_sequence)
-    records_count: cython.pointer[cython.const[cython.int]] = read_int32(batches.records_count)
-    row_end: cython.p_longlong = write_int64(batches.row_end)
-    problems: cython.p_int = write_int32(batches.problem)
-    problem_position: cython.p_longlong = write_int64(batches.problem_position)
 
-    offset: cython.p_longlong = write_int64(out.offset)
-    timestamp: cython.p_longlong = write_int64(out.timestamp)
-    sequence: cython.p_int = write_int32(out.sequence)
-    control_type: cython.p_int = write_int32(out.control_type)
-    key_offsets: cython.p_int = write_int32(out.key_offsets)
-    key_valid: cython.p_uchar = write_bytes(out.key_valid)
-    key_data: cython.p_uchar = write_bytes(out.key_data)
-    value_offsets: cython.p_int = write_int32(out.value_offsets)
-    value_valid: cython.p_uchar = write_bytes(out.value_valid)
-    value_data: cython.p_uchar = write_bytes(out.value_data)
-    headers_offsets: cython.p_int = write_int32(out.headers_offsets)
-    headers_valid: cython.p_uchar = write_bytes(out.headers_valid)
-    header_key_offsets: cython.p_int = write_int32(out.header_key_offsets)
-    header_key_data: cython.p_uchar = write_bytes(out.header_key_data)
-    header_value_offsets: cython.p_int = write_int32(out.header_value_offsets)
-    header_value_valid: cython.p_uchar = write_bytes(out.header_value_valid)
-    header_value_data: cython.p_uchar = write_bytes(out.header_value_data)
-    with_sequence: cython.bint = len(out.sequence) > 0
-    with_control_type: cython.bint = len(out.control_type) > 0
-    with_key: cython.bint = len(out.key_offsets) > 0
-    with_value: cython.bint = len(out.value_offsets) > 0
-    with_headers: cython.bint = len(out.headers_offsets) > 0
-    rows_capacity: cython.Py_ssize_t = len(out.offset)
-    key_capacity: cython.Py_ssize_t = len(out.key_data)
-    value_capacity: cython.Py_ssize_t = len(out.value_data)
-    headers_capacity: cython.Py_ssize_t = max(len(out.header_key_offsets) - 1, 0)
-    header_key_capacity: cython.Py_ssize_t = len(out.header_key_data)
-    header_value_capacity: cython.Py_ssize_t = len(out.header_value_data)
-    row: cython.Py_ssize_t = out.rows
-    key_bytes: cython.Py_ssize_t = out.key_bytes
-    value_bytes: cython.Py_ssize_t = out.value_bytes
-    headers: cython.Py_ssize_t = out.headers
-    header_key_bytes: cython.Py_ssize_t = out.header_key_bytes
-    header_value_bytes: cython.Py_ssize_t = out.header_value_bytes
-    null_keys: cython.Py_ssize_t = out.null_keys
-    null_values: cython.Py_ssize_t = out.null_values
-    null_headers: cython.Py_ssize_t = out.null_headers
-    null_header_values: cython.Py_ssize_t = out.null_header_values
+    entries = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    size = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    nulls = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    _offsets: cython.p_int
+    _validity: cython.p_uchar
+    _data: cython.p_uchar
+    _entries_capacity: cython.Py_ssize_t
+    _capacity: cython.Py_ssize_t
+    _marked_entries: cython.Py_ssize_t
+    _marked_size: cython.Py_ssize_t
+    _marked_nulls: cython.Py_ssize_t
+    _owners: tuple
 
-    batch: cython.Py_ssize_t = first
-    at: cython.Py_ssize_t
-    start: cython.Py_ssize_t
-    end: cython.Py_ssize_t
-    record: cython.Py_ssize_t
-    stop: cython.Py_ssize_t
-    first_row: cython.Py_ssize_t
-    first_key_bytes: cython.Py_ssize_t
-    first_value_bytes: cython.Py_ssize_t
-    first_header: cython.Py_ssize_t
-    first_header_key_bytes: cython.Py_ssize_t
-    first_header_value_bytes: cython.Py_ssize_t
-    first_null_keys: cython.Py_ssize_t
-    first_null_values: cython.Py_ssize_t
-    first_null_headers: cython.Py_ssize_t
-    first_null_header_values: cython.Py_ssize_t
-    size: cython.longlong
-    count: cython.longlong
-    number: cython.longlong
-    header: cython.longlong
-    length: cython.longlong
-    key_length: cython.longlong
-    timestamp_delta: cython.longlong
-    offset_delta: cython.longlong
-    last_delta: cython.longlong
-    base: cython.longlong
-    sequence_number: cython.longlong
-    log_append_time: cython.bint
-    control: cython.bint
-    problem: cython.int
-    greatest: cython.longlong = 0x7FFF_FFFF_FFFF_FFFF
-    sequences: cython.longlong = 0x8000_0000  # after 2^31 - 1 comes 0
-    with cython.nogil:
-        while batch < batches_count:
-            problem = SOUND
-            first_row = row
-            first_key_bytes = key_bytes
-            first_value_bytes = value_bytes
-            first_header = headers
-            first_header_key_bytes = header_key_bytes
-            first_header_value_bytes = header_value_bytes
-            first_null_keys = null_keys
-            first_null_values = null_values
-            first_null_headers = null_headers
-            first_null_header_values = null_header_values
-            start = payload_position[batch]
-            size = payload_size[batch]
-            count = records_count[batch]
-            if count == 0:  # the cleaner keeps the header of a batch it emptied
-                row_end[batch] = row
-                problems[batch] = SOUND
-                batch += 1
-                continue
-            base = base_offset[batch]
-            last_delta = last_offset_delta[batch]
-            record = start
-            if start < 0 or size < 0 or start > available or size > available - start:
-                problem = BAD_BATCH_END
-                count = 0
-            elif count < 0 or count > size // 7:  # a record has seven bytes or more
-                problem = BAD_COUNT
-                count = 0
-            elif base < 0 or last_delta < 0 or base > greatest - last_delta:
-                problem = BAD_OFFSETS
-                count = 0
-            elif (
-                count > rows_capacity - row
-                or (with_key and size > key_capacity - key_bytes)
-                or (with_value and size > value_capacity - value_bytes)
-                or (with_headers and size > header_key_capacity - header_key_bytes)
-                or (with_headers and size > header_value_capacity - header_value_bytes)
-            ):
-                break
-            at = start
-            end = start + size
-            log_append_time = (attributes[batch] & 0x08) != 0
-            control = (attributes[batch] & 0x20) != 0
-            for number in range(count):
-                record = at
-                length, at = read_varint(data, at, end, 32)
-                if at < 0:
-                    problem = BAD_VARINT
-                    break
-                if length < 1 or length > end - at:
-                    problem = BAD_RECORD_LENGTH
-                    break
-                stop = at + length
-                at += 1  # attributes, unused
-                timestamp_delta, at = read_varint(data, at, stop, 64)
-                if at < 0:
-                    problem = BAD_VARINT
-                    break
-                offset_delta, at = read_varint(data, at, stop, 32)
-                if at < 0:
-                    problem = BAD_VARINT
-                    break
-                if offset_delta < 0 or offset_delta > last_delta:
-                    problem = BAD_OFFSET_DELTA
-                    break
-                offset[row] = base + offset_delta
-                if log_append_time:
-                    timestamp[row] = to_microseconds(max_timestamp[batch])
-                else:
-                    timestamp[row] = to_microseconds(
-                        wrapping_add(base_timestamp[batch], timestamp_delta)
-                    )
-                if with_sequence:
-                    sequence_number = -1
-                    if base_sequence[batch] >= 0:
-                        sequence_number = base_sequence[batch] + offset_delta
-                        if sequence_number > 0x7FFF_FFFF:
-                            sequence_number -= sequences
-                    sequence[row] = cython.cast(cython.int, sequence_number)
+    def __init__(self, offsets: object, validity: object, data: object) -> None:
+        self._owners = (offsets, validity, data)  # the pointers below lead into them
+        self._offsets = write_int32(offsets)
+        self._validity = write_bytes(validity)
+        self._data = write_bytes(data)
+        self._entries_capacity = max(min(len(offsets) - 1, 8 * len(validity)), 0)
+        self._capacity = len(data)
+        self.entries = self.size = self.nulls = 0
 
-                key_length, at = read_varint(data, at, stop, 32)
-                if at < 0:
-                    problem = BAD_VARINT
-                    break
-                if key_length < -1 or key_length > stop - at:
-                    problem = BAD_KEY_LENGTH
-                    break
-                if with_control_type:
-                    control_type[row] = -1
-                    if control and key_length >= 4:
-                        control_type[row] = int16_at(data, at + 2) & 0xFFFF
-                if with_key:
-                    if key_length < 0:
-                        clear_bit(key_valid, row)
-                        null_keys += 1
-                    else:
-                        copy(
-                            key_data, key_bytes, data, at, key_length,
-                            min(key_capacity - key_bytes, available - at),
-                        )  # fmt: skip
-                        key_bytes += key_length
-                    key_offsets[row + 1] = cython.cast(cython.int, key_bytes)
-                if key_length > 0:
-                    at += key_length
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def has_room(self, entries: cython.longlong, size: cython.longlong) -> cython.bint:
+        return (
+            entries <= self._entries_capacity - self.entries and size <= self._capacity - self.size
+        )
 
-                length, at = read_varint(data, at, stop, 32)
-                if at < 0:
-                    problem = BAD_VARINT
-                    break
-                if length < -1 or length > stop - at:
-                    problem = BAD_VALUE_LENGTH
-                    break
-                if with_value:
-                    if length < 0:
-                        clear_bit(value_valid, row)
-                        null_values += 1
-                    else:
-                        copy(
-                            value_data, value_bytes, data, at, length,
-                            min(value_capacity - value_bytes, available - at),
-                        )  # fmt: skip
-                        value_bytes += length
-                    value_offsets[row + 1] = cython.cast(cython.int, value_bytes)
-                if length > 0:
-                    at += length
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def append(
+        self,
+        source: cython.p_const_uchar,
+        position: cython.Py_ssize_t,
+        length: cython.longlong,
+        available: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Append ``length`` bytes of ``source``, which has ``available``; null when -1."""
+        byte: cython.Py_ssize_t
+        if length < 0:
+            byte = self.entries >> 3
+            self._validity[byte] = self._validity[byte] & ~(1 << (self.entries & 7)) & 0xFF
+            self.nulls += 1
+        else:
+            copy(
+                self._data,
+                self.size,
+                source,
+                position,
+                length,
+                min(self._capacity - self.size, available - position),
+            )
+            self.size += length
+        self.entries += 1
+        self._offsets[self.entries] = cython.cast(cython.int, self.size)
 
-                length, at = read_varint(data, at, stop, 32)
-                if at < 0:
-                    problem = BAD_VARINT
-                    break
-                if length < 0 or length > (stop - at) // 2:  # a header has two bytes or more
-                    problem = BAD_HEADERS_COUNT
-                    break
-                if with_headers:
-                    if length > headers_capacity - headers:
-                        problem = NO_ROOM
-                        break
-                    if length == 0:  # null, as Spark's Kafka source has it
-                        clear_bit(headers_valid, row)
-                        null_headers += 1
-                    headers_offsets[row + 1] = cython.cast(cython.int, headers + length)
-                for header in range(length):
-                    key_length, at = read_varint(data, at, stop, 32)
-                    if at < 0:
-                        problem = BAD_VARINT
-                        break
-                    if key_length < 0 or key_length > stop - at:
-                        problem = BAD_HEADER_KEY_LENGTH
-                        break
-                    if with_headers:
-                        copy(
-                            header_key_data, header_key_bytes, data, at, key_length,
-                            min(header_key_capacity - header_key_bytes, available - at),
-                        )  # fmt: skip
-                        header_key_bytes += key_length
-                        header_key_offsets[headers + 1] = cython.cast(cython.int, header_key_bytes)
-                    at += key_length
-                    key_length, at = read_varint(data, at, stop, 32)
-                    if at < 0:
-                        problem = BAD_VARINT
-                        break
-                    if key_length < -1 or key_length > stop - at:
-                        problem = BAD_HEADER_VALUE_LENGTH
-                        break
-                    if with_headers:
-                        if key_length < 0:
-                            clear_bit(header_value_valid, headers)
-                            null_header_values += 1
-                        else:
-                            copy(
-                                header_value_data, header_value_bytes, data, at, key_length,
-                                min(header_value_capacity - header_value_bytes, available - at),
-                            )  # fmt: skip
-                            header_value_bytes += key_length
-                        header_value_offsets[headers + 1] = cython.cast(
-                            cython.int, header_value_bytes
-                        )
-                        headers += 1
-                    if key_length > 0:
-                        at += key_length
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def mark(self) -> cython.void:
+        self._marked_entries = self.entries
+        self._marked_size = self.size
+        self._marked_nulls = self.nulls
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def forget_since_mark(self) -> cython.void:
+        entry: cython.Py_ssize_t
+        for entry in range(self._marked_entries, self.entries):
+            self._validity[entry >> 3] = self._validity[entry >> 3] | (1 << (entry & 7))
+        self.entries = self._marked_entries
+        self.size = self._marked_size
+        self.nulls = self._marked_nulls
+
+
+@cython.final
+@cython.cclass
+class RecordColumns:
+    """Where decoded records go: columns with room, none for what nobody asked for.
+
+    Args:
+        offset, timestamp: int64, as long as records can come.
+        sequence, control_type: int32 as long, or empty when not wanted.
+        keys, values: or None.
+        headers_offsets, header_keys, header_values: the headers of all records behind each
+            other, and where each record's begin; empty and None when not wanted.
+    """
+
+    rows = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    _offset: cython.p_longlong
+    _timestamp: cython.p_longlong
+    _sequence: cython.p_int
+    _control_type: cython.p_int
+    _headers_offsets: cython.p_int
+    _keys: BinaryColumn
+    _values: BinaryColumn
+    _header_keys: BinaryColumn
+    _header_values: BinaryColumn
+    _with_sequence: cython.bint
+    _with_control_type: cython.bint
+    _with_keys: cython.bint
+    _with_values: cython.bint
+    _with_headers: cython.bint
+    _capacity: cython.Py_ssize_t
+    _marked_rows: cython.Py_ssize_t
+    _owners: tuple
+
+    def __init__(
+        self,
+        offset: object,
+        timestamp: object,
+        sequence: object,
+        control_type: object,
+        keys: BinaryColumn | None,
+        values: BinaryColumn | None,
+        headers_offsets: object,
+        header_keys: BinaryColumn | None,
+        header_values: BinaryColumn | None,
+    ) -> None:
+        self._owners = (offset, timestamp, sequence, control_type, headers_offsets)
+        self._offset = write_int64(offset)
+        self._timestamp = write_int64(timestamp)
+        self._sequence = write_int32(sequence)
+        self._control_type = write_int32(control_type)
+        self._headers_offsets = write_int32(headers_offsets)
+        self._keys = keys
+        self._values = values
+        self._header_keys = header_keys
+        self._header_values = header_values
+        self._with_sequence = len(sequence) > 0
+        self._with_control_type = len(control_type) > 0
+        self._with_keys = keys is not None
+        self._with_values = values is not None
+        self._with_headers = header_keys is not None
+        self._capacity = min(len(offset), len(timestamp))
+        for column, wanted, extra in (
+            (sequence, self._with_sequence, 0),
+            (control_type, self._with_control_type, 0),
+            (headers_offsets, self._with_headers, 1),
+        ):
+            if wanted and len(column) < self._capacity + extra:
+                raise ValueError(f"{len(column)} entries of room for {self._capacity} records")
+        if self._with_headers and header_values is None:
+            raise ValueError("header keys without header values")
+        self.rows = 0
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def has_room(self, records: cython.longlong, size: cython.longlong) -> cython.bint:
+        """Whether a batch of so many records in so many bytes fits, headers not counted."""
+        return (
+            records <= self._capacity - self.rows
+            and (not self._with_keys or self._keys.has_room(records, size))
+            and (not self._with_values or self._values.has_room(records, size))
+            and (not self._with_headers or self._header_keys.has_room(0, size))
+            and (not self._with_headers or self._header_values.has_room(0, size))
+        )
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def mark(self) -> cython.void:
+        self._marked_rows = self.rows
+        if self._with_keys:
+            self._keys.mark()
+        if self._with_values:
+            self._values.mark()
+        if self._with_headers:
+            self._header_keys.mark()
+            self._header_values.mark()
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def forget_since_mark(self) -> cython.void:
+        self.rows = self._marked_rows
+        if self._with_keys:
+            self._keys.forget_since_mark()
+        if self._with_values:
+            self._values.forget_since_mark()
+        if self._with_headers:
+            self._header_keys.forget_since_mark()
+            self._header_values.forget_since_mark()
+
+
+@cython.final
+@cython.cclass
+class UncompressedBatches:
+    """Record batches whose uncompressed records lie in one buffer.
+
+    Args:
+        source: the buffer.
+        batches: has numpy arrays of one length: ``payload_position`` and ``payload_size``
+            (within ``source``, int64), and of the headers ``base_offset``, ``last_offset_delta``,
+            ``base_timestamp``, ``max_timestamp``, ``attributes``, ``base_sequence``,
+            ``records_count``. Written are ``row_end`` (rows there are after the batch),
+            ``problem`` (``codes``) and ``problem_position`` (of the record at fault, from the
+            payload's start).
+    """
+
+    _source: cython.p_const_uchar
+    _available: cython.Py_ssize_t
+    _count: cython.Py_ssize_t
+    _payload_position: cython.pointer[cython.const[cython.longlong]]
+    _payload_size: cython.pointer[cython.const[cython.longlong]]
+    _base_offset: cython.pointer[cython.const[cython.longlong]]
+    _last_offset_delta: cython.pointer[cython.const[cython.int]]
+    _base_timestamp: cython.pointer[cython.const[cython.longlong]]
+    _max_timestamp: cython.pointer[cython.const[cython.longlong]]
+    _attributes: cython.pointer[cython.const[cython.short]]
+    _base_sequence: cython.pointer[cython.const[cython.int]]
+    _records_count: cython.pointer[cython.const[cython.int]]
+    _row_end: cython.p_longlong
+    _problem: cython.p_int
+    _problem_position: cython.p_longlong
+    _owners: tuple
+
+    def __init__(self, source: cython.const[cython.uchar][::1], batches: object) -> None:
+        self._owners = (source, batches)
+        self._source = read_bytes(source)
+        self._available = len(source)
+        self._count = len(batches.payload_position)
+        self._payload_position = read_int64(batches.payload_position)
+        self._payload_size = read_int64(batches.payload_size)
+        self._base_offset = read_int64(batches.base_offset)
+        self._last_offset_delta = read_int32(batches.last_offset_delta)
+        self._base_timestamp = read_int64(batches.base_timestamp)
+        self._max_timestamp = read_int64(batches.max_timestamp)
+        self._attributes = read_int16(batches.attributes)
+        self._base_sequence = read_int32(batches.base_sequence)
+        self._records_count = read_int32(batches.records_count)
+        self._row_end = write_int64(batches.row_end)
+        self._problem = write_int32(batches.problem)
+        self._problem_position = write_int64(batches.problem_position)
+        for name in (
+            "payload_size", "base_offset", "last_offset_delta", "base_timestamp", "max_timestamp",
+            "attributes", "base_sequence", "records_count", "row_end", "problem",
+            "problem_position",
+        ):  # fmt: skip
+            if len(getattr(batches, name)) < self._count:
+                raise ValueError(f"{name} has fewer than {self._count} entries")
+
+    def decode(self, first: cython.Py_ssize_t, out: RecordColumns) -> int:
+        """Append the records of all batches from number ``first`` on to ``out``.
+
+        Returns:
+            the first batch that was not decoded for want of room; the number of batches when all
+            were.
+        """
+        batch: cython.Py_ssize_t = first
+        problem: cython.int
+        if first < 0 or out is None:
+            raise ValueError(f"batch {first}")
+        with cython.nogil:
+            while batch < self._count:
+                out.mark()
+                problem = self._decode_batch(batch, out)
                 if problem != SOUND:
-                    break
-                if at != stop:
-                    problem = BAD_RECORD_END
-                    break
-                row += 1
-            if problem == SOUND and at != end:
-                problem = BAD_BATCH_END
-                record = at
-            if problem != SOUND:  # nothing of this batch stays
-                if with_key:
-                    set_bits(key_valid, first_row, min(row + 1, rows_capacity))
-                if with_value:
-                    set_bits(value_valid, first_row, min(row + 1, rows_capacity))
-                if with_headers:
-                    set_bits(headers_valid, first_row, min(row + 1, rows_capacity))
-                    set_bits(
-                        header_value_valid, first_header, min(headers + 1, headers_capacity)
-                    )
-                row = first_row
-                key_bytes = first_key_bytes
-                value_bytes = first_value_bytes
-                headers = first_header
-                header_key_bytes = first_header_key_bytes
-                header_value_bytes = first_header_value_bytes
-                null_keys = first_null_keys
-                null_values = first_null_values
-                null_headers = first_null_headers
-                null_header_values = first_null_header_values
-                if problem == NO_ROOM:
-                    break
-            problems[batch] = problem
-            problem_position[batch] = record - start
-            row_end[batch] = row
-            batch += 1
-    out.rows = row
-    out.key_bytes = key_bytes
-    out.value_bytes = value_bytes
-    out.headers = headers
-    out.header_key_bytes = header_key_bytes
-    out.header_value_bytes = header_value_bytes
-    out.null_keys = null_keys
-    out.null_values = null_values
-    out.null_headers = null_headers
-    out.null_header_values = null_header_values
-    return batch
+                    out.forget_since_mark()
+                    if problem == NO_ROOM:
+                        break
+                self._problem[batch] = problem
+                self._row_end[batch] = out.rows
+                batch += 1
+        return batch
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _decode_batch(self, batch: cython.Py_ssize_t, out: RecordColumns) -> cython.int:
+        start: cython.longlong = self._payload_position[batch]
+        size: cython.longlong = self._payload_size[batch]
+        count: cython.longlong = self._records_count[batch]
+        last_delta: cython.longlong = self._last_offset_delta[batch]
+        base_offset: cython.longlong = self._base_offset[batch]
+        greatest: cython.longlong = 0x7FFF_FFFF_FFFF_FFFF
+        at: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        self._problem_position[batch] = 0
+        if count == 0:  # the cleaner keeps the header of a batch it emptied
+            return SOUND
+        if start < 0 or size < 0 or start > self._available or size > self._available - start:
+            return BAD_BATCH_END
+        if count < 0 or count > size // 7:  # a record has seven bytes or more
+            return BAD_COUNT
+        if base_offset < 0 or last_delta < 0 or base_offset > greatest - last_delta:
+            return BAD_OFFSETS
+        if not out.has_room(count, size):
+            return NO_ROOM
+        at = start
+        end = start + size
+        while count > 0:
+            self._problem_position[batch] = at - start
+            at = self._decode_record(batch, at, end, out)
+            if at < 0:
+                return cython.cast(cython.int, -at)
+            count -= 1
+        if at != end:
+            self._problem_position[batch] = at - start
+            return BAD_BATCH_END
+        return SOUND
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _decode_record(
+        self,
+        batch: cython.Py_ssize_t,
+        at: cython.Py_ssize_t,
+        end: cython.Py_ssize_t,
+        out: RecordColumns,
+    ) -> cython.Py_ssize_t:
+        """Append one record; the position behind it, or minus the problem."""
+        source: cython.p_const_uchar = self._source
+        row: cython.Py_ssize_t = out.rows
+        stop: cython.Py_ssize_t
+        length: cython.longlong
+        timestamp_delta: cython.longlong
+        offset_delta: cython.longlong
+        length, at = read_varint(source, at, end, 32)
+        if at < 0:
+            return -BAD_VARINT
+        if length < 1 or length > end - at:
+            return -BAD_RECORD_LENGTH
+        stop = at + length
+        at += 1  # the record's attributes, unused
+        timestamp_delta, at = read_varint(source, at, stop, 64)
+        if at < 0:
+            return -BAD_VARINT
+        offset_delta, at = read_varint(source, at, stop, 32)
+        if at < 0:
+            return -BAD_VARINT
+        if offset_delta < 0 or offset_delta > self._last_offset_delta[batch]:
+            return -BAD_OFFSET_DELTA
+        out._offset[row] = self._base_offset[batch] + offset_delta
+        if (self._attributes[batch] & 0x08) != 0:  # LogAppendTime
+            out._timestamp[row] = to_microseconds(self._max_timestamp[batch])
+        else:
+            out._timestamp[row] = to_microseconds(
+                wrapping_add(self._base_timestamp[batch], timestamp_delta)
+            )
+        if out._with_sequence:
+            out._sequence[row] = to_sequence(self._base_sequence[batch], offset_delta)
+
+        length, at = read_varint(source, at, stop, 32)
+        if at < 0:
+            return -BAD_VARINT
+        if length < -1 or length > stop - at:
+            return -BAD_KEY_LENGTH
+        if out._with_control_type:
+            out._control_type[row] = -1
+            if (self._attributes[batch] & 0x20) != 0 and length >= 4:
+                out._control_type[row] = int16_at(source, at + 2) & 0xFFFF
+        if out._with_keys:
+            out._keys.append(source, at, length, self._available)
+        if length > 0:
+            at += length
+
+        length, at = read_varint(source, at, stop, 32)
+        if at < 0:
+            return -BAD_VARINT
+        if length < -1 or length > stop - at:
+            return -BAD_VALUE_LENGTH
+        if out._with_values:
+            out._values.append(source, at, length, self._available)
+        if length > 0:
+            at += length
+
+        length, at = read_varint(source, at, stop, 32)
+        if at < 0:
+            return -BAD_VARINT
+        if length != 0:
+            if length < 0 or length > (stop - at) // 2:  # a header has two bytes or more
+                return -BAD_HEADERS_COUNT
+            at = self._decode_headers(length, at, stop, out)
+            if at < 0:
+                return at
+        if at != stop:
+            return -BAD_RECORD_END
+        out.rows = row + 1
+        if out._with_headers:
+            out._headers_offsets[row + 1] = cython.cast(cython.int, out._header_keys.entries)
+        return at
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _decode_headers(
+        self,
+        count: cython.longlong,
+        at: cython.Py_ssize_t,
+        stop: cython.Py_ssize_t,
+        out: RecordColumns,
+    ) -> cython.Py_ssize_t:
+        source: cython.p_const_uchar = self._source
+        length: cython.longlong
+        if out._with_headers and not (
+            out._header_keys.has_room(count, 0) and out._header_values.has_room(count, 0)
+        ):
+            return -NO_ROOM
+        while count > 0:
+            length, at = read_varint(source, at, stop, 32)
+            if at < 0:
+                return -BAD_VARINT
+            if length < 0 or length > stop - at:
+                return -BAD_HEADER_KEY_LENGTH
+            if out._with_headers:
+                out._header_keys.append(source, at, length, self._available)
+            at += length
+            length, at = read_varint(source, at, stop, 32)
+            if at < 0:
+                return -BAD_VARINT
+            if length < -1 or length > stop - at:
+                return -BAD_HEADER_VALUE_LENGTH
+            if out._with_headers:
+                out._header_values.append(source, at, length, self._available)
+            if length > 0:
+                at += length
+            count -= 1
+        return at

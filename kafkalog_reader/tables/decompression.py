@@ -1,0 +1,219 @@
+"""The codecs of record batches, each payload into bytes that are checked against a limit.
+
+What Kafka's Java reader accepts is accepted, what it refuses is refused; the declared format says
+the same slowly (``format.compression``), and tests compare the two.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import cramjam
+import zstandard
+from isal import isal_zlib
+
+from kafkalog_reader.errors import CorruptRecordError, KafkaLogError
+from kafkalog_reader.format.lz4_frame import decompress_lz4_frame
+from kafkalog_reader.kernel import zstd_frames
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kafkalog_reader.errors import LogPosition
+
+CODEC_NAMES: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+_GZIP_MEMBER: Final = b"\x1f\x8b\x08"
+_GZIP_WINDOW: Final = 31  # 15 bits, and the gzip wrapper
+_SNAPPY_MAGIC: Final = b"\x82SNAPPY\x00"
+_SNAPPY_HEADER_SIZE: Final = 16
+_SNAPPY_STREAM_BEGINS: Final = int.from_bytes(_SNAPPY_MAGIC[:4], "big")
+# Flags 60 (independent blocks, nothing else), block size 40 (64 KiB), the checksum of the two:
+# what Kafka's own writer begins every frame with.
+_LZ4_FRAME_START: Final = bytes.fromhex("04224d18604082")
+_LZ4_BLOCK_SIZE: Final = 1 << 16
+_LZ4_STORED: Final = 1 << 31
+_ONE_CALL: Final = 4 << 20  # within every limit
+_STEP: Final = 1 << 17
+_LIBRARY_ERRORS: Final = (zstandard.ZstdError, cramjam.DecompressionError, isal_zlib.error)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """How much one batch may decompress to: a few kilobytes can announce terabytes.
+
+    Attributes:
+        batch_bytes: of one batch; a batch of 133 MB was seen in the wild.
+        ratio, ratio_from_bytes: at most so many times the compressed size, where more than so
+            many bytes come out.
+        zstd_window: the largest window, zstd-jni's limit and hence Kafka's.
+    """
+
+    batch_bytes: int = 512 << 20
+    ratio: int = 1000
+    ratio_from_bytes: int = 16 << 20
+    zstd_window: int = 128 << 20
+
+    def largest_output(self, compressed_size: int) -> int:
+        """How many bytes a payload of that size may become."""
+        return min(self.batch_bytes, max(self.ratio_from_bytes, self.ratio * compressed_size))
+
+
+class Decompressor:
+    """Decompresses payloads behind each other into one buffer that is used again and again.
+
+    Attributes:
+        size: bytes in ``buffer`` that hold decompressed payloads.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.size = 0
+        self._limits = limits
+        self._buffer = bytearray(1 << 20)
+        self._zstd = zstandard.ZstdDecompressor(max_window_size=limits.zstd_window)
+        self._codecs: dict[int, Callable[[memoryview, LogPosition], None]] = {
+            0: self._append,
+            1: self._append_gzip,
+            2: self._append_snappy,
+            3: self._append_lz4,
+            4: self._append_zstd,
+        }
+
+    @property
+    def buffer(self) -> memoryview:
+        """Everything decompressed since ``clear``; valid until the next payload."""
+        return memoryview(self._buffer)[: self.size]
+
+    def clear(self) -> None:
+        """Forget what was decompressed, and memory that only one giant batch needed."""
+        self.size = 0
+        if len(self._buffer) > self._limits.ratio_from_bytes:
+            self._buffer = bytearray(1 << 20)
+
+    def add(self, codec: int, payload: memoryview, where: LogPosition) -> int:
+        """Append what a payload decompresses to, and say how many bytes that is.
+
+        Raises:
+            CorruptRecordError: the payload is not what the codec's writer makes, or becomes more
+                than the limits allow.
+        """
+        start = self.size
+        try:
+            self._codecs[codec](payload, where)
+        except _LIBRARY_ERRORS as error:
+            self.size = start
+            raise CorruptRecordError(
+                f"{CODEC_NAMES[codec]} does not decompress: {error}", where
+            ) from error
+        except KafkaLogError:
+            self.size = start
+            raise
+        return self.size - start
+
+    def _room(self, size: int) -> memoryview:
+        """At least ``size`` free bytes."""
+        if size > len(self._buffer) - self.size:
+            grown = bytearray(max(self.size + size, 2 * len(self._buffer)))
+            grown[: self.size] = self.buffer
+            self._buffer = grown
+        return memoryview(self._buffer)[self.size :]
+
+    def _append(self, content: bytes | memoryview, _where: LogPosition | None = None) -> None:
+        size = len(content)
+        self._room(size)[:size] = content
+        self.size += size
+
+    def _check(self, size: int, payload: memoryview, where: LogPosition) -> None:
+        largest = self._limits.largest_output(len(payload))
+        if size > largest:
+            raise CorruptRecordError(
+                f"decompresses to more than {largest:,} bytes, the limit for a payload of "
+                f"{len(payload):,}",
+                where,
+            )
+
+    def _append_zstd(self, payload: memoryview, where: LogPosition) -> None:
+        frames, bound = zstd_frames.measure_frames(payload)
+        if not frames:
+            raise CorruptRecordError("zstd frame cut short, or bytes that are none", where)
+        if frames == 1 and bound <= _ONE_CALL:
+            self._append(self._zstd.decompress(payload, max_output_size=bound))
+            return
+        start = self.size
+        with self._zstd.stream_reader(payload, read_across_frames=True) as stream:
+            while count := stream.readinto(self._room(_STEP)):
+                self.size += count
+                self._check(self.size - start, payload, where)
+
+    def _append_gzip(self, payload: memoryview, where: LogPosition) -> None:
+        """All members; behind the first, what is no member is ignored, as by the JDK."""
+        start = self.size
+        rest: bytes | memoryview = payload
+        while self.size == start or bytes(rest[:3]) == _GZIP_MEMBER:
+            member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
+            left = self._limits.largest_output(len(payload)) - (self.size - start)
+            self._append(member.decompress(rest, left + 1))
+            self._check(self.size - start, payload, where)
+            if not member.eof:
+                raise CorruptRecordError("gzip member cut short", where)
+            rest = member.unused_data
+            if not rest:
+                break
+
+    def _append_snappy(self, payload: memoryview, where: LogPosition) -> None:
+        """snappy-java's stream of blocks, or one raw block of other clients."""
+        start = self.size
+        size = len(payload)
+        if size < _SNAPPY_HEADER_SIZE or payload[:8] != _SNAPPY_MAGIC:
+            self._append_snappy_block(payload, payload, start, where)
+            return
+        position = _SNAPPY_HEADER_SIZE
+        while size - position >= 4:  # fewer stray bytes are ignored
+            length = int.from_bytes(payload[position : position + 4], "big")
+            if length == _SNAPPY_STREAM_BEGINS:
+                position += _SNAPPY_HEADER_SIZE
+                continue
+            position += 4
+            if not 0 < length <= size - position:
+                raise CorruptRecordError(
+                    f"snappy block of {length} bytes, {size - position} left", where
+                )
+            self._append_snappy_block(payload[position : position + length], payload, start, where)
+            position += length
+
+    def _append_snappy_block(
+        self, block: memoryview, payload: memoryview, start: int, where: LogPosition
+    ) -> None:
+        announced = cramjam.snappy.decompress_raw_len(block)
+        self._check(self.size - start + announced, payload, where)  # before it is allocated
+        self.size += cramjam.snappy.decompress_raw_into(block, self._room(announced))
+
+    def _append_lz4(self, payload: memoryview, where: LogPosition) -> None:
+        """The first frame, its blocks one by one: Kafka knows fewer kinds of frames than LZ4."""
+        start = self.size
+        if payload[:7] != _LZ4_FRAME_START:  # other clients' flags, taken apart by the format
+            largest = self._limits.largest_output(len(payload))
+            self._append(decompress_lz4_frame(bytes(payload), where, largest))
+            return
+        position = len(_LZ4_FRAME_START)
+        while True:
+            if len(payload) - position < 4:
+                raise CorruptRecordError("lz4 frame has no end mark", where)
+            stored_size = int.from_bytes(payload[position : position + 4], "little")
+            length = stored_size & ~_LZ4_STORED
+            position += 4
+            if length == 0:
+                return
+            if length > min(_LZ4_BLOCK_SIZE, len(payload) - position):
+                raise CorruptRecordError(
+                    f"lz4 block of {length} bytes, {len(payload) - position} left", where
+                )
+            block = payload[position : position + length]
+            position += length
+            if stored_size & _LZ4_STORED:
+                self._append(block)
+            else:
+                self.size += cramjam.lz4.decompress_block_into(
+                    block, self._room(_LZ4_BLOCK_SIZE), output_len=_LZ4_BLOCK_SIZE
+                )
+            self._check(self.size - start, payload, where)

@@ -1,0 +1,170 @@
+"""Units of work for the tables that read segments: byte ranges cut at record-batch borders."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.batch_scan import SegmentScan, batch_starts_at
+from kafkalog_reader.tables.sparse_index import SparseIndex
+from kafkalog_reader.tables.table import Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.tables.request import ReadRequest
+
+LOG_START_CHECKPOINT = "log-start-offset-checkpoint"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentSlice:
+    """A byte range of one segment that starts and ends at a record-batch border.
+
+    Attributes:
+        start, stop: positions in the segment file.
+        from_offset, to_offset: records outside are not asked for; half-open, None is no bound.
+        is_log_end: nothing of the replica follows, so a torn batch at the end is no damage.
+    """
+
+    directory: PartitionDirectory
+    segment: SegmentFiles
+    start: int
+    stop: int
+    from_offset: int
+    to_offset: int | None
+    is_log_end: bool
+
+    @property
+    def path(self) -> str:
+        """The segment file."""
+        return self.segment.path("log")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogUnit(Unit):
+    """Slices that one worker reads one after another."""
+
+    slices: tuple[SegmentSlice, ...]
+
+
+def log_units(directories: Iterable[PartitionDirectory], request: ReadRequest) -> Iterator[LogUnit]:
+    """Cut replicas into units of about ``request.max_partition_bytes``.
+
+    Small segments share a unit, large ones are split. Segments that end before the first offset
+    asked for, or begin behind the last, are left out.
+
+    Raises:
+        KafkaLogError: a directory cannot be listed, or a checkpoint that is needed is damaged.
+    """
+    gathered: list[SegmentSlice] = []
+    size = 0
+    for directory in directories:
+        for piece in _slices(directory, request):
+            length = piece.stop - piece.start
+            if gathered and size + length > request.max_partition_bytes:
+                yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
+                gathered, size = [], 0
+            gathered.append(piece)
+            size += length
+    if gathered:
+        yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
+
+
+def log_start_offset(directory: PartitionDirectory, first_base_offset: int) -> int:
+    """The first offset that consumers are shown: the checkpointed one where it lies higher."""
+    key = (directory.topic or "", -1 if directory.partition is None else directory.partition)
+    checkpointed = checkpointed_offsets(directory.log_directory, LOG_START_CHECKPOINT)
+    return max(first_base_offset, checkpointed.get(key, 0))
+
+
+def _slices(directory: PartitionDirectory, request: ReadRequest) -> Iterator[SegmentSlice]:
+    found = [segment for segment in segments(directory) if segment.log_size is not None]
+    lower, upper = request.offsets_of(directory.topic, directory.partition)
+    if request.log_range_only and found:
+        lower = max(lower, log_start_offset(directory, found[0].base_offset))
+    for number, segment in enumerate(found):
+        is_last = number == len(found) - 1
+        if upper is not None and segment.base_offset >= upper:
+            return
+        if not is_last and found[number + 1].base_offset <= lower:
+            continue
+        cuts = list(_cuts(segment, lower, upper, request.max_partition_bytes, directory))
+        for start, stop in pairwise(cuts):
+            yield SegmentSlice(
+                directory=directory,
+                segment=segment,
+                start=start,
+                stop=stop,
+                from_offset=lower,
+                to_offset=upper,
+                is_log_end=is_last and stop == segment.log_size,
+            )
+
+
+def _cuts(
+    segment: SegmentFiles,
+    lower: int,
+    upper: int | None,
+    size: int,
+    directory: PartitionDirectory,
+) -> Iterator[int]:
+    """Positions at which to cut a segment, its first and its last position asked for included."""
+    end = segment.log_size or 0
+    is_small = end <= size
+    wants_all = lower <= segment.base_offset and upper is None
+    if end == 0 or (is_small and wants_all):
+        yield from (0, end) if end else ()
+        return
+    follow_links = directory.follow_links
+    entries = _index_entries(segment, lower, upper, size, follow_links=follow_links)
+    start, *wanted = entries
+    start = start if batch_starts_at(segment, start, follow_links=follow_links) else 0
+    yield start
+    while end - start > size + size // 8:  # a little more costs less than another unit
+        target = start + size
+        near = [position for position in wanted if start < position <= target]
+        cut = next(
+            (p for p in reversed(near) if batch_starts_at(segment, p, follow_links=follow_links)),
+            None,
+        )
+        if cut is None:
+            cut = _scanned_cut(segment, start, target, follow_links=follow_links)
+        if cut is None or cut >= end:
+            break
+        yield cut
+        start = cut
+    yield end
+
+
+def _index_entries(
+    segment: SegmentFiles, lower: int, upper: int | None, size: int, *, follow_links: bool
+) -> list[int]:
+    """Where to begin, then positions just before every multiple of ``size`` behind it."""
+    if not segment.offset_index_size:
+        return [0]
+    with SparseIndex(segment, follow_links=follow_links) as index:
+        first = index.last_below_offset(lower)
+        start = index[first][1] if first >= 0 else 0
+        positions = [start]
+        for target in range(start + size, segment.log_size or 0, max(size // 4, 1)):
+            number = index.last_up_to_position(target)
+            if number >= 0 and index[number][1] > positions[-1]:
+                positions.append(index[number][1])
+    return positions
+
+
+def _scanned_cut(
+    segment: SegmentFiles, start: int, target: int, *, follow_links: bool
+) -> int | None:
+    """The first batch border at or behind ``target``, by the chain of headers from ``start``."""
+    scan = SegmentScan(segment.path("log"), start, check_crc=False, follow_links=follow_links)
+    for run in scan:
+        ends = run.position + run.size_in_bytes
+        if ends[-1] >= target:
+            return int(ends[ends.searchsorted(target)])
+    return None

@@ -1,0 +1,165 @@
+"""The table ``records``: one row a record, decoded only as far as its columns are asked for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.constant_columns import ConstantColumns
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.decompression import CODEC_NAMES
+from kafkalog_reader.tables.log_unit import LogUnit, SegmentSlice, log_units
+from kafkalog_reader.tables.record_columns import RecordColumns
+from kafkalog_reader.tables.record_decoder import DecodedRecords, RecordDecoder
+from kafkalog_reader.tables.schemas import RECORDS
+from kafkalog_reader.tables.selected_batches import (
+    CODEC_MASK,
+    CONTROL,
+    LOG_APPEND_TIME,
+    TRANSACTIONAL,
+    sound_runs,
+)
+from kafkalog_reader.tables.table import Progress, Table, Unit, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Column
+
+_OF_BATCHES: Final[dict[str, Callable[[DecodedRecords], NDArray[Any]]]] = {
+    "timestampType": lambda d: ((d.of_batches("attributes") & LOG_APPEND_TIME) >> 3).astype(
+        np.int32
+    ),
+    "position": lambda d: d.of_batches("position"),
+    "batchBaseOffset": lambda d: d.of_batches("base_offset"),
+    "leaderEpoch": lambda d: d.of_batches("leader_epoch"),
+    "producerId": lambda d: d.of_batches("producer_id"),
+    "producerEpoch": lambda d: d.of_batches("producer_epoch"),
+    "isTransactional": lambda d: (d.of_batches("attributes") & TRANSACTIONAL) != 0,
+    "isControl": lambda d: (d.of_batches("attributes") & CONTROL) != 0,
+    "magic": lambda d: d.of_batches("magic"),
+}
+_CODECS: Final = pa.array(CODEC_NAMES, pa.string())
+
+
+class RecordsTable(Table):
+    """Records as Spark's Kafka source shows them, and behind them where each one lies."""
+
+    name: ClassVar[str] = "records"
+    doc: ClassVar[str] = "records, with the columns of Spark's Kafka source first"
+    columns: ClassVar[tuple[Column, ...]] = RECORDS
+    options: ClassVar[frozenset[str]] = frozenset(
+        {
+            "topic", "partition", "from_offset", "to_offset", "from_time", "to_time", "replica",
+            "include_control_records", "log_range_only", "max_partition_bytes",
+        }
+    )  # fmt: skip
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
+        """Byte ranges of segments, cut at record-batch borders."""
+        return iter(log_units(chosen_replicas(evidence, request), request))
+
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the records of a unit; see ``ReadRequest.mode`` for damage.
+
+        Raises:
+            LocatedError: damage, in mode ``FAILFAST``; the records before it are yielded first.
+            UnreadableFileError: a file cannot be opened or read.
+        """
+        assert isinstance(unit, LogUnit)
+        schema = self.projected(request)
+        for piece in unit.slices:
+            yield from _read_slice(piece, schema, request, progress)
+
+
+def _read_slice(
+    piece: SegmentSlice, schema: pa.Schema, request: ReadRequest, progress: Progress
+) -> Iterator[pa.RecordBatch]:
+    damage = Damage(request.mode)
+    decoder = RecordDecoder(frozenset(schema.names), piece, damage)
+    rows = _Rows(piece, schema, request)
+    try:
+        for run in sound_runs(piece, request, damage, progress):
+            for decoded in decoder.add(run):
+                yield from rows.of(decoded)
+    except LocatedError:
+        for decoded in decoder.flush():
+            yield from rows.of(decoded)
+        raise
+    for decoded in decoder.flush():
+        yield from rows.of(decoded)
+
+
+class _Rows:
+    """Arrow record batches of one slice."""
+
+    def __init__(self, piece: SegmentSlice, schema: pa.Schema, request: ReadRequest) -> None:
+        root = piece.directory.log_directory
+        self._piece = piece
+        self._schema = schema
+        self._request = request
+        self._constants = ConstantColumns(
+            schema,
+            {
+                "topic": piece.directory.topic,
+                "partition": piece.directory.partition,
+                "clusterId": root.cluster_id,
+                "brokerId": root.broker_id,
+                "logDirectory": shown(root.path),
+                "segmentBaseOffset": piece.segment.base_offset,
+            },
+        )
+
+    def of(self, decoded: DecodedRecords) -> Iterator[pa.RecordBatch]:
+        """One record batch of the records asked for, if there are any."""
+        keep = self._kept(decoded.columns)
+        if keep is not None and not keep.any():
+            return
+        count = decoded.columns.rows
+        arrays = [self._column(name, decoded, count) for name in self._schema.names]
+        rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
+        yield rows if keep is None else rows.filter(pa.array(keep))
+
+    def _column(self, name: str, decoded: DecodedRecords, count: int) -> pa.Array:
+        if name in RecordColumns.DECODED:
+            return decoded.columns.column(name)
+        if name in self._constants:
+            return self._constants.column(name, count)
+        if name == "codec":
+            codecs = decoded.of_batches("attributes") & CODEC_MASK
+            return _CODECS.take(pa.array(decoded.of_records(codecs)))
+        of_batches = _OF_BATCHES[name](decoded)
+        return pa.array(decoded.of_records(of_batches), self._schema.field(name).type)
+
+    def _kept(self, columns: RecordColumns) -> NDArray[np.bool_] | None:
+        """Which records are asked for; None is all of them."""
+        request, piece = self._request, self._piece
+        tests: list[NDArray[np.bool_]] = []
+        offset, timestamp = columns.offset, columns.timestamp
+        if piece.from_offset > piece.segment.base_offset:
+            tests.append(offset >= piece.from_offset)
+        if piece.to_offset is not None:
+            tests.append(offset < piece.to_offset)
+        if request.from_timestamp is not None:
+            tests.append(timestamp >= _microseconds(request.from_timestamp))
+        if request.to_timestamp is not None:
+            tests.append(timestamp < _microseconds(request.to_timestamp))
+        if not tests:
+            return None
+        keep: NDArray[np.bool_] = np.logical_and.reduce(tests)
+        return None if keep.all() else keep
+
+
+def _microseconds(milliseconds: int) -> int:
+    return min(max(milliseconds * 1000, -(2**63)), 2**63 - 1)

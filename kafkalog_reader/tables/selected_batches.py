@@ -1,0 +1,140 @@
+"""The record batches of a slice that are asked for and sound; the rest is pruned or reported."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.errors import (
+    CorruptRecordError,
+    LocatedError,
+    LogPosition,
+    UnsupportedFormatError,
+)
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.tables.batch_scan import BatchRun, ScanEnd, SegmentScan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.tables.damage import Damage
+    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Progress
+
+logger = logging.getLogger(__name__)
+
+CODEC_MASK: Final = 0x07
+LOG_APPEND_TIME: Final = 0x08
+TRANSACTIONAL: Final = 0x10
+CONTROL: Final = 0x20
+DELETE_HORIZON: Final = 0x40
+
+
+def scanned_runs(
+    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress
+) -> Iterator[BatchRun]:
+    """Yield the batches of a slice that overlap the offsets and leader epochs asked for.
+
+    A whole batch of another magic is reported and left out; anything else that breaks the chain
+    is reported, and what follows it is left out. Here resynchronisation will go on behind it.
+
+    Raises:
+        LocatedError: damage, in mode ``FAILFAST``.
+        UnreadableFileError: the file cannot be opened or read.
+    """
+    start = piece.start
+    while start < piece.stop:
+        scan = SegmentScan(
+            piece.path,
+            start,
+            piece.stop,
+            progress=progress,
+            follow_links=piece.directory.follow_links,
+        )
+        for run in scan:
+            yield _pruned(run, piece, request)
+            if piece.to_offset is not None and run.base_offset[-1] >= piece.to_offset:
+                return  # offsets rise
+        if scan.end is ScanEnd.COMPLETE:
+            return
+        _report_end(scan, piece, damage)
+        if not scan.skippable:
+            return
+        start = scan.end_position + scan.skippable
+
+
+def sound_runs(
+    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress
+) -> Iterator[BatchRun]:
+    """Yield the batches whose records are asked for: CRC right, codec known, in the time range.
+
+    Raises:
+        LocatedError: damage, in mode ``FAILFAST``; what comes before it is yielded first.
+        UnreadableFileError: the file cannot be opened or read.
+    """
+    for run in scanned_runs(piece, request, damage, progress):
+        unsound = np.flatnonzero(~run.crc_valid | ((run.attributes & CODEC_MASK) > 4))
+        start = 0
+        for bad in unsound:
+            yield _pruned_by_time(run.taken(slice(start, bad)), request)
+            damage.left_out(_batch_error(run, int(bad), piece))
+            start = bad + 1
+        yield _pruned_by_time(run.taken(slice(start, None)) if start else run, request)
+
+
+def batch_position(piece: SegmentSlice, run: BatchRun, batch: int) -> LogPosition:
+    """Where one batch of a run lies."""
+    return LogPosition(shown(piece.path), int(run.position[batch]), int(run.base_offset[batch]))
+
+
+def _pruned(run: BatchRun, piece: SegmentSlice, request: ReadRequest) -> BatchRun:
+    keep: NDArray[np.bool_] | None = None
+    if run.last_offset.min() < piece.from_offset:
+        keep = run.last_offset >= piece.from_offset
+    if piece.to_offset is not None and run.base_offset.max() >= piece.to_offset:
+        keep = _both(keep, run.base_offset < piece.to_offset)
+    if request.min_leader_epoch is not None:
+        keep = _both(keep, run.leader_epoch >= request.min_leader_epoch)
+    if request.max_leader_epoch is not None:
+        keep = _both(keep, run.leader_epoch <= request.max_leader_epoch)
+    return run if keep is None or keep.all() else run.taken(np.flatnonzero(keep))
+
+
+def _pruned_by_time(run: BatchRun, request: ReadRequest) -> BatchRun:
+    keep: NDArray[np.bool_] | None = None
+    if request.from_timestamp is not None:
+        keep = run.max_timestamp >= request.from_timestamp
+    if not request.include_control_records:
+        keep = _both(keep, (run.attributes & CONTROL) == 0)
+    return run if keep is None or keep.all() else run.taken(np.flatnonzero(keep))
+
+
+def _both(one: NDArray[np.bool_] | None, other: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    return other if one is None else one & other
+
+
+def _batch_error(run: BatchRun, batch: int, piece: SegmentSlice) -> LocatedError:
+    where = batch_position(piece, run, batch)
+    if not run.crc_valid[batch]:
+        return CorruptRecordError(
+            f"CRC is wrong: stored 0x{int(run.crc[batch]):08x}, "
+            f"computed 0x{int(run.crc_computed[batch]):08x}",
+            where,
+        )
+    codec = int(run.attributes[batch]) & CODEC_MASK
+    return UnsupportedFormatError(f"unknown codec {codec}, 0 to 4 are known", where)
+
+
+def _report_end(scan: SegmentScan, piece: SegmentSlice, damage: Damage) -> None:
+    where = LogPosition(shown(piece.path), scan.end_position, scan.next_offset)
+    if scan.end in (ScanEnd.TORN, ScanEnd.ZEROS) and piece.is_log_end:
+        logger.warning("%s: %s, the log ends here", where, scan.problem)
+    elif scan.end in (ScanEnd.LEGACY_MAGIC, ScanEnd.UNKNOWN_MAGIC):
+        damage.left_out(UnsupportedFormatError(scan.problem, where))
+    else:
+        damage.left_out(CorruptRecordError(scan.problem, where))
