@@ -34,7 +34,11 @@ def main(segment: str, modules: str | None = None) -> None:
     for _ in kafkalog_reader.open(segment).table("records", columns=COLUMNS):
         pass
     read = peak_resident_bytes() - imported
-    print(json.dumps({"read": read, "modules": sorted(set(sys.modules) - {"__main__"})}))
+    # A second name of a module cannot be imported by that name.
+    modules_loaded = sorted(
+        name for name, module in sys.modules.items() if getattr(module, "__name__", None) == name
+    )
+    print(json.dumps({"read": read, "modules": modules_loaded}))
 
 
 if __name__ == "__main__":
