@@ -3,21 +3,138 @@
 from __future__ import annotations
 
 import logging
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.errors import UsageError
-from kafkalog_reader.tables.batch_scan import scan_tail
+from kafkalog_reader.errors import CorruptCheckpointError, UnsupportedFormatError, UsageError
+from kafkalog_reader.io.checkpoints import read_leader_epochs
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.batch_scan import LogTail, SegmentScan, scan_tail
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 logger = logging.getLogger(__name__)
 
+Lineage = list[tuple[int, int]]
+"""(leader epoch, first offset) in order: each epoch lasts to the next one's first offset."""
+
 
 def chosen_replicas(evidence: Evidence, request: ReadRequest) -> Iterator[PartitionDirectory]:
-    """Yield the partition directories that ``request.replica`` asks for."""
+    """Yield the live partition directories that ``request.replica`` asks for.
+
+    Raises:
+        UsageError: ``request.replica`` is none of ``all``, ``best``, ``broker:N``.
+        UnreadableFileError: a directory cannot be listed or a log cannot be read.
+    """
+    broker = _broker(request.replica)
     for _, replicas in evidence.topic_partitions(request):
-        yield from replicas
+        if request.replica == "best" and len(replicas) > 1:
+            yield best_replica(replicas)
+        elif broker is None:
+            yield from replicas
+        else:
+            yield from (r for r in replicas if r.log_directory.broker_id == broker)
+
+
+def best_replica(replicas: Sequence[PartitionDirectory]) -> PartitionDirectory:
+    """The copy whose last batch has the greatest leader epoch, then the greatest log end.
+
+    One warning says how many offsets other copies hold that this one lacks.
+    """
+    tails = [scan_tail(replica) for replica in replicas]
+    best = max(range(len(replicas)), key=lambda number: _rank(tails[number]))
+    lacking = []
+    for number, replica in enumerate(replicas):
+        if number != best and _ends_differ(tails[number], tails[best]):
+            fork = _fork(replica, tails[number], replicas[best], tails[best])
+            if tails[number].next_offset > fork:
+                count = tails[number].next_offset - fork
+                lacking.append(f"{replica.replica_name} holds {count} from offset {fork} on")
+    if lacking:
+        chosen = replicas[best]
+        logger.warning(
+            "%s-%s: read from %s, which lacks offsets of other copies: %s",
+            shown(chosen.topic or "?"),
+            chosen.partition,
+            chosen.replica_name,
+            "; ".join(lacking),
+        )
+    return replicas[best]
+
+
+def _broker(replica: str) -> int | None:
+    if replica in ("all", "best"):
+        return None
+    name, _, number = replica.partition(":")
+    if name != "broker" or not number.isdecimal():
+        raise UsageError(f"replica {replica!r} is none of all, best, broker:N")
+    return int(number)
+
+
+def _rank(tail: LogTail) -> tuple[int, int]:
+    return (-1 if tail.last_leader_epoch is None else tail.last_leader_epoch, tail.next_offset)
+
+
+def _ends_differ(one: LogTail, other: LogTail) -> bool:
+    return _rank(one) != _rank(other)
+
+
+def _fork(
+    one: PartitionDirectory, one_tail: LogTail, other: PartitionDirectory, other_tail: LogTail
+) -> int:
+    """The first offset from which the leader epochs of two copies differ, or one has ended."""
+    lineages = _lineage(one, one_tail), _lineage(other, other_tail)
+    end = min(one_tail.next_offset, other_tail.next_offset)
+    agreed = 0
+    steps = sorted({start for lineage in lineages for _, start in lineage if start < end} | {end})
+    for start, stop in pairwise(steps):
+        if _epoch_at(lineages[0], start) != _epoch_at(lineages[1], start):
+            # below the first known epoch nothing is known to differ
+            if None in (_epoch_at(lineages[0], start), _epoch_at(lineages[1], start)):
+                agreed = stop
+                continue
+            return start
+        agreed = stop
+    return agreed if agreed else end
+
+
+def _epoch_at(lineage: Lineage, offset: int) -> int | None:
+    epoch = None
+    for leader_epoch, start in lineage:
+        if start > offset:
+            break
+        epoch = leader_epoch
+    return epoch
+
+
+def _lineage(directory: PartitionDirectory, tail: LogTail) -> Lineage:
+    """By the checkpoint, which may have entries behind the end; without it, by the batches."""
+    try:
+        entries = read_leader_epochs(directory.path, follow_links=directory.follow_links)
+    except (CorruptCheckpointError, UnsupportedFormatError) as error:
+        logger.warning("%s; leader epochs are taken from the batches", error)
+        entries = None
+    if entries:
+        return [
+            (entry.leader_epoch, entry.start_offset)
+            for entry in entries
+            if entry.start_offset < tail.next_offset
+        ]
+    lineage: Lineage = []
+    for segment in segments(directory):
+        if segment.log_size is None:
+            continue
+        scan = SegmentScan(
+            segment.path("log"), check_crc=False, follow_links=directory.follow_links
+        )
+        for run in scan:
+            for number in [0, *((run.leader_epoch[1:] != run.leader_epoch[:-1]).nonzero()[0] + 1)]:
+                epoch = int(run.leader_epoch[number])
+                if not lineage or lineage[-1][0] != epoch:
+                    lineage.append((epoch, int(run.base_offset[number])))
+    return lineage

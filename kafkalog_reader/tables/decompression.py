@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import cramjam
+import pyarrow as pa
 import zstandard
 from isal import isal_zlib
 
@@ -19,6 +20,9 @@ from kafkalog_reader.kernel import zstd_frames
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    import numpy as np
+    from numpy.typing import NDArray
 
     from kafkalog_reader.errors import LogPosition
 
@@ -36,6 +40,15 @@ _LZ4_STORED: Final = 1 << 31
 _ONE_CALL: Final = 4 << 20  # within every limit
 _STEP: Final = 1 << 17
 _LIBRARY_ERRORS: Final = (zstandard.ZstdError, cramjam.DecompressionError, isal_zlib.error)
+
+_NAMES: Final = pa.array([*CODEC_NAMES, *(f"unknown({number})" for number in (5, 6, 7))])
+
+
+def codec_names(numbers: NDArray[np.int16]) -> pa.StringArray:
+    """Bits 0 to 2 of attributes as names."""
+    if len(numbers) and (numbers == numbers[0]).all():
+        return pa.repeat(_NAMES[int(numbers[0])], len(numbers))
+    return _NAMES.take(pa.array(numbers))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

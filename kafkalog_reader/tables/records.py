@@ -8,11 +8,10 @@ import numpy as np
 import pyarrow as pa
 
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.constant_columns import ConstantColumns
+from kafkalog_reader.tables.constant_columns import ConstantColumns, identity_of
 from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.decompression import CODEC_NAMES
+from kafkalog_reader.tables.decompression import codec_names
 from kafkalog_reader.tables.log_unit import LogUnit, SegmentSlice, log_units
 from kafkalog_reader.tables.record_columns import RecordColumns
 from kafkalog_reader.tables.record_decoder import DecodedRecords, RecordDecoder
@@ -48,7 +47,6 @@ _OF_BATCHES: Final[dict[str, Callable[[DecodedRecords], NDArray[Any]]]] = {
     "isControl": lambda d: (d.of_batches("attributes") & CONTROL) != 0,
     "magic": lambda d: d.of_batches("magic"),
 }
-_CODECS: Final = pa.array(CODEC_NAMES, pa.string())
 
 
 class RecordsTable(Table):
@@ -105,20 +103,12 @@ class _Rows:
     """Arrow record batches of one slice."""
 
     def __init__(self, piece: SegmentSlice, schema: pa.Schema, request: ReadRequest) -> None:
-        root = piece.directory.log_directory
         self._piece = piece
         self._schema = schema
         self._request = request
         self._constants = ConstantColumns(
             schema,
-            {
-                "topic": piece.directory.topic,
-                "partition": piece.directory.partition,
-                "clusterId": root.cluster_id,
-                "brokerId": root.broker_id,
-                "logDirectory": shown(root.path),
-                "segmentBaseOffset": piece.segment.base_offset,
-            },
+            {**identity_of(piece.directory), "segmentBaseOffset": piece.segment.base_offset},
         )
 
     def of(self, decoded: DecodedRecords) -> Iterator[pa.RecordBatch]:
@@ -138,7 +128,7 @@ class _Rows:
             return self._constants.column(name, count)
         if name == "codec":
             codecs = decoded.of_batches("attributes") & CODEC_MASK
-            return _CODECS.take(pa.array(decoded.of_records(codecs)))
+            return codec_names(decoded.of_records(codecs))
         of_batches = _OF_BATCHES[name](decoded)
         return pa.array(decoded.of_records(of_batches), self._schema.field(name).type)
 
