@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import CorruptCheckpointError, LogPosition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _BLANKS: Final[str] = " \t\f"
@@ -36,9 +36,9 @@ def parse_java_properties(content: bytes, where: LogPosition) -> dict[str, str]:
     return properties
 
 
-def build_java_properties(properties: Mapping[str, str], *, comment: str | None = None) -> bytes:
-    """Write Java properties in the given order, with a comment line first where one is given."""
-    lines = [] if comment is None else [f"#{comment}"]
+def build_java_properties(properties: Mapping[str, str], *, comments: Iterable[str] = ()) -> bytes:
+    """Write Java properties in the given order, behind comment lines."""
+    lines = [f"#{comment}" for comment in comments]
     lines += [f"{_escape(key, ' ')}={_escape(value, '')}" for key, value in properties.items()]
     return "".join(f"{line}\n" for line in lines).encode("iso-8859-1")
 

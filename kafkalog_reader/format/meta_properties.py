@@ -55,16 +55,19 @@ def parse_meta_properties(content: bytes, where: LogPosition) -> MetaProperties:
     )
 
 
-def build_meta_properties(meta: MetaProperties, *, comment: str | None = None) -> bytes:
-    """Write ``meta.properties``; absent values are left out, whatever the version requires."""
+def build_meta_properties(meta: MetaProperties, *, stored: str | None = None) -> bytes:
+    """Write ``meta.properties``; absent values are left out, whatever the version requires.
+
+    ``stored`` is the date that Java notes. The order is that of Kafka 4.3, a hash map's.
+    """
     values = {
-        "cluster.id": meta.cluster_id,
-        "directory.id": meta.directory_id,
         ("node.id" if meta.version else "broker.id"): meta.node_id,
+        "directory.id": meta.directory_id,
         "version": meta.version,
+        "cluster.id": meta.cluster_id,
     }
     present = {key: str(value) for key, value in values.items() if value is not None}
-    return build_java_properties(present, comment=comment)
+    return build_java_properties(present, comments=() if stored is None else ("", stored))
 
 
 def _integer(properties: Mapping[str, str], key: str, where: LogPosition) -> int | None:

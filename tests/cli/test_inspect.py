@@ -305,7 +305,7 @@ def broker(tmp_path: Path) -> Path:
             0,
             "  4  t 0 3   entry 0                t-0 at offset 3",
         ),
-        ("meta.properties", 0, "120     directoryId            AAAAAAAAAAIAAAAAAAAD6Q"),
+        ("meta.properties", 0, "122     directoryId            AAAAAAAAAAIAAAAAAAAD6Q"),
         (".kafka_cleanshutdown", 0, " 29     brokerEpoch            0"),
     ],
 )

@@ -124,7 +124,7 @@ def test_newer_meta_properties_are_unsupported() -> None:
 @pytest.mark.parametrize("version", [0, 1])
 def test_meta_properties_come_back(version: int) -> None:
     meta = MetaProperties(version=version, cluster_id="c", node_id=3, directory_id="d")
-    assert parse_meta_properties(build_meta_properties(meta, comment="now"), WHERE) == meta
+    assert parse_meta_properties(build_meta_properties(meta, stored="now"), WHERE) == meta
 
 
 @pytest.mark.parametrize(
