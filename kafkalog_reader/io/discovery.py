@@ -9,13 +9,12 @@ from __future__ import annotations
 import logging
 import os
 import stat
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogLayoutError, LogPosition, UnreadableFileError
 from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
-from kafkalog_reader.io.folder import FolderKind, found_instead, look_into
+from kafkalog_reader.io.folder import FolderKind, Leftovers, look_into
 from kafkalog_reader.io.log_directory import (
     describe_log_directory,
     with_assumed_cluster,
@@ -118,12 +117,16 @@ class _Search:
             return
         if not stat.S_ISDIR(status.st_mode):
             raise LogLayoutError(f"{shown(path)}: neither a directory nor a regular file")
-        others: Counter[str] = Counter()
-        if self._look_into(path, argument, MAX_DEPTH, others) == 0:
-            raise LogLayoutError(_nothing_here(path, others))
+        leftovers = Leftovers()
+        if self._look_into(path, argument, MAX_DEPTH, leftovers) == 0:
+            raise LogLayoutError(
+                f"{shown(path)}: no log directory, partition directory or segment file here. "
+                "A log directory holds meta.properties and folders named like orders-3. "
+                f"Found: {leftovers}."
+            )
 
     def _look_into(
-        self, path: str, argument: PathArgument, depth: int, others: Counter[str]
+        self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers
     ) -> int:
         """Add what a folder is or holds; returns how much of Kafka's was seen."""
         status = _status(path)
@@ -141,11 +144,14 @@ class _Search:
         ):
             self._add_partition_directory(key, path, argument)
             return 1
-        others.update(folder.others)
-        if depth == 0:
-            others[f"{os.path.basename(path)}/ (deeper than {MAX_DEPTH} folders)"] += 1
-            return 0
-        return sum(self._look_into(inner, argument, depth - 1, others) for inner in folder.folders)
+        leftovers.files.update(folder.files)
+        leftovers.has_folders |= bool(folder.folders)
+        inner = folder.folders
+        if depth <= 0:  # a log directory may lie as deep as this, with its partitions below
+            inner = [p for p in inner if depth == 0 and _directory_name(p) is not None]
+            if len(inner) < len(folder.folders):
+                leftovers.too_deep = path
+        return sum(self._look_into(path, argument, depth - 1, leftovers) for path in inner)
 
     def _add_partition_directory(
         self, key: FileKey, path: str, argument: PathArgument, only: tuple[str, ...] | None = None
@@ -223,14 +229,4 @@ def _is_empty_partition(path: str) -> bool:
     root = os.path.dirname(os.path.abspath(path))
     return _directory_name(path) is not None and os.path.lexists(
         os.path.join(root, META_PROPERTIES)
-    )
-
-
-def _nothing_here(path: str, others: Counter[str]) -> str:
-    message = f"{shown(path)}: no log directory, partition directory or segment file here"
-    if not others:
-        return f"{message}: the directory is empty."
-    return (
-        f"{message}. A log directory holds meta.properties and folders named like orders-3. "
-        f"Found: {found_instead(others)}."
     )

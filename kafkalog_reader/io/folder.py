@@ -40,11 +40,34 @@ class FolderKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """One folder; ``folders`` and ``others`` are complete only where it is ``OTHER``."""
+    """One folder; ``folders`` and ``files`` are complete only where it is ``OTHER``.
+
+    ``files`` counts what is none of Kafka's by pattern of the name.
+    """
 
     kind: FolderKind
     folders: list[str] = field(default_factory=list)
-    others: Counter[str] = field(default_factory=Counter)
+    files: Counter[str] = field(default_factory=Counter)
+
+
+@dataclass(slots=True)
+class Leftovers:
+    """What was seen below a path and is none of Kafka's, for the message when nothing else is."""
+
+    files: Counter[str] = field(default_factory=Counter)
+    has_folders: bool = False
+    too_deep: str | None = None
+
+    def __str__(self) -> str:
+        """In words, most frequent first, and what to do about archives."""
+        parts = [_counted(pattern, count) for pattern, count in self.files.most_common(3)]
+        if len(self.files) > 3:
+            parts.append("others")
+        if self.too_deep is not None:
+            parts.append(f"folders nested too deep, from {shown(self.too_deep)} on: name that one")
+        elif not parts:
+            parts.append("only empty folders" if self.has_folders else "nothing, it is empty")
+        return ", ".join(parts)
 
 
 def look_into(path: str, *, follow_links: bool) -> Folder:
@@ -54,7 +77,7 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
         UnreadableFileError: the operating system refused.
     """
     folders: list[str] = []
-    others: Counter[str] = Counter()
+    files: Counter[str] = Counter()
     try:
         with os.scandir(path) as entries:
             for entry in entries:
@@ -66,23 +89,18 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
                 elif _belongs_to_partition(entry.name):
                     return Folder(kind=FolderKind.PARTITION_DIRECTORY)
                 else:
-                    others[_pattern(entry.name)] += 1
+                    files[_pattern(entry.name)] += 1
     except OSError as error:
         raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
-    return Folder(kind=FolderKind.OTHER, folders=sorted(folders), others=others)
+    return Folder(kind=FolderKind.OTHER, folders=sorted(folders), files=files)
 
 
-def found_instead(others: Counter[str]) -> str:
-    """Say in words what lay there, most frequent first, and what to do about archives."""
-    parts = []
-    for pattern, count in others.most_common(3):
-        hint = " (unpack first)" if count == 1 else " (unpack them first)"
-        hint = hint if pattern.endswith(_ARCHIVES) else ""
-        files = "1 file" if count == 1 else f"{count:,} files"
-        parts.append(f"{files} named {shown(pattern)}{hint}")
-    if len(others) > 3:
-        parts.append("others")
-    return ", ".join(parts)
+def _counted(pattern: str, count: int) -> str:
+    files = "1 file" if count == 1 else f"{count:,} files"
+    hint = ""
+    if pattern.endswith(_ARCHIVES):
+        hint = " (unpack it first)" if count == 1 else " (unpack them first)"
+    return f"{files} named {shown(pattern)}{hint}"
 
 
 def _belongs_to_partition(name: str) -> bool:

@@ -1,0 +1,409 @@
+"""What is found below the paths a person gives, and what is said when nothing is."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kafkalog_reader.errors import LogLayoutError, UnreadableFileError
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from kafkalog_reader.io.evidence import Evidence
+
+    Tree = Callable[..., Path]
+
+EVERYTHING = ReadRequest()
+LOG = "00000000000000000000.log"
+ROOT = Path(__file__).parent.parent.parent
+
+
+def meta(node_id: int, cluster_id: str = "c1") -> str:
+    return f"#Tue Nov 14 22:13:20 UTC 2023\nversion=1\nnode.id={node_id}\ncluster.id={cluster_id}\n"
+
+
+def found(evidence: Evidence) -> list[tuple[str | None, int | None, str | None, int | None]]:
+    return [
+        (d.log_directory.cluster_id, d.log_directory.broker_id, d.topic, d.partition)
+        for d in evidence.partition_directories(EVERYTHING)
+    ]
+
+
+@pytest.fixture
+def broker(tree: Tree) -> Path:
+    """One log directory with two partitions."""
+    root = tree("b1/meta.properties", f"b1/t-0/{LOG}", f"b1/t-1/{LOG}", meta_properties=meta(1))
+    return root / "b1"
+
+
+def test_log_directory_is_known_by_its_meta_properties(broker: Path) -> None:
+    (root,) = discover([str(broker)]).log_directories
+    assert (root.path, root.cluster_id, root.broker_id) == (str(broker), "c1", 1)
+    assert root.clean_shutdown is False
+
+
+def test_partitions_are_listed_by_name_however_empty(tree: Tree) -> None:
+    root = tree("b/meta.properties", "b/t-0/", "b/t-10/", "b/t-9/", meta_properties=meta(1))
+    assert found(discover([str(root / "b")])) == [
+        ("c1", 1, "t", 0), ("c1", 1, "t", 9), ("c1", 1, "t", 10),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "marker",
+    [
+        "recovery-point-offset-checkpoint", "replication-offset-checkpoint",
+        "log-start-offset-checkpoint", "cleaner-offset-checkpoint", ".kafka_cleanshutdown",
+    ],
+)  # fmt: skip
+def test_log_directory_without_meta_properties_is_known_by_a_checkpoint(
+    tree: Tree, marker: str
+) -> None:
+    root = tree(f"b/{marker}", "b/t-0/")
+    evidence = discover([str(root)])
+    assert found(evidence) == [(None, None, "t", 0)]
+    assert evidence.roots[0].clean_shutdown is (marker == ".kafka_cleanshutdown")
+
+
+def test_folders_named_like_partitions_are_looked_into(tree: Tree) -> None:
+    root = tree(f"evidence/broker-1/t-0/{LOG}", f"evidence/broker-2/t-0/{LOG}")
+    assert found(discover([str(root / "evidence")])) == [(None, None, "t", 0)] * 2
+
+
+def test_brokers_in_a_folder_of_folders_are_found(tree: Tree) -> None:
+    names = [f"e/site/broker-{n}/disk/{name}" for n in (1, 2) for name in ("x", "t-0/" + LOG)]
+    root = tree(*names)
+    for node_id in (1, 2):
+        (root / f"e/site/broker-{node_id}/disk/meta.properties").write_text(meta(node_id))
+    assert found(discover([str(root)])) == [("c1", 1, "t", 0), ("c1", 2, "t", 0)]
+
+
+def test_two_clusters_in_one_folder_stay_two(tree: Tree) -> None:
+    root = tree(f"a/t-0/{LOG}", f"b/t-0/{LOG}")
+    (root / "a/meta.properties").write_text(meta(1, "c1"))
+    (root / "b/meta.properties").write_text(meta(1, "c2"))
+    grouped = discover([str(root)]).topic_partitions(EVERYTHING)
+    assert [(identity, len(replicas)) for identity, replicas in grouped] == [
+        (("c1", "t", 0), 1), (("c2", "t", 0), 1),
+    ]  # fmt: skip
+
+
+def test_broker_without_meta_properties_counts_to_the_only_cluster(
+    tree: Tree, caplog: pytest.LogCaptureFixture
+) -> None:
+    root = tree(f"a/t-0/{LOG}", f"b/t-0/{LOG}")
+    (root / "a/meta.properties").write_text(meta(1))
+    evidence = discover([str(root / "a"), f"3={root / 'b'}"])
+    ((identity, replicas),) = evidence.topic_partitions(EVERYTHING)
+    assert identity == ("c1", "t", 0)
+    assert [replica.log_directory.broker_id for replica in replicas] == [1, 3]
+    assert "names no cluster, counted to c1" in caplog.text
+
+
+def test_partition_directory_alone_takes_its_identity_from_the_folder_above(broker: Path) -> None:
+    evidence = discover([str(broker / "t-1")])
+    assert found(evidence) == [("c1", 1, "t", 1)]
+    assert evidence.log_directories[0].clean_shutdown is None
+
+
+def test_partition_directory_may_be_the_working_directory(
+    broker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(broker / "t-1")
+    assert found(discover(["."])) == [("c1", 1, "t", 1)]
+
+
+def test_empty_partition_directory_alone_is_one(tree: Tree) -> None:
+    root = tree("b/meta.properties", "b/t-0/", meta_properties=meta(1))
+    assert found(discover([str(root / "b/t-0")])) == [("c1", 1, "t", 0)]
+
+
+def test_segment_file_alone_is_its_partition_cut_to_it(broker: Path) -> None:
+    (broker / "t-0" / "00000000000000000007.log").touch()
+    (directory,) = discover([str(broker / "t-0" / LOG)]).partition_directories(EVERYTHING)
+    assert (directory.topic, directory.partition, directory.only) == ("t", 0, (LOG,))
+    assert [segment.base_offset for segment in segments(directory)] == [0]
+
+
+@pytest.mark.parametrize("suffix", ["deleted", "cleaned", "swap"])
+def test_segment_file_set_aside_is_read_when_it_is_named(tree: Tree, suffix: str) -> None:
+    root = tree(f"t-0/{LOG}", f"t-0/{LOG}.{suffix}")
+    evidence = discover([str(root / "t-0" / f"{LOG}.{suffix}")])
+    (directory,) = evidence.partition_directories(EVERYTHING)
+    assert [segment.suffix for segment in segments(directory)] == [suffix]
+
+
+def test_lone_segment_files_of_unknown_partitions_are_not_put_together(tree: Tree) -> None:
+    root = tree(f"x/{LOG}", f"y/{LOG}")
+    evidence = discover([str(root / "x" / LOG), str(root / "y" / LOG)])
+    grouped = list(evidence.topic_partitions(EVERYTHING))
+    assert [(identity, len(replicas)) for identity, replicas in grouped] == [
+        ((None, None, None), 1), ((None, None, None), 1),
+    ]  # fmt: skip
+
+
+def test_directory_reached_by_several_paths_is_one(broker: Path) -> None:
+    link = broker.parent / "again"
+    link.symlink_to(broker)
+    paths = [broker, broker.parent, link, broker / "t-0", broker / "t-0" / LOG, f"{broker}/"]
+    assert found(discover([str(path) for path in paths])) == [("c1", 1, "t", 0), ("c1", 1, "t", 1)]
+    assert found(discover([str(path) for path in reversed(paths)])) == found(
+        discover([str(broker)])
+    )
+
+
+def test_named_path_gives_the_node_id_only_where_it_is_missing(
+    broker: Path, tree: Tree, caplog: pytest.LogCaptureFixture
+) -> None:
+    tree(f"b2/t-0/{LOG}")
+    evidence = discover([f"7={broker}", f"2={broker.parent / 'b2'}"])
+    assert [root.broker_id for root in evidence.log_directories] == [1, 2]
+    assert "meta.properties says node 1, not 7" in caplog.text
+
+
+def test_name_that_is_no_number_becomes_the_label(broker: Path) -> None:
+    (replica, _) = discover([f"old copy={broker}"]).partition_directories(EVERYTHING)
+    assert (replica.log_directory.broker_label, replica.replica_name) == ("old copy", "old copy")
+
+
+def test_path_that_holds_an_equals_sign_and_exists_is_a_path(tree: Tree) -> None:
+    root = tree(f"1=x/t-0/{LOG}")
+    assert found(discover([str(root / "1=x")])) == [(None, None, "t", 0)]
+
+
+def test_disks_of_one_broker_are_told_apart(tree: Tree) -> None:
+    root = tree(f"b/disk1/t-0/{LOG}", f"b/disk2/t-1/{LOG}")
+    for disk in ("disk1", "disk2"):
+        (root / "b" / disk / "meta.properties").write_text(meta(1))
+    names = [d.replica_name for d in discover([str(root)]).partition_directories(EVERYTHING)]
+    assert names == ["broker 1 (disk1)", "broker 1 (disk2)"]
+
+
+@pytest.mark.parametrize("pattern", ["b*", "b[12]", "b{1,2}", "*/t-0"])
+def test_glob_is_expanded(tree: Tree, pattern: str) -> None:
+    root = tree(f"b1/t-0/{LOG}", f"b2/t-0/{LOG}", "other.txt")
+    assert len(found(discover([f"{root}/{pattern}"]))) == 2
+
+
+def test_matches_of_a_glob_that_are_not_kafkas_are_passed_by(
+    tree: Tree, caplog: pytest.LogCaptureFixture
+) -> None:
+    root = tree(f"b1/t-0/{LOG}", "b.txt")
+    assert len(found(discover([f"{root}/b*"]))) == 1
+    assert "b.txt: is no log" in caplog.text
+
+
+def test_file_scheme_is_understood_and_others_are_refused(broker: Path) -> None:
+    assert len(found(discover([f"file://{broker}"]))) == 2
+    with pytest.raises(LogLayoutError, match="only local paths are read, not s3a:"):
+        discover(["s3a://bucket/logs"])
+
+
+def test_renamed_directories_are_listed_with_their_state(tree: Tree) -> None:
+    aside = [f"b/t-0.{'0' * 32}-{state}" for state in ("delete", "future", "stray")]
+    root = tree("b/meta.properties", "b/t-0/", *(f"{name}/" for name in aside))
+    evidence = discover([str(root)])
+    directories = list(evidence.partition_directories(EVERYTHING))
+    assert [d.state for d in directories] == [None, "delete", "future", "stray"]
+    assert [len(replicas) for _, replicas in evidence.topic_partitions(EVERYTHING)] == [1]
+
+
+def test_only_what_is_selected_is_listed(broker: Path) -> None:
+    evidence = discover([str(broker)])
+    assert [d.partition for d in evidence.partition_directories(
+        ReadRequest(partitions=frozenset({1})))] == [1]  # fmt: skip
+    assert not list(evidence.partition_directories(ReadRequest(brokers=frozenset({2}))))
+
+
+def test_damaged_meta_properties_leaves_the_broker_unknown_with_a_warning(
+    tree: Tree, caplog: pytest.LogCaptureFixture
+) -> None:
+    root = tree("b/meta.properties", "b/t-0/", meta_properties="version=1\nnode.id=x\n")
+    assert found(discover([str(root)])) == [(None, None, "t", 0)]
+    assert f"{root}/b/meta.properties: node.id is no number" in caplog.text
+
+
+def test_evidence_survives_pickling(broker: Path) -> None:
+    evidence = discover([str(broker)])
+    assert found(pickle.loads(pickle.dumps(evidence))) == found(evidence)
+
+
+# what is said when nothing is there
+
+
+def test_missing_path_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LogLayoutError, match="/nope: no such file or directory"):
+        discover([str(tmp_path / "nope")])
+
+
+def test_empty_directory_is_called_so(tmp_path: Path) -> None:
+    with pytest.raises(LogLayoutError, match="Found: nothing, it is empty"):
+        discover([str(tmp_path)])
+
+
+def test_folder_of_empty_folders_is_called_so(tree: Tree) -> None:
+    with pytest.raises(LogLayoutError, match="Found: only empty folders"):
+        discover([str(tree("a/b/", "t-0/"))])
+
+
+def test_archives_are_to_be_unpacked_first(tree: Tree) -> None:
+    root = tree("b9/1.tar", "b9/2.tar", "b9/3.tar", "b9/README")
+    with pytest.raises(LogLayoutError) as caught:
+        discover([str(root / "b9")])
+    assert str(caught.value) == (
+        f"{root}/b9: no log directory, partition directory or segment file here. A log directory "
+        "holds meta.properties and folders named like orders-3. "
+        "Found: 3 files named *.tar (unpack them first), 1 file named README."
+    )
+
+
+@pytest.mark.parametrize("name", ["x.txt", "0.log", "00000000000000000000.snapshot"])
+def test_file_that_is_no_log_is_called_so(tree: Tree, name: str) -> None:
+    with pytest.raises(LogLayoutError, match="is no log: a segment's name is 20 digits"):
+        discover([str(tree(name) / name)])
+
+
+def test_index_alone_points_to_its_log(tree: Tree) -> None:
+    name = "00000000000000000007.index"
+    with pytest.raises(LogLayoutError, match=r"is no log but an index: give 0{19}7.log"):
+        discover([str(tree(name) / name)])
+
+
+def test_folders_deeper_than_the_limit_are_not_looked_through(tree: Tree) -> None:
+    root = tree(f"{'d/' * 7}t-0/{LOG}")
+    with pytest.raises(LogLayoutError, match="folders nested too deep"):
+        discover([str(root)])
+    assert len(found(discover([str(root / "d")]))) == 1
+
+
+def test_pattern_that_matches_nothing_is_named(tmp_path: Path) -> None:
+    with pytest.raises(LogLayoutError, match="nothing matches this pattern"):
+        discover([f"{tmp_path}/b*"])
+
+
+# hostile trees
+
+
+def test_links_are_passed_by_with_a_warning(broker: Path, caplog: pytest.LogCaptureFixture) -> None:
+    outside = broker.parent / "outside"
+    (outside / "t-2").mkdir(parents=True)
+    (broker / "t-2").symlink_to(outside / "t-2")
+    assert found(discover([str(broker)])) == [("c1", 1, "t", 0), ("c1", 1, "t", 1)]
+    assert f"{broker}/t-2: symbolic link, not followed" in caplog.text
+
+
+def test_links_are_followed_when_asked(broker: Path) -> None:
+    outside = broker.parent / "outside"
+    (outside / "t-2").mkdir(parents=True)
+    (broker / "t-2").symlink_to(outside / "t-2")
+    assert ("c1", 1, "t", 2) in found(discover([str(broker)], follow_links=True))
+
+
+def test_partition_and_a_link_to_it_are_one_replica(
+    broker: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (broker / "a-0").symlink_to(broker / "t-0")
+    assert len(found(discover([str(broker)], follow_links=True))) == 2
+    assert "a-0: the same directory under a second name" in caplog.text
+
+
+def test_cycle_of_links_ends(tree: Tree) -> None:
+    root = tree("a/b/c/", f"a/b/k/t-0/{LOG}")
+    (root / "a/b/c/up").symlink_to(root / "a")
+    (root / "a/self").symlink_to("self")
+    assert len(found(discover([str(root)], follow_links=True))) == 1
+
+
+def test_fifo_is_no_log_and_nobody_waits_for_it(tree: Tree) -> None:
+    root = tree("t-0/")
+    os.mkfifo(root / "t-0" / LOG)
+    with pytest.raises(LogLayoutError, match="neither a directory nor a regular file"):
+        discover([str(root / "t-0" / LOG)])
+    (directory,) = discover([str(root / "t-0")]).partition_directories(EVERYTHING)
+    assert segments(directory) == ()
+
+
+def test_hostile_directory_names_are_shown_escaped(
+    tree: Tree, caplog: pytest.LogCaptureFixture
+) -> None:
+    root = tree("b/meta.properties", "b/t-0/", "b/evil\x1b[31m\n-0/", meta_properties=meta(1))
+    (root / "b" / os.fsdecode(b"\xff-0")).mkdir()
+    assert found(discover([str(root)])) == [("c1", 1, "t", 0)]
+    assert r"evil\x1b[31m\n-0: no name of a partition directory" in caplog.text
+    assert r"\xff-0: no name of a partition directory" in caplog.text
+
+
+def test_lost_and_found_and_the_remote_index_cache_are_no_surprise(
+    tree: Tree, caplog: pytest.LogCaptureFixture
+) -> None:
+    root = tree(
+        "b/meta.properties", "b/lost+found/", "b/remote-log-index-cache/", "b/t-0/",
+        meta_properties=meta(1),
+    )  # fmt: skip
+    with caplog.at_level(logging.WARNING):
+        assert len(found(discover([str(root)]))) == 1
+    assert caplog.text == ""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
+def test_folder_that_may_not_be_listed_is_an_error_as_another_user(tmp_path: Path) -> None:
+    """Permissions do not bind root: ask as nobody."""
+    closed = tmp_path / "b1"
+    closed.mkdir(mode=0o700)
+    _open_the_way_to(closed)
+    code = (
+        "import os, sys; from kafkalog_reader.io.discovery import discover\n"
+        "os.setgroups([]); os.setgid(65534); os.setuid(65534)\n"
+        "try:\n    discover([sys.argv[1]])\n"
+        "except Exception as error:\n    print(type(error).__name__, error)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(closed)],
+        cwd=ROOT, capture_output=True, text=True, check=True, timeout=60,
+    )  # fmt: skip
+    assert done.stdout == f"UnreadableFileError {closed}: Permission denied\n"
+
+
+def _open_the_way_to(path: Path) -> None:
+    for parent in path.parents:
+        if parent.stat().st_uid == os.getuid() and not parent.stat().st_mode & 0o001:
+            parent.chmod(parent.stat().st_mode | 0o011)
+
+
+def test_folder_that_may_not_be_listed_is_an_error(
+    broker: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(path: str) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    evidence = discover([str(broker)])
+    monkeypatch.setattr(os, "scandir", refuse)
+    with pytest.raises(UnreadableFileError, match="Permission denied"):
+        discover([str(broker)])
+    with pytest.raises(UnreadableFileError, match="Permission denied"):
+        list(evidence.partition_directories(EVERYTHING))
+
+
+def test_twenty_thousand_partitions_are_listed_without_opening_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "meta.properties").write_text(meta(1))
+    for number in range(20_000):
+        (tmp_path / f"topic-{number // 10}-{number % 10}").mkdir()
+    evidence = discover([str(tmp_path)])
+    opened: list[str] = []
+    monkeypatch.setattr(os, "open", lambda path, *_: opened.append(path))
+    monkeypatch.setattr(os, "stat", lambda path, *_, **__: opened.append(path))
+    assert sum(1 for _ in evidence.topic_partitions(EVERYTHING)) == 20_000
+    assert opened == []
