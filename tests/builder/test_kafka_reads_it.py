@@ -69,18 +69,15 @@ def dumped(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProc
         2, [Record(offset_delta=0)], base_sequence=0, flags=TRANSACTIONAL_BIT, **producer
     )
     abort = marker_batch(3, control_type=ControlType.ABORT, coordinator_epoch=4, **producer)
-    transactions = [
-        *parse_log("a@0/e0 b@1/e0"),
-        data,
-        abort,
-        *map(empty_batch, parse_log("4-8/e0")),
-    ]
+    # The tool holds the time index against record timestamps, so the last batch must have some.
+    (cleaned,) = map(empty_batch, parse_log("4-8/e0"))
+    transactions = [*parse_log("a@0/e0 b@1/e0"), data, abort, cleaned, *parse_log("z@9/e0")]
     root = cluster(
         tmp_path_factory.mktemp("built"),
         {
             0: [
                 replica(mixed, topic="mixed", segment_bytes=8000, index_interval=300),
-                replica(transactions, topic="transactions", index_interval=0),
+                replica(transactions, topic="transactions"),
             ]
         },
         clean={0},
@@ -89,12 +86,12 @@ def dumped(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProc
 
 
 def test_every_batch_is_valid_to_kafka(dumped: subprocess.CompletedProcess[str]) -> None:
-    assert dumped.stdout.count(" isvalid: true") == BATCHES + 5
+    assert dumped.stdout.count(" isvalid: true") == BATCHES + 6
     assert "isvalid: false" not in dumped.stdout
 
 
 def test_every_record_is_decoded_by_kafka(dumped: subprocess.CompletedProcess[str]) -> None:
-    assert dumped.stdout.count("\n| offset: ") == 3 * BATCHES + 4
+    assert dumped.stdout.count("\n| offset: ") == 3 * BATCHES + 5
     assert "headerKeys: [h,h]" in dumped.stdout
     assert "endTxnMarker: ABORT coordinatorEpoch: 4" in dumped.stdout
     assert "keySize: 0 valueSize: 49" in dumped.stdout
@@ -104,9 +101,8 @@ def test_every_record_is_decoded_by_kafka(dumped: subprocess.CompletedProcess[st
 def test_kafka_finds_no_mismatch_between_indexes_and_log(
     dumped: subprocess.CompletedProcess[str],
 ) -> None:
-    complaints = re.sub(
-        r"Non-consecutive offsets in .*\n(  -1 is followed by \d+\n)", "", dumped.stderr
-    )
+    gaps = re.compile(r"Non-consecutive offsets in .*\n(?:  -?\d+ is followed by \d+\n)+")
+    complaints = gaps.sub("", dumped.stderr)  # at each segment's start, and where one was cleaned
     assert complaints == ""
     assert dumped.stdout.count("\noffset: ") > BATCHES // 10
 
