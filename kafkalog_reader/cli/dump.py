@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 import click
 
+from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import session, verbose_option
 
 if TYPE_CHECKING:
@@ -38,13 +38,14 @@ def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: b
     as isvalid: false and does not end the dump. Control characters in what was written are escaped.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.dump_records import RecordLines
+    from kafkalog_reader.cli.output import standard_output
     from kafkalog_reader.cli.progress import ReadProgress
 
     records = RecordLines(contents=print_data_log) if deep_iteration or print_data_log else None
-    with ReadProgress(total_size(files)) as progress:
+    with standard_output() as sink, ReadProgress(total_size(files)) as progress:
         for number, file in enumerate(files):
             counted = f" of file {number + 1} of {len(files)}" if len(files) > 1 else ""
-            _print(_lines(file, records, progress), counted)
+            _print(_lines(file, records, progress), counted, sink)
     if records is not None:
         for line in records.gaps():
             click.echo(line, err=True)
@@ -75,7 +76,7 @@ def _lines(file: str, records: RecordLines | None, progress: ReadProgress) -> It
     yield from printer(file)
 
 
-def _print(lines: Iterator[str], of_file: str) -> None:
+def _print(lines: Iterator[str], of_file: str, sink: IO[bytes]) -> None:
     """Write lines in blocks, whole ones only, and those that are there when it ends early."""
     from kafkalog_reader.cli.interrupt import whole
 
@@ -86,8 +87,8 @@ def _print(lines: Iterator[str], of_file: str) -> None:
     def write() -> None:
         nonlocal count
         with whole():
-            sys.stdout.write("".join(f"{line}\n" for line in waiting))
-            sys.stdout.flush()
+            sink.write("".join(f"{for_stdout(line)}\n" for line in waiting).encode())
+            sink.flush()
             count += len(waiting)
             waiting.clear()
 

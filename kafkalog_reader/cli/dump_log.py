@@ -94,6 +94,8 @@ def sequence_after(base_sequence: int, offset_delta: int) -> int:
 
 
 def _batch_lines(path: str, records: RecordLines | None, progress: Progress) -> Iterator[str]:
+    if records is not None:
+        records.begin(path)
     scan = SegmentScan(path, progress=progress, follow_links=True)
     for run in scan:
         columns = zip(*(getattr(run, name).tolist() for name in BATCH_COLUMNS), strict=True)

@@ -6,22 +6,32 @@ from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+import pyarrow.compute as pc
+
+from kafkalog_reader import registry
 from kafkalog_reader.cli.dump_control import control_record_words
 from kafkalog_reader.cli.dump_log import timestamp_type
-from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.errors import LogLayoutError, LogPosition
 from kafkalog_reader.format.record_batch import parse_batch_records
-from kafkalog_reader.format.record_batch_header import parse_record_batch_header
+from kafkalog_reader.format.record_batch_header import CONTROL_BIT, parse_record_batch_header
+from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.tables.request import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.format.record import Record
-    from kafkalog_reader.format.record_batch_header import RecordBatchHeader
+    import pyarrow as pa
+
     from kafkalog_reader.tables.batch_scan import BatchRun
 
 GAPS_REMEMBERED: Final = 1000
 """A compacted log is full of gaps; Kafka's tool keeps them all in memory."""
+EXACT_MICROSECONDS: Final = 2**63 - 1000
+"""Timestamps of the tables saturate beyond; then the stored ones are asked for."""
+
+Record = tuple[int, int, int, int, int, str, bytes | None, bytes | None]
+"""Offset, timestamp, sizes of key and value (−1 is null), sequence, header keys, key, value."""
 
 
 class RecordLines:
@@ -33,9 +43,15 @@ class RecordLines:
 
     def __init__(self, *, contents: bool) -> None:
         self._contents = contents
-        self._last_offset: dict[str, int] = {}
+        self._decoded: DecodedRecords | None = None
+        self._last_offset = -1
         self._gaps: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self._gaps_count: dict[str, int] = defaultdict(int)
+
+    def begin(self, path: str) -> None:
+        """Turn to the next file."""
+        self._last_offset = -1
+        self._decoded = DecodedRecords(path, contents=self._contents)
 
     def of_batch(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
         """The lines of one batch's records, whatever its CRC says.
@@ -44,15 +60,21 @@ class RecordLines:
             CorruptRecordError: the records contradict their lengths or the batch.
             UnsupportedFormatError: too much to decompress.
         """
-        position = int(run.position[number])
-        where = LogPosition(shown(path), position, int(run.base_offset[number]))
-        start = position - run.window_position
-        content = bytes(run.buffer[start : start + int(run.size_in_bytes[number])])
-        header = parse_record_batch_header(content, where)
-        for record in parse_batch_records(content, header, where):
-            offset = header.offset_of(record)
+        assert self._decoded is not None
+        attributes = int(run.attributes[number])
+        kind = timestamp_type(attributes)
+        records = self._decoded.of_batch(int(run.position[number]))
+        if attributes & CONTROL_BIT or not records:
+            yield from self._as_declared(path, run, number)
+            return
+        for offset, timestamp, key_size, value_size, sequence, header_keys, key, value in records:
             self._note(path, offset)
-            yield self._line(header, record, offset, where)
+            yield (
+                f"| offset: {offset} {kind}: {timestamp} keySize: {key_size} "
+                f"valueSize: {value_size} sequence: {sequence} headerKeys: [{header_keys}]"
+                f"{'' if key is None else f' key: {_text(key)}'}"
+                f"{'' if value is None else f' payload: {_text(value)}'}"
+            )
 
     def gaps(self) -> Iterator[str]:
         """What Kafka's tool says at its end about offsets that are not consecutive."""
@@ -64,31 +86,93 @@ class RecordLines:
                 yield f"  ... and {self._gaps_count[path] - len(gaps):,} more"
 
     def _note(self, path: str, offset: int) -> None:
-        before = self._last_offset.get(path, -1)
-        if offset != before + 1:
+        if offset != self._last_offset + 1:
             self._gaps_count[path] += 1
             if len(self._gaps[path]) < GAPS_REMEMBERED:
-                self._gaps[path].append((before, offset))
-        self._last_offset[path] = offset
+                self._gaps[path].append((self._last_offset, offset))
+        self._last_offset = offset
 
-    def _line(
-        self, header: RecordBatchHeader, record: Record, offset: int, where: LogPosition
-    ) -> str:
-        keys = ",".join(shown(found.key) for found in record.headers)
-        line = (
-            f"| offset: {offset} "
-            f"{timestamp_type(header.attributes)}: {header.timestamp_of(record)} "
-            f"keySize: {_size(record.key)} valueSize: {_size(record.value)} "
-            f"sequence: {header.sequence_of(record)} "
-            f"headerKeys: [{keys}]"
+    def _as_declared(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
+        """The slow way, for what the table leaves out: control records, damage, odd times."""
+        position = int(run.position[number])
+        where = LogPosition(shown(path), position, int(run.base_offset[number]))
+        start = position - run.window_position
+        content = bytes(run.buffer[start : start + int(run.size_in_bytes[number])])
+        header = parse_record_batch_header(content, where)
+        for record in parse_batch_records(content, header, where):
+            offset = header.offset_of(record)
+            self._note(path, offset)
+            keys = ",".join(shown(found.key) for found in record.headers)
+            line = (
+                f"| offset: {offset} "
+                f"{timestamp_type(header.attributes)}: {header.timestamp_of(record)} "
+                f"keySize: {_size(record.key)} valueSize: {_size(record.value)} "
+                f"sequence: {header.sequence_of(record)} headerKeys: [{keys}]"
+            )
+            if header.is_control:
+                line += control_record_words(record.key, record.value, where)
+            elif self._contents:
+                line += "" if record.key is None else f" key: {_text(record.key)}"
+                line += "" if record.value is None else f" payload: {_text(record.value)}"
+            yield line
+
+
+class DecodedRecords:
+    """The records of one segment as the table ``records`` decodes them, batch after batch."""
+
+    COLUMNS: Final = ("position", "offset", "timestamp", "sequence", "headers", "key", "value")
+
+    def __init__(self, path: str, *, contents: bool) -> None:
+        self._contents = contents
+        self._rows = self._read(path)
+        self._next = next(self._rows, None)
+
+    def of_batch(self, position: int) -> list[Record]:
+        """The records of the batch there; none where the table has left it out.
+
+        Positions are asked for in rising order.
+        """
+        found: list[Record] = []
+        while self._next is not None and self._next[0] <= position:
+            if self._next[0] == position:
+                found.append(self._next[1])
+            self._next = next(self._rows, None)
+        if any(abs(record[1]) >= EXACT_MICROSECONDS // 1000 for record in found):
+            return []
+        return found
+
+    def _read(self, path: str) -> Iterator[tuple[int, Record]]:
+        try:
+            evidence = discover([path])
+        except LogLayoutError:  # a snapshot, or a name that is no segment's
+            return
+        table = registry.table("records")
+        request = registry.request(table, self.COLUMNS, mode=Mode.DROPMALFORMED)
+        for rows in registry.read(table, evidence, request):
+            yield from zip(rows["position"].to_pylist(), self._records(rows), strict=True)
+
+    def _records(self, rows: pa.RecordBatch) -> Iterator[Record]:
+        milliseconds = pc.cast(rows["timestamp"], "int64").to_numpy() // 1000
+        nothing = [None] * rows.num_rows
+        return zip(
+            rows["offset"].to_pylist(),
+            milliseconds.tolist(),
+            pc.fill_null(pc.binary_length(rows["key"]), -1).to_pylist(),
+            pc.fill_null(pc.binary_length(rows["value"]), -1).to_pylist(),
+            pc.fill_null(rows["sequence"], -1).to_pylist(),
+            _header_keys(rows["headers"]),
+            rows["key"].to_pylist() if self._contents else nothing,
+            rows["value"].to_pylist() if self._contents else nothing,
+            strict=True,
         )
-        if header.is_control:
-            return line + control_record_words(record.key, record.value, where)
-        if self._contents and record.key is not None:
-            line += f" key: {_text(record.key)}"
-        if self._contents and record.value is not None:
-            line += f" payload: {_text(record.value)}"
-        return line
+
+
+def _header_keys(headers: pa.ListArray) -> list[str]:
+    if headers.null_count == len(headers):
+        return [""] * len(headers)
+    return [
+        ",".join(shown(header["key"]) for header in found or ()) for found in headers.to_pylist()
+    ]
 
 
 def _size(content: bytes | None) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -18,8 +17,7 @@ from kafkalog_reader.cli.run import verbose_option
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import pyarrow as pa
-
+    from kafkalog_reader.cli.table import Reading
     from kafkalog_reader.tables.table import Table
 
 GAP: Final = "   "
@@ -70,7 +68,8 @@ def ls_command(
     files. `kafkalog table replicas` has every column.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.cli.table import rows_read
+    from kafkalog_reader.cli.output import standard_output
+    from kafkalog_reader.cli.table import Reading
     from kafkalog_reader.io.discovery import discover
 
     table = registry.table("replicas")
@@ -78,24 +77,25 @@ def ls_command(
     request = registry.request(table, columns, **selected(topic, partition))
     evidence = discover(paths, follow_links=follow_links)
     if output_format == "json":
-        _write_json(table, rows_read(table, evidence, request, rows_on_stdout=True))
+        _write_json(table, Reading(table, evidence, request, rows_on_stdout=True))
         return
-    found = rows_read(table, evidence, request, rows_on_stdout=False)
+    reading = Reading(table, evidence, request, rows_on_stdout=False)
     replicas: list[Row] = []
     try:
-        for rows in found:
+        for rows in reading:
             replicas.extend(rows.to_pylist())
+            reading.rows_done = len(replicas)
     finally:  # after Ctrl-C too: what it has
-        for line in lines_of(replicas):
-            click.echo(line)
+        with standard_output() as sink:
+            sink.writelines(f"{line}\n".encode() for line in lines_of(replicas))
 
 
-def _write_json(table: Table, rows: Iterator[pa.RecordBatch]) -> None:
-    from kafkalog_reader.cli.output import row_writer
+def _write_json(table: Table, reading: Reading) -> None:
+    from kafkalog_reader.cli.output import row_writer, standard_output
     from kafkalog_reader.cli.table import write_rows
 
-    sink = sys.stdout.buffer
-    write_rows(row_writer("json", sink, table.schema), sink, rows)
+    with standard_output() as sink:
+        write_rows(row_writer("json", sink, table.schema), sink, reading)
 
 
 def lines_of(replicas: Iterable[Row]) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import stat
 import sys
@@ -61,6 +62,24 @@ def check_destination(path: str | None, output_format: str) -> None:
 
 
 @contextlib.contextmanager
+def standard_output() -> Iterator[IO[bytes]]:
+    """Standard output for bytes; all of what is written to it arrives, or an error says not."""
+    stream: IO[bytes] = sys.stdout.buffer
+    if not isinstance(stream, io.RawIOBase):
+        yield stream
+        stream.flush()
+        return
+    # PYTHONUNBUFFERED: a raw stream may write a part and leave the rest to its caller.
+    buffered = io.BufferedWriter(stream)
+    try:
+        yield buffered
+        buffered.flush()
+    finally:
+        with contextlib.suppress(OSError):  # the reader is gone: said already
+            buffered.detach()
+
+
+@contextlib.contextmanager
 def destination(path: str | None, evidence: Evidence, *, overwrite: bool) -> Iterator[IO[bytes]]:
     """Open the output; a file gets its name when it is whole, or as far as Ctrl-C let it come.
 
@@ -69,8 +88,8 @@ def destination(path: str | None, evidence: Evidence, *, overwrite: bool) -> Ite
             inputs, or it cannot be created.
     """
     if path is None:
-        yield sys.stdout.buffer
-        sys.stdout.buffer.flush()
+        with standard_output() as sink:
+            yield sink
         return
     target = Path(os.path.realpath(path))
     if target.exists() and not stat.S_ISREG(target.stat().st_mode) and not target.is_dir():

@@ -11,15 +11,16 @@ from kafkalog_reader.cli.cells import joined, json_objects, json_values, plain
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-RENDERED_AT_ONCE: Final = 4 << 20
-"""Bytes of Arrow columns that become text in one go: bounds the memory of the text."""
+WRITTEN_AT_ONCE: Final = 4 << 20
+"""Bytes of Arrow columns written in one go: bounds the memory of their text, and how long Ctrl-C
+may have to wait."""
 ROW_GROUP: Final = 64 << 20
 """Bytes of Arrow columns in one Parquet row group."""
 FORMULA_START: Final = "^[=+\\-@\t\r]"
 
 
 class RowWriter(Protocol):
-    """Takes the rows of one table, record batch after record batch."""
+    """Takes the rows of one table, some MiB at a time (see ``parts``)."""
 
     def write(self, rows: pa.RecordBatch) -> None:
         """Write rows; all of them have the writer's schema."""
@@ -35,13 +36,12 @@ class JsonLines:
         self._sink, self._names, self._rendering = sink, schema.names, rendering
 
     def write(self, rows: pa.RecordBatch) -> None:
-        for part in parts(rows):
-            values = [json_values(column, self._rendering) for column in part.columns]
-            objects = json_objects(self._names, values)
-            if objects is None:
-                self._sink.write(b"{}\n" * part.num_rows)
-            else:
-                self._sink.write(concatenated(joined(objects, "\n")))
+        values = [json_values(column, self._rendering) for column in rows.columns]
+        objects = json_objects(self._names, values)
+        if objects is None:
+            self._sink.write(b"{}\n" * rows.num_rows)
+        else:
+            self._sink.write(concatenated(joined(objects, "\n")))
 
     def close(self) -> None:
         """JSON lines have no end."""
@@ -58,9 +58,8 @@ class CsvRows:
         self._writer = csv.CSVWriter(sink, self._schema)
 
     def write(self, rows: pa.RecordBatch) -> None:
-        for part in parts(rows):
-            columns = [self._cells(column) for column in part.columns]
-            self._writer.write(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        columns = [self._cells(column) for column in rows.columns]
+        self._writer.write(pa.RecordBatch.from_arrays(columns, schema=self._schema))
 
     def close(self) -> None:
         self._writer.close()
@@ -128,7 +127,7 @@ def parts(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
     if rows.num_rows == 0:
         return
     row_size = max(1, rows.nbytes // rows.num_rows)
-    step = max(1, RENDERED_AT_ONCE // row_size)
+    step = max(1, WRITTEN_AT_ONCE // row_size)
     for start in range(0, rows.num_rows, step):
         yield rows.slice(start, step)
 

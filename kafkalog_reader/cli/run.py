@@ -126,9 +126,12 @@ def _say(problem: str, current: Session) -> None:
 
 
 def _usage(error: click.ClickException) -> str:
+    message = error.format_message()
     context = getattr(error, "ctx", None)
-    hint = f" `{context.command_path} --help` shows how." if context is not None else ""
-    return f"{error.format_message()}{hint}"
+    if context is None:
+        return message
+    stop = "" if message.endswith((".", "?")) else "."
+    return f"{message}{stop} `{context.command_path} --help` shows how."
 
 
 def _os_error(error: OSError) -> str:

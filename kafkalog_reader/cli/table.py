@@ -23,7 +23,7 @@ from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     import pyarrow as pa
     from click.shell_completion import CompletionItem
@@ -32,6 +32,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Table
+
+    Take = Callable[[pa.RecordBatch], pa.RecordBatch]
 
 SEVERITY = "severity"
 
@@ -113,37 +115,52 @@ def table_command(
     severities = Severities(table, request)
     with destination(output, evidence, overwrite=force) as sink:
         writer = row_writer(output_format, sink, table.projected(request), render)
-        rows = rows_read(table, evidence, severities.asked, rows_on_stdout=output is None)
-        write_rows(writer, sink, map(severities.taken_from, rows))
+        reading = Reading(table, evidence, severities.asked, rows_on_stdout=output is None)
+        write_rows(writer, sink, reading, severities.taken_from)
     return FOUND if severities.reached(fail_on) else CLEAN
 
 
-def rows_read(
-    table: Table, evidence: Evidence, request: ReadRequest, *, rows_on_stdout: bool
-) -> Iterator[pa.RecordBatch]:
-    """Yield a table's rows with a progress bar where one can be seen."""
-    from kafkalog_reader import registry
-    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
+class Reading:
+    """Iterates over a table's rows, a few MiB at a time, with a bar where one can be seen.
 
-    welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
-    total = None
-    if welcome:
-        total = sum(unit.size_in_bytes for unit in table.units(evidence, request))
-    rows_so_far = 0
-    with ReadProgress(total, shown=welcome) as progress:
-        session().how_far = lambda: f"{plural(rows_so_far, 'row')} of {table.name}, {progress}"
-        for rows in registry.read(table, evidence, request, progress):
-            yield rows
-            rows_so_far += rows.num_rows
+    Whoever takes the rows counts those that are done in ``rows_done``; after Ctrl-C that is said.
+    """
+
+    def __init__(
+        self, table: Table, evidence: Evidence, request: ReadRequest, *, rows_on_stdout: bool
+    ) -> None:
+        self.rows_done = 0
+        self._source = (table, evidence, request)
+        self._rows_on_stdout = rows_on_stdout
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        from kafkalog_reader import registry
+        from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
+        from kafkalog_reader.cli.rows import parts
+
+        table, evidence, request = self._source
+        welcome = bar_is_welcome(rows_on_stdout=self._rows_on_stdout)
+        total = None
+        if welcome:
+            total = sum(unit.size_in_bytes for unit in table.units(evidence, request))
+        with ReadProgress(total, shown=welcome) as progress:
+            session().how_far = lambda: (
+                f"{plural(self.rows_done, 'row')} of {table.name}, {progress}"
+            )
+            for rows in registry.read(table, evidence, request, progress):
+                yield from parts(rows)
 
 
-def write_rows(writer: RowWriter, sink: IO[bytes], rows: Iterator[pa.RecordBatch]) -> None:
+def write_rows(
+    writer: RowWriter, sink: IO[bytes], reading: Reading, taken_from: Take = lambda rows: rows
+) -> None:
     """Write all rows; after Ctrl-C those that are there, properly ended."""
     try:
-        for some in rows:
+        for rows in reading:
             with whole():
-                writer.write(some)
+                writer.write(taken_from(rows))
                 sink.flush()  # whoever reads the pipe sees rows as they are found
+                reading.rows_done += rows.num_rows
     except KeyboardInterrupt:
         writer.close()
         raise

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from kafkalog_reader.cli.cells import joined, plain
 from kafkalog_reader.cli.printable import for_stdout, stdout_is_unicode
-from kafkalog_reader.cli.rows import concatenated, parts
+from kafkalog_reader.cli.rows import concatenated
 
 LOOKED_AT: Final = 1000
 """Rows that settle the widths; wider cells further down push their row to the right."""
@@ -29,20 +29,16 @@ class TextTable:
         self._widths: list[int] | None = None
 
     def write(self, rows: pa.RecordBatch) -> None:
-        for part in parts(rows):
-            self._write_part(part)
-
-    def close(self) -> None:
-        if self._widths is None:  # no row at all: the names say that it is no error
-            self._settle([pa.array([], pa.string()) for _ in self._schema])
-
-    def _write_part(self, rows: pa.RecordBatch) -> None:
         if not self._schema.names:
             return
         cells = [self._cells(column) for column in rows.columns]
         if self._widths is None:
             self._settle([column[:LOOKED_AT] for column in cells])
         self._sink.write(self._lines(cells))
+
+    def close(self) -> None:
+        if self._widths is None:  # no row at all: the names say that it is no error
+            self._settle([pa.array([], pa.string()) for _ in self._schema])
 
     def _cells(self, column: pa.Array) -> pa.StringArray:
         text = plain(column, self._rendering)

@@ -6,7 +6,7 @@ import hashlib
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,7 @@ class Answer:
 
 
 Run = Callable[..., Answer]
+Start = Callable[..., "subprocess.Popen[bytes]"]
 
 
 @pytest.fixture
@@ -54,7 +55,7 @@ def start(
         cwd=options.pop("cwd", ROOT),
         env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
         stdout=options.pop("stdout", subprocess.PIPE),
-        stderr=subprocess.PIPE,
+        stderr=options.pop("stderr", subprocess.PIPE),
         **options,
     )
 
@@ -72,8 +73,22 @@ def run_process() -> Run:
 
 
 @pytest.fixture
-def start_process() -> Callable[..., subprocess.Popen[bytes]]:
-    return start
+def start_process() -> Iterator[Start]:
+    """Start processes that are gone, with their pipes, when the test is over."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def start_one(*arguments: object, **options: Any) -> subprocess.Popen[bytes]:
+        started.append(start(*arguments, **options))
+        return started[-1]
+
+    yield start_one
+    for process in started:
+        if process.poll() is None:
+            process.kill()
+        process.wait(60)
+        for pipe in (process.stdout, process.stderr):
+            if pipe is not None:
+                pipe.close()
 
 
 @pytest.fixture

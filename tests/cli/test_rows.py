@@ -29,7 +29,8 @@ def written(output_format: str, *batches: pa.RecordBatch, rendering: str | None 
     sink = io.BytesIO()
     writer = row_writer(output_format, sink, batches[0].schema, rendering)
     for batch in batches:
-        writer.write(batch)
+        if batch.num_rows:
+            writer.write(batch)
     writer.close()
     return sink.getvalue()
 
@@ -46,13 +47,23 @@ def test_json_without_columns_still_counts_the_rows() -> None:
     assert written("json", empty) == b"{}\n" * 3
 
 
-def test_json_of_rows_larger_than_a_part_is_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "RENDERED_AT_ONCE", 10)
+def test_rows_are_cut_into_parts_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "WRITTEN_AT_ONCE", 1000)
     values = [b"x" * 100, b"", b"y" * 30, None] * 50
     batch = pa.RecordBatch.from_pydict({"value": pa.array(values)})
-    lines = written("json", batch, rendering="hex").decode().splitlines()
+    cut = list(rows.parts(batch))
+    assert pa.Table.from_batches(cut).equals(pa.Table.from_batches([batch]))
+    assert all(part.nbytes <= 2000 for part in cut)
+    lines = written("json", *cut, rendering="hex").decode().splitlines()
     shown = [None if value is None else value.hex() for value in values]
     assert [json.loads(line)["value"] for line in lines] == shown
+
+
+def test_a_row_larger_than_a_part_is_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "WRITTEN_AT_ONCE", 10)
+    batch = pa.RecordBatch.from_pydict({"value": [b"x" * 100] * 3})
+    assert [part.num_rows for part in rows.parts(batch)] == [1, 1, 1]
+    assert list(rows.parts(batch.slice(0, 0))) == []
 
 
 def test_csv_is_read_back_by_another_reader() -> None:
