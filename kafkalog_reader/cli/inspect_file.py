@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.format.layout import Structure
 
 TEXT_LIMIT: Final[int] = 256 << 20
+MAGIC_POSITION: Final[int] = 16
+LEGACY_MAGICS: Final = (0, 1)
 _LATER_SUFFIXES: Final = (".deleted", ".swap", ".cleaned")
 _ENTRY_KINDS: Final = {
     ".index": OFFSET_INDEX,
@@ -110,7 +112,7 @@ def _record_batch(path: str, position: int) -> Iterator[Structure]:
             is_sound = compute_batch_crc(content, header) == header.crc
         except KafkaLogError:
             _check_is_start(windows, position)
-            if len(content) == HEADER_SIZE:
+            if len(content) == HEADER_SIZE and content[MAGIC_POSITION] not in LEGACY_MAGICS:
                 yield record_batch_header_structure(content, where)
             raise
         if not is_sound:  # a batch with a sound CRC is one, even behind a damaged region

@@ -239,6 +239,18 @@ def test_file_that_begins_with_no_batch_says_why(
     assert problem in str(raised)
 
 
+def test_legacy_message_is_not_shown_as_if_it_were_a_batch(tmp_path: Path) -> None:
+    result = _inspect(str(_written(tmp_path, LOG, LEGACY_V1 * 9)))
+    assert result.stdout == ""
+    assert isinstance(result.exception, UnsupportedFormatError)
+
+
+def test_impossible_header_is_shown_before_the_error(tmp_path: Path) -> None:
+    result = _inspect(str(_written(tmp_path, LOG, PLAIN[:16] + b"\x09" + PLAIN[17:])))
+    assert " 16  09                        magic                  9" in result.stdout
+    assert isinstance(result.exception, UnsupportedFormatError)
+
+
 def test_damaged_record_is_shown_up_to_the_damage(tmp_path: Path) -> None:
     good = data_batch(0, [Record(offset_delta=0, key=b"k")])
     payload = good.build()[61:] + bytes.fromhex("20 00 00 02 01 7e 61")

@@ -1,0 +1,124 @@
+"""Every file of every committed capture is read, and what is written again is what Kafka wrote."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.format.checkpoint import (
+    build_leader_epoch_checkpoint,
+    build_offset_checkpoint,
+    parse_leader_epoch_checkpoint,
+    parse_offset_checkpoint,
+)
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.meta_properties import build_meta_properties, parse_meta_properties
+from kafkalog_reader.format.partition_metadata import (
+    build_partition_metadata,
+    parse_partition_metadata,
+)
+from kafkalog_reader.format.producer_snapshot import (
+    build_producer_snapshot,
+    parse_producer_snapshot,
+)
+from kafkalog_reader.format.record_batch import build_record_batch, parse_record_batch
+from kafkalog_reader.format.record_batch_header import (
+    HEADER_SIZE,
+    RecordBatchHeader,
+    parse_record_batch_header,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+CAPTURES = Path(__file__).parents[2] / "fixtures" / "captures"
+COMPUTED = {"length", "crc", "records_count"}
+
+
+def _contents(pattern: str) -> list[tuple[LogPosition, bytes]]:
+    """Find the files of that name in all captures; there must be some, and some with content."""
+    paths = sorted(path for path in CAPTURES.rglob(pattern) if path.is_file())
+    contents = [(LogPosition(str(path), 0), path.read_bytes()) for path in paths]
+    assert any(content for _, content in contents), f"no {pattern} in fixtures/captures"
+    return contents
+
+
+def _record_batches(content: bytes, where: LogPosition) -> Iterator[bytes]:
+    """Yield the batches of a log; behind the last may be what a frozen broker preallocated."""
+    end = len(content.rstrip(b"\0"))
+    position = 0
+    while position < end:
+        header = parse_record_batch_header(content[position : position + HEADER_SIZE], where)
+        yield content[position : position + header.size_in_bytes]
+        position += header.size_in_bytes
+
+
+def _rewritten(content: bytes, where: LogPosition) -> bytes:
+    """Decode a batch and encode it anew; a compressed payload stays: its level is unknown."""
+    batch = parse_record_batch(content, where)
+    names = {field.name for field in fields(RecordBatchHeader)} - COMPUTED
+    payload = None if batch.header.codec_id == Codec.NONE else content[HEADER_SIZE:]
+    return build_record_batch(
+        batch.records, payload=payload, **{name: getattr(batch.header, name) for name in names}
+    )
+
+
+def test_every_record_batch_of_a_real_broker_is_written_byte_for_byte() -> None:
+    differing = [
+        where
+        for where, content in _contents("*.log")
+        for batch in _record_batches(content, where)
+        if _rewritten(batch, where) != batch
+    ]
+    assert differing == []
+
+
+@pytest.mark.parametrize(
+    ("pattern", "rewrite"),
+    [
+        pytest.param(
+            "*-offset-checkpoint",
+            lambda content, where: build_offset_checkpoint(parse_offset_checkpoint(content, where)),
+            id="offset_checkpoint",
+        ),
+        pytest.param(
+            "leader-epoch-checkpoint",
+            lambda content, where: build_leader_epoch_checkpoint(
+                parse_leader_epoch_checkpoint(content, where)
+            ),
+            id="leader_epoch_checkpoint",
+        ),
+        pytest.param(
+            "partition.metadata",
+            lambda content, where: build_partition_metadata(
+                parse_partition_metadata(content, where)
+            ),
+            id="partition_metadata",
+        ),
+        pytest.param(
+            "*.snapshot",
+            lambda content, where: build_producer_snapshot(parse_producer_snapshot(content, where)),
+            id="producer_snapshot",
+        ),
+    ],
+)
+def test_every_small_file_of_a_real_broker_is_written_byte_for_byte(
+    pattern: str, rewrite: Callable[[bytes, LogPosition], bytes]
+) -> None:
+    differing = [
+        where
+        for where, content in _contents(pattern)
+        if content and rewrite(content, where) != content  # an empty checkpoint has no entries
+    ]
+    assert differing == []
+
+
+def test_every_meta_properties_of_a_real_broker_is_written_with_the_same_lines() -> None:
+    for where, content in _contents("meta.properties"):
+        stored = content.decode().splitlines()[1].removeprefix("#")
+        meta = parse_meta_properties(content, where)
+        assert build_meta_properties(meta, stored=stored) == content
