@@ -22,6 +22,8 @@ MODULES = sorted(
 def layer_of(module: str) -> int | None:
     """The layer of a dotted module, None for what belongs to none (the package itself, others)."""
     parts = module.split(".")
+    if parts[0] not in ("kafkalog_reader", "spark_datasource"):
+        return None  # Python's own io is no layer
     name = parts[1] if parts[0] == "kafkalog_reader" and len(parts) > 1 else parts[0]
     return LAYERS.index(name) if name in LAYERS else None
 
