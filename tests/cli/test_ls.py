@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import cluster, replica
-from kafkalog_reader.cli.ls import lines_of
+from kafkalog_reader.cli.replica_list import lines_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -93,7 +93,10 @@ def test_replicas_are_sorted_by_partition_number_then_broker() -> None:
     [
         ({"cleanShutdown": False}, "not shut down cleanly"),
         ({"state": "delete"}, "marked for deletion"),
-        ({"state": "stray", "tornBytes": 36}, "stray: the broker set it aside, torn tail of 36 B"),
+        (
+            {"state": "stray", "tornBytes": 36},
+            "stray: the broker set it aside, 36 B behind the log end",
+        ),
         ({"cleanShutdown": None}, "345 B"),
     ],
 )
@@ -113,3 +116,23 @@ def test_list_is_ascii_where_standard_output_is(
 ) -> None:
     monkeypatch.setenv("LC_ALL", "C")
     assert "2-5" in run("ls", untouched).out
+
+
+def test_a_replica_that_cannot_be_read_does_not_hide_the_others(brokers: Path, run: Run) -> None:
+    log = brokers / "broker-2" / "t-0" / "00000000000000000000.log"
+    content = bytearray(log.read_bytes())
+    content[69 + 16] = 3
+    log.write_bytes(content)
+    answer = run("ls", brokers)
+    assert answer.status == 2
+    assert [line.split()[0] for line in answer.out.splitlines()[1:]] == ["1", "2", "3"]
+    assert answer.out.splitlines()[2].split()[3] == "?"
+    assert answer.err.startswith(f"warning: {log} at position 69 (offset 1): ")
+    assert run("ls", brokers, "--format", "json").status == 2
+
+
+def test_a_directory_without_segments_is_no_trouble(brokers: Path, run: Run) -> None:
+    (brokers / "broker-1" / "empty-0").mkdir()
+    answer = run("ls", brokers, "--topic", "empty")
+    assert answer.status == 0
+    assert len(answer.out.splitlines()) == 2
