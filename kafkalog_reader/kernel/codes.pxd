@@ -21,3 +21,10 @@ cdef enum:
     BAD_RECORD_END = 11
     BAD_BATCH_END = 12
     NO_ROOM = 13
+
+cdef enum:
+    SHAPE_OTHER = 0
+    SHAPE_STORED = 1
+    SHAPE_LZ4_BLOCK = 2
+    SHAPE_SNAPPY_BLOCK = 3
+    SHAPE_ZSTD_FRAME = 4

@@ -30,6 +30,13 @@ BAD_RECORD_END: Final = 11
 BAD_BATCH_END: Final = 12
 NO_ROOM: Final = 13  # not wrong: the columns are full; never leaves the kernel
 
+# How a payload is made.
+SHAPE_OTHER: Final = 0  # whatever takes more than one call of a library
+SHAPE_STORED: Final = 1
+SHAPE_LZ4_BLOCK: Final = 2
+SHAPE_SNAPPY_BLOCK: Final = 3
+SHAPE_ZSTD_FRAME: Final = 4
+
 PROBLEMS: Final = {
     BAD_COUNT: "its record count is negative or more than its bytes can hold",
     BAD_OFFSETS: "its offsets are negative or run past 2^63 - 1",

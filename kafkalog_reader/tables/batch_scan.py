@@ -7,6 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
 
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
@@ -46,6 +47,8 @@ _COLUMNS: Final = {
     "producer_epoch": np.int16,
     "magic": np.int8,
 }
+
+_BYTES_A_BATCH: Final = sum(np.dtype(kind).itemsize for kind in _COLUMNS.values())
 
 
 class ScanEnd(Enum):
@@ -98,7 +101,11 @@ class BatchRun:
     @classmethod
     def with_room(cls, buffer: memoryview, window_position: int, capacity: int) -> BatchRun:
         """A run with columns to be filled."""
-        columns = {name: np.empty(capacity, kind) for name, kind in _COLUMNS.items()}
+        room = pa.allocate_buffer(capacity * _BYTES_A_BATCH)  # Arrow's pool hands it out again
+        columns, at = {}, 0
+        for name, kind in _COLUMNS.items():
+            columns[name] = np.frombuffer(room, kind, capacity, at)
+            at += capacity * np.dtype(kind).itemsize
         return cls(buffer, window_position, capacity, **columns)
 
     @property
@@ -189,7 +196,7 @@ class SegmentScan:
     def _runs(self, window: memoryview) -> Iterator[tuple[BatchRun, int]]:
         origin, at, reason = self.end_position, 0, codes.SCAN_FULL
         while at < len(window) and reason == codes.SCAN_FULL:
-            capacity = min(LONGEST_RUN, (len(window) - at) // HEADER_SIZE + 1)
+            capacity = min(LONGEST_RUN, (len(window) - at) // HEADER_SIZE // 8 * 8 + 8)
             run = BatchRun.with_room(window, origin, capacity)
             count, at, reason = record_batches.scan_batches(
                 window, at, len(window), origin, self._check_crc, run, capacity

@@ -16,7 +16,7 @@ from isal import isal_zlib
 
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError
 from kafkalog_reader.format.lz4_frame import decompress_lz4_frame
-from kafkalog_reader.kernel import zstd_frames
+from kafkalog_reader.kernel import codes, payload_shapes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,6 +39,9 @@ _LZ4_BLOCK_SIZE: Final = 1 << 16
 _LZ4_STORED: Final = 1 << 31
 _ONE_CALL: Final = 4 << 20  # within every limit
 _STEP: Final = 1 << 17
+_SCRATCH: Final = 2 << 20
+_lz4_block_into: Final = cramjam.lz4.decompress_block_into
+_snappy_block_into: Final = cramjam.snappy.decompress_raw_into
 _LIBRARY_ERRORS: Final = (zstandard.ZstdError, cramjam.DecompressionError, isal_zlib.error)
 
 _NAMES: Final = pa.array([*CODEC_NAMES, *(f"unknown({number})" for number in (5, 6, 7))])
@@ -82,7 +85,8 @@ class Decompressor:
     def __init__(self, limits: Limits) -> None:
         self.size = 0
         self._limits = limits
-        self._buffer = bytearray(1 << 20)
+        self._buffer = bytearray(_SCRATCH)
+        self._view = memoryview(self._buffer)
         self._zstd = zstandard.ZstdDecompressor(max_window_size=limits.zstd_window)
         self._codecs: dict[int, Callable[[memoryview, LogPosition], None]] = {
             0: self._append,
@@ -95,13 +99,48 @@ class Decompressor:
     @property
     def buffer(self) -> memoryview:
         """Everything decompressed since ``clear``; valid until the next payload."""
-        return memoryview(self._buffer)[: self.size]
+        return self._view[: self.size]
 
     def clear(self) -> None:
         """Forget what was decompressed, and memory that only one giant batch needed."""
         self.size = 0
         if len(self._buffer) > self._limits.ratio_from_bytes:
-            self._buffer = bytearray(1 << 20)
+            self._buffer = bytearray(_SCRATCH)
+            self._view = memoryview(self._buffer)
+
+    def add_simple(self, shape: int, payload: memoryview, bound: int) -> bool:
+        """Append what a payload of a known shape decompresses to, in one call of a library.
+
+        Args:
+            shape: ``codes.SHAPE_…``.
+            payload: the only block.
+            bound: the most bytes that come out.
+
+        Returns:
+            whether it worked; otherwise nothing is appended, and ``add`` says why.
+        """
+        size = self.size
+        scratch = self._view
+        if bound > len(scratch) - size:
+            return False
+        try:
+            if shape == codes.SHAPE_LZ4_BLOCK:
+                self.size += _lz4_block_into(payload, scratch[size:], output_len=bound)
+            elif shape == codes.SHAPE_SNAPPY_BLOCK:
+                self.size += _snappy_block_into(payload, scratch[size : size + bound])
+            elif shape == codes.SHAPE_ZSTD_FRAME:
+                content = self._zstd.decompress(payload, max_output_size=bound)
+                self.size += len(content)
+                scratch[size : self.size] = content
+            elif shape == codes.SHAPE_STORED:
+                self.size += bound
+                scratch[size : self.size] = payload
+            else:
+                return False
+        except _LIBRARY_ERRORS:
+            self.size = size
+            return False
+        return True
 
     def add(self, codec: int, payload: memoryview, where: LogPosition) -> int:
         """Append what a payload decompresses to, and say how many bytes that is.
@@ -129,7 +168,8 @@ class Decompressor:
             grown = bytearray(max(self.size + size, 2 * len(self._buffer)))
             grown[: self.size] = self.buffer
             self._buffer = grown
-        return memoryview(self._buffer)[self.size :]
+            self._view = memoryview(grown)
+        return self._view[self.size :]
 
     def _append(self, content: bytes | memoryview, _where: LogPosition | None = None) -> None:
         size = len(content)
@@ -146,7 +186,7 @@ class Decompressor:
             )
 
     def _append_zstd(self, payload: memoryview, where: LogPosition) -> None:
-        frames, bound = zstd_frames.measure_frames(payload)
+        frames, bound = payload_shapes.measure_zstd(payload)
         if not frames:
             raise CorruptRecordError("zstd frame cut short, or bytes that are none", where)
         if frames == 1 and bound <= _ONE_CALL:

@@ -9,7 +9,7 @@ import numpy as np
 
 from kafkalog_reader.errors import CorruptRecordError, LogPosition
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.kernel import codes, records
+from kafkalog_reader.kernel import codes, payload_shapes, records
 from kafkalog_reader.tables.batch_scan import HEADER_SIZE
 from kafkalog_reader.tables.decompression import Decompressor, Limits
 from kafkalog_reader.tables.record_columns import LARGEST_COLUMN, RecordColumns
@@ -47,6 +47,13 @@ class _Payloads:
         self.row_end = np.empty(self.run.count, np.int64)
         self.problem = np.zeros(self.run.count, np.int32)
         self.problem_position = np.zeros(self.run.count, np.int64)
+
+    @classmethod
+    def behind_each_other(cls, run: BatchRun, ends: list[int]) -> _Payloads:
+        """Payloads that fill a buffer from its start, each up to the next of ``ends``."""
+        stops = np.array(ends, np.int64)
+        starts = np.concatenate([np.zeros(1, np.int64), stops[:-1]])
+        return cls(run, starts, stops - starts)
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  the header's columns
         return getattr(self.run, name)
@@ -117,12 +124,8 @@ class RecordDecoder:
             size = run.size_in_bytes.astype(np.int64) - HEADER_SIZE
             yield from self._decode(run.buffer, _Payloads(run, position, size))
             return
-        start = 0
-        while start < run.count:
-            stop, payloads = self._decompress(run, start)
-            if payloads is not None:
-                yield from self._decode(self._decompressor.buffer, payloads)
-            start = stop
+        for payloads in self._decompress(run):
+            yield from self._decode(self._decompressor.buffer, payloads)
 
     def flush(self) -> Iterator[DecodedRecords]:
         """Yield what is left, if anything is."""
@@ -130,37 +133,51 @@ class RecordDecoder:
             yield self._decoded
         self._decoded = None
 
-    def _decompress(self, run: BatchRun, start: int) -> tuple[int, _Payloads | None]:
-        """Decompress some batches from number ``start`` on, and say where it stopped."""
+    def _decompress(self, run: BatchRun) -> Iterator[_Payloads]:
+        """Decompress batch by batch; yield some whenever they are enough for a kernel call."""
         decompressor = self._decompressor
-        decompressor.clear()
-        positions = (run.position - run.window_position).tolist()
-        sizes = run.size_in_bytes.tolist()
-        codecs = (run.attributes & CODEC_MASK).tolist()
-        done: list[int] = []
+        starts = run.position - run.window_position + HEADER_SIZE
+        stops = starts + run.size_in_bytes - HEADER_SIZE
+        numbers = run.attributes & CODEC_MASK
+        shapes = np.empty(run.count, np.int32)
+        bounds = np.empty(run.count, np.int64)
+        block_starts, block_stops = starts.copy(), stops.copy()
+        payload_shapes.find_shapes(run.buffer, numbers, block_starts, block_stops, shapes, bounds)
+        buffer = run.buffer
+        first = 0
         ends: list[int] = []
-        number = start
-        while number < run.count and decompressor.size < DECOMPRESSED_TOGETHER:
-            begin = positions[number]
-            payload = run.buffer[begin + HEADER_SIZE : begin + sizes[number]]
-            try:
-                if run.records_count[number]:  # an emptied batch keeps no payload worth a look
-                    decompressor.add(codecs[number], payload, self._file)
-            except CorruptRecordError as error:
-                where = batch_position(self._piece, run, number)
-                self._damage.left_out(CorruptRecordError(error.problem, where))
-            else:
-                done.append(number)
-                ends.append(decompressor.size)
-            number += 1
-        if not done:
-            return number, None
-        stops = np.array(ends, np.int64)
-        starts = np.concatenate([[0], stops[:-1]])
-        everything = len(done) == run.count
-        return number, _Payloads(
-            run if everything else run.taken(np.array(done)), starts, stops - starts
-        )
+        decompressor.clear()
+        for number, (shape, start, stop, bound) in enumerate(
+            zip(
+                shapes.tolist(),
+                block_starts.tolist(),
+                block_stops.tolist(),
+                bounds.tolist(),
+                strict=True,
+            )
+        ):
+            if not decompressor.add_simple(shape, buffer[start:stop], bound):
+                payload = buffer[starts[number] : stops[number]]
+                self._decompress_with_care(run, number, payload)
+            ends.append(decompressor.size)
+            if decompressor.size >= DECOMPRESSED_TOGETHER:
+                yield _Payloads.behind_each_other(run.taken(slice(first, number + 1)), ends)
+                decompressor.clear()
+                first, ends = number + 1, []
+        if ends:
+            part = run.taken(slice(first, run.count)) if first else run
+            yield _Payloads.behind_each_other(part, ends)
+
+    def _decompress_with_care(self, run: BatchRun, number: int, payload: memoryview) -> None:
+        """Decompress one batch step by step; one that does not decompress has no records."""
+        if run.records_count[number] == 0:  # an emptied batch has no payload worth a look
+            return
+        try:
+            self._decompressor.add(int(run.attributes[number]) & CODEC_MASK, payload, self._file)
+        except CorruptRecordError as error:
+            run.records_count[number] = 0
+            where = batch_position(self._piece, run, number)
+            self._damage.left_out(CorruptRecordError(error.problem, where))
 
     def _decode(self, source: memoryview, payloads: _Payloads) -> Iterator[DecodedRecords]:
         batches = records.UncompressedBatches(source, payloads)

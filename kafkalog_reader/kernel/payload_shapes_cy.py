@@ -1,0 +1,216 @@
+# cython: boundscheck=False, wraparound=False, initializedcheck=False
+"""Which compressed payloads are made the way nearly all are: one block, sized up before it is read.
+
+Those take one call of a codec library. All others are taken apart step by step by whoever asked.
+Sources: LZ4 frame format 1.6, snappy-java SnappyOutputStream, RFC 8878 section 3.1.1.
+"""
+
+from __future__ import annotations
+
+import cython
+from cython.cimports.kafkalog_reader.kernel.codes import (
+    SHAPE_LZ4_BLOCK,
+    SHAPE_OTHER,
+    SHAPE_SNAPPY_BLOCK,
+    SHAPE_STORED,
+    SHAPE_ZSTD_FRAME,
+)
+from cython.cimports.kafkalog_reader.kernel.primitives import (
+    int64_at,
+    read_bytes,
+    read_int16,
+    uint32_at,
+    write_int32,
+    write_int64,
+)
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def little_endian(
+    source: cython.p_const_uchar, position: cython.Py_ssize_t, size: cython.int
+) -> cython.longlong:
+    value: cython.longlong = 0
+    byte: cython.int
+    for byte in range(size):
+        value |= cython.cast(cython.longlong, source[position + byte]) << (8 * byte)
+    return value
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def zstd_header_size(descriptor: cython.int) -> cython.int:
+    """Of magic, descriptor, window, dictionary id and content size."""
+    single_segment: cython.int = descriptor >> 5 & 1
+    dictionary_id: cython.int = descriptor & 3
+    content_size: cython.int = descriptor >> 6
+    size: cython.int = 5 + 1 - single_segment
+    if dictionary_id == 3:
+        size += 4
+    else:
+        size += dictionary_id
+    if content_size > 0:
+        size += 1 << content_size
+    else:
+        size += single_segment
+    return size
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def zstd_frame(
+    source: cython.p_const_uchar, at: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> tuple[cython.Py_ssize_t, cython.longlong]:
+    """The end of the whole frame at ``at``, -1 without one, and the most bytes it stands for."""
+    descriptor: cython.int
+    kind: cython.int
+    header: cython.longlong
+    size: cython.longlong
+    bound: cython.longlong = 0
+    last: cython.bint = False
+    largest_block: cython.longlong = 128 << 10
+    zstd_magic: cython.longlong = 0xFD2F_B528
+    skippable_magic: cython.longlong = 0x184D_2A5
+    if end - at < 8:
+        return -1, 0
+    header = little_endian(source, at, 4)
+    if header >> 4 == skippable_magic:
+        size = little_endian(source, at + 4, 4)
+        if size > end - at - 8:
+            return -1, 0
+        return at + 8 + size, 0
+    descriptor = source[at + 4]
+    if header != zstd_magic or zstd_header_size(descriptor) > end - at:
+        return -1, 0
+    at += zstd_header_size(descriptor)
+    while not last:
+        if end - at < 3:
+            return -1, 0
+        header = little_endian(source, at, 3)
+        at += 3
+        last = (header & 1) != 0
+        kind = header >> 1 & 3
+        size = header >> 3
+        bound += largest_block if kind == 2 else size
+        if kind == 1:  # one byte, repeated
+            size = 1
+        if kind == 3 or size > end - at:
+            return -1, 0
+        at += size
+    if descriptor & 4:  # a checksum of the content
+        if end - at < 4:
+            return -1, 0
+        at += 4
+    return at, bound
+
+
+def measure_zstd(payload: cython.const[cython.uchar][::1]) -> tuple[int, int]:
+    """Count the whole frames that fill ``payload``, and bound what they decompress to.
+
+    Returns:
+        the number of frames, 0 when ``payload`` is not made of whole frames alone; and the most
+        bytes that their blocks can stand for.
+    """
+    source: cython.p_const_uchar = read_bytes(payload)
+    at: cython.Py_ssize_t = 0
+    end: cython.Py_ssize_t = len(payload)
+    frames: cython.longlong = 0
+    total: cython.longlong = 0
+    bound: cython.longlong
+    with cython.nogil:
+        while 0 <= at < end:
+            at, bound = zstd_frame(source, at, end)
+            total += bound
+            frames += 1
+    return (frames if at == end else 0), total
+
+
+def find_shapes(
+    buffer: cython.const[cython.uchar][::1],
+    codec: cython.const[cython.short][::1],
+    start: cython.longlong[::1],
+    stop: cython.longlong[::1],
+    shape: cython.int[::1],
+    bound: cython.longlong[::1],
+) -> None:
+    """Look at the payloads of many batches.
+
+    Args:
+        buffer: holds the payloads.
+        codec: bits 0 to 2 of each batch's attributes.
+        start: of each payload; becomes that of its only block.
+        stop: of each payload; becomes that of its only block.
+        shape: receives ``codes.SHAPE_…``.
+        bound: receives the most bytes that come out; 0 with ``SHAPE_OTHER``.
+    """
+    source: cython.p_const_uchar = read_bytes(buffer)
+    available: cython.longlong = len(buffer)
+    count: cython.Py_ssize_t = len(codec)
+    if min(len(start), len(stop), len(shape), len(bound)) < count:
+        raise ValueError(f"columns shorter than {count}")
+    codecs: cython.pointer[cython.const[cython.short]] = read_int16(codec)
+    starts: cython.p_longlong = write_int64(start)
+    stops: cython.p_longlong = write_int64(stop)
+    shapes: cython.p_int = write_int32(shape)
+    bounds: cython.p_longlong = write_int64(bound)
+    batch: cython.Py_ssize_t
+    at: cython.Py_ssize_t
+    end: cython.Py_ssize_t
+    size: cython.longlong
+    magic: cython.longlong
+    byte: cython.longlong
+    shift: cython.int
+    lz4_frame_start: cython.longlong = 0x4060_184D_2204  # magic, flags 60, block size 40
+    snappy_magic: cython.longlong = -0x7DAC_B1BE_AFAF_A700
+    with cython.nogil:
+        for batch in range(count):
+            shapes[batch] = SHAPE_OTHER
+            bounds[batch] = 0
+            at = starts[batch]
+            end = stops[batch]
+            if at < 0 or end < at or end > available:
+                continue
+            if codecs[batch] == 0:
+                shapes[batch] = SHAPE_STORED
+                bounds[batch] = end - at
+            elif codecs[batch] == 3 and end - at >= 15:
+                magic = little_endian(source, at, 6)
+                size = little_endian(source, at + 7, 4)
+                # 82 is the right checksum of these flags; the end mark follows the only block
+                if (
+                    magic == lz4_frame_start
+                    and source[at + 6] == 0x82
+                    and 0 < size <= 0x1_0000
+                    and size <= end - at - 15
+                    and little_endian(source, at + 11 + size, 4) == 0
+                ):
+                    shapes[batch] = SHAPE_LZ4_BLOCK
+                    starts[batch] = at + 11
+                    stops[batch] = at + 11 + size
+                    bounds[batch] = 0x1_0000
+            elif codecs[batch] == 2 and end - at >= 21:
+                size = uint32_at(source, at + 16)
+                if int64_at(source, at) == snappy_magic and size > 0 and size == end - at - 20:
+                    at += 20
+                    magic = 0  # the announced size: a varint without a sign
+                    shift = 0
+                    while at < end and shift < 35:
+                        byte = source[at]
+                        at += 1
+                        magic |= (byte & 0x7F) << shift
+                        shift += 7
+                        if byte < 0x80:
+                            shapes[batch] = SHAPE_SNAPPY_BLOCK
+                            starts[batch] = end - size
+                            bounds[batch] = magic
+                            break
+            elif codecs[batch] == 4:
+                at, size = zstd_frame(source, at, end)
+                if at == end:
+                    shapes[batch] = SHAPE_ZSTD_FRAME
+                    bounds[batch] = size
