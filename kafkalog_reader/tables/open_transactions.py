@@ -64,12 +64,15 @@ class OpenTransactions:
     decided: list[tuple[int, int]] = field(default_factory=list)
     is_known: bool = True
 
-    def last_stable_offset(self, high_watermark: int) -> int | None:
-        """Where a read_committed consumer has to stop; None where damage hides it."""
+    def last_stable_offset(self, high_watermark: int, log_start: int) -> int | None:
+        """Where a read_committed consumer has to stop; None where damage hides it.
+
+        Never below the log start, which a request to delete records can move into a transaction.
+        """
         if not self.is_known:
             return None
         undecided = [first for first, marker in self.decided if marker >= high_watermark]
-        return min([high_watermark, *self.open.values(), *undecided])
+        return max(log_start, min([high_watermark, *self.open.values(), *undecided]))
 
 
 def replay_transactions(

@@ -187,25 +187,33 @@ class _Replica:
             log_start=log_start,
             log_end=log_end,
         )
-        columns = {
+        columns: dict[str, int | None] = {
             "highWatermarkLow": high_watermark.low,
             "highWatermarkHigh": high_watermark.high,
         }
         if not self.wanted.isdisjoint(_LAST_STABLE):
-            columns |= self._last_stable_columns(high_watermark)
+            columns |= self._last_stable_columns(high_watermark, log_start)
         return columns
 
-    def _last_stable_columns(self, high_watermark: HighWatermark) -> dict[str, Any]:
+    def _last_stable_columns(
+        self, high_watermark: HighWatermark, log_start: int
+    ) -> dict[str, int | None]:
+        # Where nothing proves more than the log start, nothing is read to find what is stable
+        # there: without its checkpoints a copy would be replayed from its first segment on.
+        is_proven = high_watermark.low > log_start
         transactions = replay_transactions(
             self.directory,
-            decided_from=high_watermark.low,
+            decided_from=high_watermark.low if is_proven else high_watermark.high,
             log_end=high_watermark.high,
             mode=self.mode,
             progress=self.progress,
         )
+        low = high_watermark.low
         return {
-            "lastStableOffset": transactions.last_stable_offset(high_watermark.high),
-            "lastStableOffsetLow": transactions.last_stable_offset(high_watermark.low),
+            "lastStableOffset": transactions.last_stable_offset(high_watermark.high, log_start),
+            "lastStableOffsetLow": (
+                transactions.last_stable_offset(low, log_start) if is_proven else low
+            ),
         }
 
 
