@@ -11,6 +11,8 @@ from kafkalog_reader import __version__
 from kafkalog_reader.cli.main import COMMANDS, kafkalog
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import Run
 
 HEAVY = ("pyarrow", "numpy", "construct", "rich", "pyspark", "zstandard")
@@ -46,6 +48,14 @@ def test_help_imports_nothing_heavy(arguments: list[str], run_process: Run) -> N
     imported = set(re.findall(r"\| +([\w.]+)$", answer.err, re.MULTILINE))
     assert "click" in imported
     assert imported.isdisjoint(HEAVY)
+
+
+def test_a_list_of_replicas_needs_no_pandas(brokers: Path, run_process: Run) -> None:
+    answer = run_process("ls", brokers, environment={"PYTHONPROFILEIMPORTTIME": "1"})
+    assert answer.status == 0
+    imported = set(re.findall(r"\| +([\w.]+)$", answer.err, re.MULTILINE))
+    assert "pyarrow" in imported
+    assert imported.isdisjoint({"pandas.core", "rich", "pyspark", "pyarrow.parquet"})
 
 
 def test_version_is_the_packages(run: Run) -> None:
