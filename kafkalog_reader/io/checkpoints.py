@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.format.checkpoint import (
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import LogDirectory
 
 TopicPartition = tuple[str, int]
+
+_SMALL: Final = 1 << 20
+"""Bytes of a checkpoint, some 30,000 rows, of which many may stay in memory."""
 
 
 def read_offset_checkpoint(path: str, *, follow_links: bool = False) -> dict[TopicPartition, int]:
@@ -56,7 +59,8 @@ def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartitio
     except OSError:  # absent or refused: reading it tells which
         return MappingProxyType(read_offset_checkpoint(path, follow_links=root.follow_links))
     version = (status.st_ino, status.st_size, status.st_mtime_ns)
-    return _offset_checkpoint_of(path, root.follow_links, version)
+    read = _read_small_version if status.st_size <= _SMALL else _read_large_version
+    return read(path, root.follow_links, version)
 
 
 def checkpoint_path(root: LogDirectory, name: str) -> str:
@@ -64,13 +68,15 @@ def checkpoint_path(root: LogDirectory, name: str) -> str:
     return os.path.join(root.path, name)
 
 
-@lru_cache(maxsize=4)
-def _offset_checkpoint_of(
-    path: str,
-    follow_links: bool,
-    _version: tuple[int, int, int],
+def _read_version(
+    path: str, follow_links: bool, _version: tuple[int, int, int]
 ) -> Mapping[TopicPartition, int]:
     return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
+
+
+# A plan asks broker after broker for partition after partition: a file of every broker should stay.
+_read_small_version = lru_cache(maxsize=32)(_read_version)
+_read_large_version = lru_cache(maxsize=4)(_read_version)
 
 
 def read_leader_epochs(
