@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 LINES_AT_ONCE: Final = 1000
 
 
-@click.command("dump")
+@click.command("dump", short_help="Files in the layout of kafka-dump-log.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True)
 @click.option("--deep-iteration", is_flag=True, help="A line for each record under its batch.")
 @click.option(

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Table
 
 
-@click.command("ls")
+@click.command("ls", short_help="One line a replica: broker, offsets, size, state.")
 @paths_argument
 @click.option(
     "--format",
@@ -44,7 +44,7 @@ def ls_command(
     Example:
       kafkalog ls /mnt/b1 /mnt/b2 --topic orders
 
-    HIGH WATERMARK is what the replica's own files prove: 2–5 means somewhere from 2 to 5. LSO is
+    HIGH WATERMARK is what the replica's own files prove: 2-5 means somewhere from 2 to 5. LSO is
     the last stable offset, EPOCH the leader epoch of the last batch. A ? is not known from these
     files. `kafkalog table replicas` has every column. The exit status is 2 when a replica could not
     be read; the others are shown.

@@ -46,7 +46,7 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
     return [CompletionItem(name) for name in TABLES if name.startswith(start)]
 
 
-@click.command("table")
+@click.command("table", short_help="The rows of a table, as text, JSON, CSV, Arrow or Parquet.")
 @click.argument("name", metavar="NAME", shell_complete=_complete_name)
 @paths_argument
 @click.option(
@@ -59,7 +59,12 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
 )
 @click.option("--output", metavar="FILE", help="Write to this file, never one of the inputs.")
 @click.option("--force", is_flag=True, help="Overwrite the file of --output.")
-@click.option("--columns", type=Columns(), help="Only these, in this order: nothing else is read.")
+@click.option(
+    "--columns",
+    type=Columns(),
+    metavar="a,b",
+    help="Only these, in this order: nothing else is read.",
+)
 @selection_options
 @click.option("--from-offset", type=Offset(), help="The first offset wanted.")
 @click.option("--to-offset", type=Offset(), help="The first offset not wanted any more.")
@@ -102,7 +107,7 @@ def table_command(
     are base64 in JSON and CSV; --render utf8 writes bytes that are no text as \\xNN. In CSV an
     apostrophe stands before text that a spreadsheet would take for a formula. JSON keeps nulls.
 
-    The exit status is 1 only for the table findings, when one reaches --fail-on.
+    The exit status is 1 only for the table findings, when one is as bad as --fail-on says.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.output import check_destination, destination, row_writer

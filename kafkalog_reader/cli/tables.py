@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Column, Table
 
 
-@click.command("tables")
+@click.command("tables", short_help="The tables and their columns, with types and units.")
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @click.option(
     "--format",

@@ -30,6 +30,7 @@ def test_every_command_has_a_help_text_with_an_example(name: str) -> None:
     answer = CliRunner().invoke(kafkalog, [name, "--help"])
     assert answer.exit_code == 0
     assert f"kafkalog {name} " in answer.output.split("Example", 1)[1]
+    assert answer.output.isascii()
 
 
 @pytest.mark.parametrize("name", COMMANDS)
