@@ -28,3 +28,4 @@ cdef enum:
     SHAPE_LZ4_BLOCK = 2
     SHAPE_SNAPPY_BLOCK = 3
     SHAPE_ZSTD_FRAME = 4
+    SHAPE_GZIP = 5

@@ -36,6 +36,7 @@ SHAPE_STORED: Final = 1
 SHAPE_LZ4_BLOCK: Final = 2
 SHAPE_SNAPPY_BLOCK: Final = 3
 SHAPE_ZSTD_FRAME: Final = 4
+SHAPE_GZIP: Final = 5
 
 PROBLEMS: Final = {
     BAD_COUNT: "its record count is negative or more than its bytes can hold",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import cython
 from cython.cimports.kafkalog_reader.kernel.codes import (
+    SHAPE_GZIP,
     SHAPE_LZ4_BLOCK,
     SHAPE_OTHER,
     SHAPE_SNAPPY_BLOCK,
@@ -146,7 +147,7 @@ def find_shapes(
         start: of each payload; becomes that of its only block.
         stop: of each payload; becomes that of its only block.
         shape: receives ``codes.SHAPE_…``.
-        bound: receives the most bytes that come out; 0 with ``SHAPE_OTHER``.
+        bound: receives the most bytes that come out, where the shape tells.
     """
     source: cython.p_const_uchar = read_bytes(buffer)
     available: cython.longlong = len(buffer)
@@ -178,6 +179,8 @@ def find_shapes(
             if codecs[batch] == 0:
                 shapes[batch] = SHAPE_STORED
                 bounds[batch] = end - at
+            elif codecs[batch] == 1:  # says its size nowhere; most are one member
+                shapes[batch] = SHAPE_GZIP
             elif codecs[batch] == 3 and end - at >= 15:
                 magic = little_endian(source, at, 6)
                 size = little_endian(source, at + 7, 4)

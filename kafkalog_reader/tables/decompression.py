@@ -87,6 +87,7 @@ class Decompressor:
         self._limits = limits
         self._buffer = bytearray(_SCRATCH)
         self._view = memoryview(self._buffer)
+        self._usual_size = 1 << 16
         self._zstd = zstandard.ZstdDecompressor(max_window_size=limits.zstd_window)
         self._codecs: dict[int, Callable[[memoryview, LogPosition], None]] = {
             0: self._append,
@@ -129,7 +130,15 @@ class Decompressor:
             elif shape == codes.SHAPE_SNAPPY_BLOCK:
                 self.size += _snappy_block_into(payload, scratch[size : size + bound])
             elif shape == codes.SHAPE_ZSTD_FRAME:
-                content = self._zstd.decompress(payload, max_output_size=bound)
+                most = min(bound, self._usual_size)  # allocated, whatever comes out
+                content = self._zstd.decompress(payload, max_output_size=most)
+                self.size += len(content)
+                scratch[size : self.size] = content
+            elif shape == codes.SHAPE_GZIP:
+                member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
+                content = member.decompress(payload, len(scratch) - size)
+                if not member.eof or member.unused_data:
+                    return False
                 self.size += len(content)
                 scratch[size : self.size] = content
             elif shape == codes.SHAPE_STORED:
@@ -190,7 +199,9 @@ class Decompressor:
         if not frames:
             raise CorruptRecordError("zstd frame cut short, or bytes that are none", where)
         if frames == 1 and bound <= _ONE_CALL:
-            self._append(self._zstd.decompress(payload, max_output_size=bound))
+            content = self._zstd.decompress(payload, max_output_size=bound)
+            self._usual_size = max(self._usual_size, 2 * len(content))
+            self._append(content)
             return
         start = self.size
         with self._zstd.stream_reader(payload, read_across_frames=True) as stream:

@@ -1,0 +1,33 @@
+"""Both kernels: the one that was built and the same source interpreted."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+MODULES = ("payload_shapes", "record_batches", "records")
+
+
+def load_module(name: str, kind: str) -> ModuleType:
+    full_name = f"kafkalog_reader.kernel.{name}_cy"
+    compiled = importlib.import_module(full_name)
+    if kind == "compiled":
+        return compiled
+    source = importlib.import_module("kafkalog_reader.kernel").__path__[0] + f"/{name}_cy.py"
+    spec = importlib.util.spec_from_file_location(f"interpreted_{name}", source)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(params=["interpreted", "compiled"], scope="session")
+def kernel(request: pytest.FixtureRequest) -> SimpleNamespace:
+    modules = {name: load_module(name, request.param) for name in MODULES}
+    compiled = modules["record_batches"].is_compiled()
+    assert compiled == (request.param == "compiled"), "build it: setup.py build_ext --inplace"
+    return SimpleNamespace(**modules)
