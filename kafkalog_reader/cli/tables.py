@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import shutil
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -11,6 +14,11 @@ from kafkalog_reader.cli.run import verbose_option
 
 if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Column, Table
+
+WIDEST_TYPE: Final = 20
+"""One longer type, that of headers, must not push all meanings to the right."""
+NARROWEST: Final = 20
+"""Columns that a meaning needs at least to be wrapped."""
 
 
 @click.command("tables", short_help="The tables and their columns, with types and units.")
@@ -42,14 +50,21 @@ def _as_text(table: Table) -> str:
     from kafkalog_reader.cli.printable import for_stdout
 
     names = max(len(column.name) for column in table.columns)
-    types = max(len(type_name(column)) for column in table.columns)
-    lines = [f"{table.name}: {table.doc}", ""]
+    types = min(WIDEST_TYPE, max(len(type_name(column)) for column in table.columns))
+    lines = [*_wrapped(f"{table.name}: {table.doc}", 0), ""]
     for column in table.columns:
         unit = f" [{column.unit}]" if column.unit else ""
-        lines.append(
-            f"  {column.name:{names}}  {type_name(column):{types}}  {column.doc}{unit}".rstrip()
-        )
+        left = f"  {column.name:{names}}  {type_name(column):{types}}  "
+        lines += _wrapped(f"{left}{column.doc}{unit}", names + types + 6)
     return for_stdout("\n".join([*lines, ""]))
+
+
+def _wrapped(line: str, indentation: int) -> list[str]:
+    """Lines no wider than the terminal; the line as it is in a pipe."""
+    columns = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or columns < indentation + NARROWEST:
+        return [line]
+    return textwrap.wrap(line, columns, subsequent_indent=" " * indentation, drop_whitespace=True)
 
 
 def _as_json(table: Table) -> str:

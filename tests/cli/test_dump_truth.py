@@ -1,4 +1,4 @@
-"""Every line about every file of the real captures, as DumpLogSegments of Kafka 4.3.1 printed it."""
+"""Every line about every file of the real captures is what Kafka 4.3.1 printed about it."""
 
 from __future__ import annotations
 
