@@ -50,7 +50,8 @@ def _as_text(table: Table) -> str:
     from kafkalog_reader.cli.printable import for_stdout
 
     names = max(len(column.name) for column in table.columns)
-    types = min(WIDEST_TYPE, max(len(type_name(column)) for column in table.columns))
+    sizes = [len(type_name(column)) for column in table.columns]
+    types = max([size for size in sizes if size <= WIDEST_TYPE], default=WIDEST_TYPE)
     lines = [*_wrapped(f"{table.name}: {table.doc}", 0), ""]
     for column in table.columns:
         unit = f" [{column.unit}]" if column.unit else ""
