@@ -62,9 +62,21 @@ class Codec(IntEnum):
 
 
 def decompress(
-    codec: Codec, payload: bytes, where: LogPosition, *, limit: int = MAX_DECOMPRESSED_SIZE
+    codec: Codec,
+    payload: bytes,
+    where: LogPosition,
+    *,
+    limit: int = MAX_DECOMPRESSED_SIZE,
+    magic: int = 2,
 ) -> bytes:
-    """Decompress the payload of a record batch.
+    """Decompress the payload of a record batch, or the value of a wrapper message.
+
+    Args:
+        codec: how it was compressed.
+        payload: all of it.
+        where: the place to name in errors.
+        limit: the most bytes that may come out.
+        magic: of the batch or wrapper; the LZ4 frames of magic 0 have another header checksum.
 
     Raises:
         CorruptRecordError: the payload is not what the codec's writer makes.
@@ -78,12 +90,12 @@ def decompress(
         case Codec.SNAPPY:
             return decompress_snappy(payload, where, limit)
         case Codec.LZ4:
-            return decompress_lz4_frame(payload, where, limit)
+            return decompress_lz4_frame(payload, where, limit, check_header=magic > 0)
         case Codec.ZSTD:
             return _decompress_zstd(payload, where, limit)
 
 
-def compress(codec: Codec, content: bytes) -> bytes:
+def compress(codec: Codec, content: bytes, *, magic: int = 2) -> bytes:
     """Compress records as a Kafka client would; the same input gives the same bytes."""
     match codec:
         case Codec.NONE:
@@ -93,7 +105,7 @@ def compress(codec: Codec, content: bytes) -> bytes:
         case Codec.SNAPPY:
             return compress_snappy(content)
         case Codec.LZ4:
-            return compress_lz4_frame(content)
+            return compress_lz4_frame(content, checksum_of_magic_0=magic == 0)
         case Codec.ZSTD:
             return zstandard.ZstdCompressor(write_content_size=False).compress(content)
 

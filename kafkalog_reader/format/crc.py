@@ -1,10 +1,12 @@
 """CRC-32C (Castagnoli), as Kafka stores it over record batches and producer snapshots.
 
-crcmod is the portable path and the independent check of the fast one in the kernel.
+crcmod is the portable path and the independent check of the fast one in the kernel. Messages of
+formats 0 and 1 have the CRC-32 of Ethernet and zip files instead.
 """
 
 from __future__ import annotations
 
+import zlib
 from typing import TYPE_CHECKING, Final
 
 import crcmod.predefined
@@ -18,3 +20,8 @@ _crc32c: Final[Callable[[bytes], int]] = crcmod.predefined.mkPredefinedCrcFun("c
 def compute_crc32c(content: bytes) -> int:
     """Compute the unsigned CRC-32C of ``content``; of ``b"123456789"`` it is 0xE3069283."""
     return _crc32c(content)
+
+
+def compute_crc32(content: bytes) -> int:
+    """Compute the unsigned CRC-32 of ``content``; of ``b"123456789"`` it is 0xCBF43926."""
+    return zlib.crc32(content)

@@ -54,6 +54,8 @@ LZ4_FRAME_DESCRIPTOR: Final = Struct(  # little-endian, unlike everything that K
     "header_checksum" / Byte,
 )
 _MAGIC_SIZE: Final[int] = 4
+_CHECKSUM_POSITION: Final[int] = 6
+"""Where no content size is stored, as in what is written here."""
 _STORED: Final[int] = 0x8000_0000
 """Set in a block's size when the block is not compressed."""
 
@@ -67,14 +69,23 @@ class _Frame:
     block_checksums: bool
 
 
-def decompress_lz4_frame(payload: bytes, where: LogPosition, limit: int) -> bytes:
+def decompress_lz4_frame(
+    payload: bytes, where: LogPosition, limit: int, *, check_header: bool = True
+) -> bytes:
     """Decompress the first frame of ``payload``; bytes behind its end mark are ignored.
+
+    Args:
+        payload: starts with the frame.
+        where: the place to name in errors.
+        limit: the most bytes that may come out.
+        check_header: False reads the frames of magic 0, whose header checksum was computed over
+            too much (KAFKA-3160).
 
     Raises:
         CorruptRecordError: no frame that Kafka reads, a wrong checksum, or no end mark.
         UnsupportedFormatError: more than ``limit`` bytes come out.
     """
-    frame = _parse_frame(payload, where)
+    frame = _parse_frame(payload, where, check_header=check_header)
     position = frame.blocks_start
     blocks: list[bytes] = []
     size = 0
@@ -98,19 +109,26 @@ def decompress_lz4_frame(payload: bytes, where: LogPosition, limit: int) -> byte
     return b"".join(blocks)
 
 
-def compress_lz4_frame(content: bytes) -> bytes:
-    """Write a frame of independent 64 KiB blocks, as Kafka's clients do."""
-    return bytes(
-        lz4.frame.compress(
-            content,
-            block_size=lz4.frame.BLOCKSIZE_MAX64KB,
-            block_linked=False,
-            store_size=False,
-        )
+def compress_lz4_frame(content: bytes, *, checksum_of_magic_0: bool = False) -> bytes:
+    """Write a frame of independent 64 KiB blocks, as Kafka's clients do.
+
+    Args:
+        content: what the frame shall hold.
+        checksum_of_magic_0: the header checksum covers the frame's magic too (KAFKA-3160).
+    """
+    frame = lz4.frame.compress(
+        content,
+        block_size=lz4.frame.BLOCKSIZE_MAX64KB,
+        block_linked=False,
+        store_size=False,
     )
+    if checksum_of_magic_0:
+        checksum = compute_xxhash32(frame[:_CHECKSUM_POSITION]) >> 8 & 0xFF
+        frame = frame[:_CHECKSUM_POSITION] + bytes([checksum]) + frame[_CHECKSUM_POSITION + 1 :]
+    return bytes(frame)
 
 
-def _parse_frame(payload: bytes, where: LogPosition) -> _Frame:
+def _parse_frame(payload: bytes, where: LogPosition, *, check_header: bool) -> _Frame:
     try:
         descriptor = LZ4_FRAME_DESCRIPTOR.parse(payload)
     except ConstructError as error:
@@ -119,7 +137,7 @@ def _parse_frame(payload: bytes, where: LogPosition) -> _Frame:
         ) from error
     checksum_position = _MAGIC_SIZE + 2 + (8 if descriptor.flags.content_size else 0)
     computed = compute_xxhash32(payload[_MAGIC_SIZE:checksum_position]) >> 8 & 0xFF
-    if descriptor.header_checksum != computed:
+    if check_header and descriptor.header_checksum != computed:
         raise CorruptRecordError(
             f"lz4 header checksum stored 0x{descriptor.header_checksum:02x}, "
             f"computed 0x{computed:02x}",

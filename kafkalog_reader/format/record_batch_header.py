@@ -55,8 +55,9 @@ MAX_SEQUENCE: Final[int] = 2**31 - 1
 
 
 class TimestampType(IntEnum):
-    """Who set the timestamps: the producer, or the leader when it appended."""
+    """Who set the timestamps: the producer, the leader when it appended, or (magic 0) nobody."""
 
+    NO_TIMESTAMP_TYPE = -1
     CREATE_TIME = 0
     LOG_APPEND_TIME = 1
 

@@ -1,0 +1,251 @@
+"""A message: how one record was stored before Kafka 0.11, in the formats of magic 0 and 1.
+
+A message whose attributes name a codec is a wrapper: its value holds further messages, compressed
+(``message_set``). Source: Kafka 4.0, common.record.LegacyRecord and AbstractLegacyRecordBatch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from io import BytesIO
+from typing import TYPE_CHECKING, Any, Final
+
+from construct import (
+    Bytes,
+    Computed,
+    Construct,
+    ConstructError,
+    FocusedSeq,
+    IfThenElse,
+    Int8sb,
+    Int32sb,
+    Int32ub,
+    Int64sb,
+    Rebuild,
+    Struct,
+    this,
+)
+
+from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.crc import compute_crc32
+from kafkalog_reader.format.record_batch_header import (
+    CODEC_MASK,
+    LENGTH_END,
+    LOG_APPEND_TIME_BIT,
+    LOG_ENTRY,
+    LOG_ENTRY_SIZE,
+    TimestampType,
+)
+
+if TYPE_CHECKING:
+    from kafkalog_reader.errors import LogPosition
+
+NULLABLE_BYTES: Final[Construct] = FocusedSeq(  # a length of −1 is null, 0 is empty
+    "content",
+    "length"
+    / Rebuild(Int32sb, lambda fields: -1 if fields.content is None else len(fields.content)),
+    "content" / IfThenElse(this.length == -1, Computed(None), Bytes(this.length)),
+)
+MESSAGE_HEADER_0: Final = Struct(
+    "offset" / Int64sb,  # of a wrapper: that of its last record
+    "length" / Int32sb,  # of what follows this field
+    "crc" / Int32ub,  # CRC-32 of everything behind it, key and value too
+    "magic" / Int8sb,
+    "attributes" / Int8sb,
+)
+MESSAGE_HEADER_1: Final = Struct(*MESSAGE_HEADER_0.subcons, "timestamp" / Int64sb)
+MESSAGE_HEADERS: Final = {0: MESSAGE_HEADER_0, 1: MESSAGE_HEADER_1}
+MESSAGES: Final = {
+    magic: Struct(*header.subcons, "key" / NULLABLE_BYTES, "value" / NULLABLE_BYTES)
+    for magic, header in MESSAGE_HEADERS.items()
+}
+_LENGTH_FIELD_SIZE: Final[int] = Int32sb.sizeof()
+MIN_LENGTHS: Final[dict[int, int]] = {
+    magic: header.sizeof() + 2 * _LENGTH_FIELD_SIZE - LENGTH_END
+    for magic, header in MESSAGE_HEADERS.items()
+}
+CRC_COVERS_FROM: Final[int] = 16
+"""Offset and length are not covered: the leader assigns the offset."""
+KNOWN_ATTRIBUTES: Final[dict[int, int]] = {0: CODEC_MASK, 1: CODEC_MASK | LOG_APPEND_TIME_BIT}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Message:
+    """A message as stored; times in milliseconds since 1970 UTC, −1 is none.
+
+    Attributes:
+        crc_computed: CRC-32 of the bytes that are there; ``crc`` is the stored one.
+        timestamp: −1 in magic 0, which stores none.
+    """
+
+    offset: int
+    crc: int
+    crc_computed: int
+    magic: int
+    attributes: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+
+    @property
+    def length(self) -> int:
+        return MIN_LENGTHS[self.magic] + len(self.key or b"") + len(self.value or b"")
+
+    @property
+    def size_in_bytes(self) -> int:
+        return LENGTH_END + self.length
+
+    @property
+    def crc_valid(self) -> bool:
+        return self.crc == self.crc_computed
+
+    @property
+    def codec_id(self) -> int:
+        """0 to 7, of which 4 to 7 name no codec of messages."""
+        return self.attributes & CODEC_MASK
+
+    @property
+    def is_wrapper(self) -> bool:
+        """The value holds compressed messages, not a record's value."""
+        return self.codec_id != Codec.NONE
+
+    @property
+    def timestamp_type(self) -> TimestampType:
+        if self.magic == 0:
+            return TimestampType.NO_TIMESTAMP_TYPE
+        return TimestampType(bool(self.attributes & LOG_APPEND_TIME_BIT))
+
+    @property
+    def unknown_attributes(self) -> int:
+        """The bits of the attributes that mean nothing in this magic, as 0 to 255."""
+        return self.attributes & 0xFF & ~KNOWN_ATTRIBUTES[self.magic]
+
+
+def parse_message(
+    content: bytes, where: LogPosition, *, check_crc: bool = True, noun: str = "message"
+) -> Message:
+    """Read the message that ``content`` begins with; what a wrapper holds stays compressed.
+
+    Args:
+        content: as many bytes as the message has, at least.
+        where: the place of ``content``; without an offset it gets the message's.
+        check_crc: False reads on whatever the CRC says: ``Message.crc_valid`` tells.
+        noun: what errors call it.
+
+    Raises:
+        CorruptRecordError: cut short, a wrong CRC, or lengths that contradict each other.
+        UnsupportedFormatError: another magic.
+    """
+    entry = parse_message_entry(content, where, noun=noun)
+    if where.offset is None:
+        where = replace(where, offset=entry.base_offset)
+    size = LENGTH_END + entry.length
+    if len(content) < size:
+        raise CorruptRecordError(f"{noun} cut short: {len(content)} of {size} bytes", where)
+    content = content[:size]
+    computed = compute_crc32(content[CRC_COVERS_FROM:])
+    stored = Int32ub.parse(content[LENGTH_END:])
+    if check_crc and stored != computed:
+        raise CorruptRecordError(
+            f"{noun}: CRC-32 stored 0x{stored:08x}, computed 0x{computed:08x}", where
+        )
+    message = _message(content, entry.magic, computed, where, noun)
+    if message.size_in_bytes < size:
+        surplus = size - message.size_in_bytes
+        raise CorruptRecordError(f"{noun}: {surplus} bytes remain behind its value", where)
+    return message
+
+
+def parse_message_entry(content: bytes, where: LogPosition, *, noun: str = "message") -> Any:  # noqa: ANN401  # a construct container
+    """Read ``base_offset``, ``length`` and ``magic``, the latter two checked.
+
+    Raises:
+        CorruptRecordError: cut short, or a length below the magic's smallest.
+        UnsupportedFormatError: another magic.
+    """
+    if len(content) < LOG_ENTRY_SIZE:
+        raise CorruptRecordError(f"{len(content)} bytes are no {noun}", where)
+    entry = LOG_ENTRY.parse(content)
+    if where.offset is None:
+        where = replace(where, offset=entry.base_offset)
+    if entry.length < MIN_LENGTHS[0]:
+        raise CorruptRecordError(f"{noun} length {entry.length} is below {MIN_LENGTHS[0]}", where)
+    if entry.magic < 0:
+        raise CorruptRecordError(f"{noun}: magic {entry.magic} is no message format", where)
+    if entry.magic not in MESSAGES:
+        raise UnsupportedFormatError(f"{noun}: magic {entry.magic}, expected 0 or 1", where)
+    if entry.length < MIN_LENGTHS[entry.magic]:
+        raise CorruptRecordError(
+            f"{noun} length {entry.length} is below {MIN_LENGTHS[entry.magic]}", where
+        )
+    return entry
+
+
+def build_message(
+    key: bytes | None,
+    value: bytes | None,
+    *,
+    offset: int = 0,
+    magic: int = 1,
+    timestamp: int = -1,
+    codec: Codec = Codec.NONE,
+    flags: int = 0,
+    attributes: int | None = None,
+    length: int | None = None,
+    key_length: int | None = None,
+    value_length: int | None = None,
+    crc: int | None = None,
+) -> bytes:
+    """Write a message; what is None is computed as Kafka's writers do, and what is given may lie.
+
+    ``flags`` are attribute bits beside the codec (``LOG_APPEND_TIME_BIT``); ``attributes`` replaces
+    them and the codec's. A ``magic`` that there is not gets the layout of 1, as Kafka would read
+    it. The CRC covers the other lies.
+    """
+    layout = MESSAGES[0 if magic == 0 else 1]
+    fields = {
+        "offset": offset,
+        "length": 0,
+        "crc": 0,
+        "magic": magic,
+        "attributes": codec | flags if attributes is None else attributes,
+        "timestamp": timestamp,
+        "key": key,
+        "value": value,
+    }
+    content = bytearray(layout.build(fields))
+    value_position = len(content) - _LENGTH_FIELD_SIZE - len(value or b"")
+    key_position = value_position - _LENGTH_FIELD_SIZE - len(key or b"")
+    _overwrite(content, key_position, key_length)
+    _overwrite(content, value_position, value_length)
+    _overwrite(content, LENGTH_END - 4, len(content) - LENGTH_END if length is None else length)
+    true_crc = compute_crc32(bytes(content[CRC_COVERS_FROM:]))
+    content[LENGTH_END:CRC_COVERS_FROM] = Int32ub.build(true_crc if crc is None else crc)
+    return bytes(content)
+
+
+def _message(
+    content: bytes, magic: int, crc_computed: int, where: LogPosition, noun: str
+) -> Message:
+    try:
+        fields = MESSAGES[magic].parse_stream(BytesIO(content))
+    except ConstructError as error:
+        field = "key" if "-> key" in str(error) else "value"
+        reason = str(error).splitlines()[-1].strip()
+        raise CorruptRecordError(f"{noun}: its {field}: {reason}", where) from error
+    return Message(
+        offset=fields.offset,
+        crc=fields.crc,
+        crc_computed=crc_computed,
+        magic=magic,
+        attributes=fields.attributes,
+        timestamp=fields.get("timestamp", -1),
+        key=fields.key,
+        value=fields.value,
+    )
+
+
+def _overwrite(content: bytearray, position: int, value: int | None) -> None:
+    if value is not None:
+        content[position : position + _LENGTH_FIELD_SIZE] = Int32sb.build(value)
