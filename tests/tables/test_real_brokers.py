@@ -1,0 +1,91 @@
+"""What real brokers left on disk, against what they said over the wire while they lived."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixtures import truth
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Rows = Callable[..., list[dict[str, Any]]]
+
+CAPTURES = Path(truth.__file__).parent / "captures"
+ALL = [
+    pytest.param(capture, id=f"{scenario.parent.name}/{capture.name}")
+    for scenario in sorted(CAPTURES.glob("*/expected.json"))
+    for capture in truth.load(scenario.parent).captures.values()
+]
+OF_ONE_BROKER = [
+    parameter
+    for parameter in ALL
+    if str(parameter.id).startswith("everything/") and parameter.values[0].offsets
+]
+
+
+@pytest.mark.parametrize("capture", OF_ONE_BROKER)
+def test_log_start_end_and_last_stable_offset_are_what_list_offsets_said(
+    capture: truth.CaptureTruth, rows_of: Rows
+) -> None:
+    found = {
+        (row["topic"], row["partition"]): (
+            row["logStartOffset"], row["logEndOffset"], row["lastStableOffset"],
+        )
+        for row in rows_of("replicas", capture.files)
+        if row["state"] is None
+    }  # fmt: skip
+    said = {
+        partition: (offsets.earliest, offsets.latest, offsets.last_stable)
+        for partition, offsets in capture.offsets.items()
+    }
+    assert said
+    assert {partition: found.get(partition) for partition in said} == said
+
+
+@pytest.mark.parametrize("capture", OF_ONE_BROKER)
+def test_high_watermark_lies_in_its_interval(capture: truth.CaptureTruth, rows_of: Rows) -> None:
+    found = {(row["topic"], row["partition"]): row for row in rows_of("replicas", capture.files)}
+    for partition, offsets in capture.offsets.items():
+        row = found[partition]
+        assert row["highWatermarkLow"] <= offsets.latest <= row["highWatermarkHigh"], partition
+        assert row["lastStableOffsetLow"] <= offsets.last_stable <= row["lastStableOffset"]
+
+
+@pytest.mark.parametrize("table", ["offset_index", "time_index", "transaction_index"])
+@pytest.mark.parametrize("capture", ALL)
+def test_every_index_entry_that_a_broker_wrote_is_confirmed(
+    capture: truth.CaptureTruth, table: str, rows_of: Rows
+) -> None:
+    wrong = [row for row in rows_of(table, capture.files) if row["confirmed"] is not True]
+    assert wrong == []
+
+
+@pytest.mark.parametrize("capture", ALL)
+def test_batches_of_every_segment_reach_its_end_with_every_crc_right(
+    capture: truth.CaptureTruth, rows_of: Rows
+) -> None:
+    for row in rows_of("segments", capture.files):
+        if row["suffix"] is None and row["sizeInBytes"] is not None:
+            assert (row["crcErrors"], row["validBytes"]) == (0, row["sizeInBytes"])
+
+
+@pytest.mark.parametrize("capture", ALL)
+def test_checkpointed_epochs_are_those_of_the_batches(
+    capture: truth.CaptureTruth, rows_of: Rows
+) -> None:
+    """Epochs may have no batch, and the first starts at the log start; no batch lacks an epoch."""
+    epochs: dict[Any, dict[str, dict[int, int]]] = {}
+    for row in rows_of("leader_epochs", capture.files):
+        replica = (row["brokerId"], row["logDirectory"], row["topic"], row["partition"])
+        source = epochs.setdefault(replica, {}).setdefault(row["source"], {})
+        source.setdefault(row["leaderEpoch"], row["startOffset"])
+    for replica, sources in epochs.items():
+        checkpoint = sources.get("checkpoint", {})
+        for leader_epoch, start in sources.get("batches", {}).items():
+            assert leader_epoch in checkpoint, replica
+            is_first = checkpoint[leader_epoch] == min(checkpoint.values())
+            assert checkpoint[leader_epoch] <= start or is_first, replica
