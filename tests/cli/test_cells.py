@@ -7,7 +7,7 @@ import json
 
 import pyarrow as pa
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkalog_reader.cli.cells import RENDERINGS, binaries, json_values, plain, timestamps
@@ -73,6 +73,7 @@ def _expected(value: object, rendering: str) -> object:
     return value
 
 
+@settings(deadline=None)  # a busy machine is no defect
 @given(
     lists=st.lists(st.none() | st.lists(HEADER)),
     rendering=st.sampled_from(["base64", "hex"]),
@@ -87,6 +88,7 @@ def test_any_headers_are_read_back_from_their_json(
     assert all(text.isprintable() for text in shown)
 
 
+@settings(deadline=None)
 @given(values=st.lists(st.none() | TEXT))
 def test_any_text_is_read_back_from_its_json(values: list[str | None]) -> None:
     shown = json_values(pa.array(values, pa.string()), "base64").to_pylist()
