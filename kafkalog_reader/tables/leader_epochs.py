@@ -5,7 +5,7 @@ Twice for every replica: as its checkpoint says and as its batches say.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
 
 import numpy as np
 
@@ -24,13 +24,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import Mode, ReadRequest
     from kafkalog_reader.tables.table import Unit
 
-Interval = tuple[int, int, int]
-"""Leader epoch, start offset, next offset."""
+
+class _Intervals(NamedTuple):
+    """Each leader epoch with its first offset, and one past the last offset of the last."""
+
+    leader_epochs: NDArray[np.int32]
+    start_offsets: NDArray[np.int64]
+    next_offset: int
 
 
 class LeaderEpochsTable(Table):
@@ -49,7 +55,7 @@ class LeaderEpochsTable(Table):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the intervals of the checkpoint, then those of the batches, of each replica."""
         schema = self.projected(request)
-        sources: tuple[tuple[str, Callable[[PartitionDirectory], list[Interval]]], ...] = (
+        sources: tuple[tuple[str, Callable[[PartitionDirectory], _Intervals]], ...] = (
             ("checkpoint", _checkpoint_intervals),
             ("batches", lambda directory: _batch_intervals(directory, request.mode, progress)),
         )
@@ -63,48 +69,35 @@ class LeaderEpochsTable(Table):
                 values = {
                     **identity_of(directory),
                     "source": source,
-                    "leaderEpoch": [leader_epoch for leader_epoch, _, _ in intervals],
-                    "startOffset": [start for _, start, _ in intervals],
-                    "nextOffset": [next_offset for _, _, next_offset in intervals],
+                    "leaderEpoch": intervals.leader_epochs,
+                    "startOffset": intervals.start_offsets,
+                    "nextOffset": np.append(intervals.start_offsets, intervals.next_offset)[1:],
                 }
-                yield build_rows(schema, len(intervals), values)
+                yield build_rows(schema, len(intervals.leader_epochs), values)
 
 
-def _checkpoint_intervals(directory: PartitionDirectory) -> list[Interval]:
-    entries = read_leader_epochs(directory.path, follow_links=directory.follow_links)
-    if not entries:
-        return []
-    log_end = scan_tail(directory).next_offset
+def _checkpoint_intervals(directory: PartitionDirectory) -> _Intervals:
+    entries = read_leader_epochs(directory.path, follow_links=directory.follow_links) or ()
+    epochs = np.array([entry.leader_epoch for entry in entries], dtype=np.int32)
+    starts = np.array([entry.start_offset for entry in entries], dtype=np.int64)
+    if len(starts) == 0:
+        return _Intervals(epochs, starts, 0)
     # an entry that a truncation has not yet taken out may start behind the end: it covers nothing
-    ends = [*(entry.start_offset for entry in entries[1:]), max(log_end, entries[-1].start_offset)]
-    return [
-        (entry.leader_epoch, entry.start_offset, end)
-        for entry, end in zip(entries, ends, strict=True)
-    ]
+    return _Intervals(epochs, starts, max(scan_tail(directory).next_offset, int(starts[-1])))
 
 
-def _batch_intervals(
-    directory: PartitionDirectory, mode: Mode, progress: Progress
-) -> list[Interval]:
+def _batch_intervals(directory: PartitionDirectory, mode: Mode, progress: Progress) -> _Intervals:
     """Every change of the epoch along the log, upwards or not."""
-    starts: list[tuple[int, int]] = []
-    next_offset = 0
+    epochs, starts = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
+    next_offset, last_epoch = 0, None
     for piece in pieces_of(directory, live_only=True):
         if piece.segment.log_size is None:
             continue
         for run in TolerantScan(piece, mode, progress, check_crc=False):
             changes = np.flatnonzero(np.diff(run.leader_epoch)) + 1
-            if not starts or starts[-1][0] != int(run.leader_epoch[0]):
+            if last_epoch != int(run.leader_epoch[0]):
                 changes = np.concatenate(([0], changes))
-            starts.extend(
-                zip(
-                    run.leader_epoch[changes].tolist(),
-                    run.base_offset[changes].tolist(),
-                    strict=True,
-                )
-            )
-            next_offset = int(run.last_offset[-1]) + 1
-    if not starts:
-        return []
-    ends = [*(start for _, start in starts[1:]), next_offset]
-    return [(epoch, start, end) for (epoch, start), end in zip(starts, ends, strict=True)]
+            epochs.append(run.leader_epoch[changes])
+            starts.append(run.base_offset[changes])
+            next_offset, last_epoch = int(run.last_offset[-1]) + 1, int(run.leader_epoch[-1])
+    return _Intervals(np.concatenate(epochs), np.concatenate(starts), next_offset)
