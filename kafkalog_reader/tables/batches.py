@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from kafkalog_reader.kernel import records
 from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.constant_columns import ConstantColumns, identity_of
+from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.decompression import codec_names
+from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.schemas import BATCHES, TIMESTAMP
 from kafkalog_reader.tables.selected_batches import (

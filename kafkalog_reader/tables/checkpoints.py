@@ -11,7 +11,8 @@ from kafkalog_reader.io.checkpoints import checkpoint_path
 from kafkalog_reader.io.names import OFFSET_CHECKPOINTS, shown
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, read_if_present
 from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.rows import build_rows, identity_of_log_directory
+from kafkalog_reader.tables.identity import identity_of_log_directory
+from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import CHECKPOINTS
 from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
 

@@ -6,12 +6,8 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from kafkalog_reader.io.names import shown
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from kafkalog_reader.io.evidence import PartitionDirectory
 
 
 class ConstantColumns:
@@ -39,16 +35,3 @@ class ConstantColumns:
         if array is None or len(array) < count:
             array = self._arrays[name] = pa.repeat(self._values[name], count)
         return array[:count] if len(array) > count else array
-
-
-def identity_of(directory: PartitionDirectory) -> dict[str, object]:
-    """The values of ``schemas.IDENTITY`` for one replica."""
-    root = directory.log_directory
-    return {
-        "clusterId": root.cluster_id,
-        "brokerId": root.broker_id,
-        "brokerLabel": root.broker_label,
-        "logDirectory": shown(root.path),
-        "topic": directory.topic,
-        "partition": directory.partition,
-    }

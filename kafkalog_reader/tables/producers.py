@@ -14,7 +14,8 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
-from kafkalog_reader.tables.rows import build_rows, identity_of, microseconds
+from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.rows import build_rows, microseconds
 from kafkalog_reader.tables.schemas import PRODUCERS
 from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
 

@@ -9,9 +9,10 @@ import pyarrow as pa
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.constant_columns import ConstantColumns, identity_of
+from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.decompression import codec_names
+from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit, SegmentSlice, log_units
 from kafkalog_reader.tables.record_columns import RecordColumns
 from kafkalog_reader.tables.record_decoder import DecodedRecords, RecordDecoder

@@ -13,9 +13,10 @@ from kafkalog_reader.tables.batch_scan import ScanEnd, scan_tail
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.high_watermark import HighWatermark, high_watermark_of
+from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.request import Mode
-from kafkalog_reader.tables.rows import build_rows, identity_of
+from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import REPLICAS
 from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
 

@@ -7,15 +7,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from kafkalog_reader.io.names import shown
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
     from numpy.typing import NDArray
-
-    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 
 _GREATEST: Final = np.iinfo(np.int64).max
 _LEAST: Final = np.iinfo(np.int64).min
@@ -33,25 +29,6 @@ def build_rows(schema: pa.Schema, count: int, values: Mapping[str, Any]) -> pa.R
     if not columns:  # a count of rows is asked for, and nothing else
         return pa.RecordBatch.from_struct_array(pa.array([{}] * count, pa.struct([])))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def identity_of(directory: PartitionDirectory) -> dict[str, object]:
-    """The identity columns of everything in a partition directory."""
-    return {
-        **identity_of_log_directory(directory.log_directory),
-        "topic": directory.topic,
-        "partition": directory.partition,
-    }
-
-
-def identity_of_log_directory(root: LogDirectory) -> dict[str, object]:
-    """The identity columns of a log directory; a path that is no UTF-8 is shown escaped."""
-    return {
-        "clusterId": root.cluster_id,
-        "brokerId": root.broker_id,
-        "brokerLabel": None if root.broker_label is None else shown(root.broker_label),
-        "logDirectory": shown(root.path),
-    }
 
 
 def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:

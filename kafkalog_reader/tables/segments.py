@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import numpy as np
 
-from kafkalog_reader.tables.rows import build_rows, identity_of, microseconds_of
+from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.rows import build_rows, microseconds_of
 from kafkalog_reader.tables.schemas import SEGMENTS
 from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
 from kafkalog_reader.tables.table import Column, Progress, Table, no_progress

@@ -8,8 +8,9 @@ import numpy as np
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.index_file import TIME_INDEX_ENTRY, in_file_order, read_entries
-from kafkalog_reader.tables.rows import build_rows, identity_of, microseconds
+from kafkalog_reader.tables.rows import build_rows, microseconds
 from kafkalog_reader.tables.schemas import TIME_INDEX
 from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
 from kafkalog_reader.tables.table import Column, Progress, Table, no_progress

@@ -15,8 +15,9 @@ from kafkalog_reader.errors import (
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.control_type import ABORT, CONTROL, control_types
 from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, in_file_order, read_entries
-from kafkalog_reader.tables.rows import build_rows, identity_of
+from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import TRANSACTION_INDEX
 from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
 from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
