@@ -62,16 +62,41 @@ def zstd_header_size(descriptor: cython.int) -> cython.int:
 
 
 @cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def zstd_content_size(
+    source: cython.p_const_uchar, header_end: cython.Py_ssize_t, descriptor: cython.int
+) -> cython.longlong:
+    """What the end of the frame's header says, -1 where it says nothing or nothing sane."""
+    flag: cython.int = descriptor >> 6
+    if flag == 0 and not descriptor & 0x20:
+        return -1
+    size: cython.int = 1 << flag
+    content_size: cython.longlong = little_endian(source, header_end - size, size)
+    if flag == 1:
+        content_size += 256
+    if content_size < 0:
+        content_size = 0x7FFF_FFFF
+        content_size <<= 31
+    return content_size
+
+
+@cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
 def zstd_frame(
     source: cython.p_const_uchar, at: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> tuple[cython.Py_ssize_t, cython.longlong]:
-    """The end of the whole frame at ``at``, -1 without one, and the most bytes it stands for."""
+    """The end of the whole frame at ``at``, -1 without one, and the most bytes it stands for.
+
+    A content size in the header is believed only up to what the blocks can stand for.
+    """
     descriptor: cython.int
     kind: cython.int
     header: cython.longlong
     size: cython.longlong
+    declared: cython.longlong
     bound: cython.longlong = 0
     last: cython.bint = False
     largest_block: cython.longlong = 128 << 10
@@ -89,6 +114,7 @@ def zstd_frame(
     if header != zstd_magic or zstd_header_size(descriptor) > end - at:
         return -1, 0
     at += zstd_header_size(descriptor)
+    declared = zstd_content_size(source, at, descriptor)
     while not last:
         if end - at < 3:
             return -1, 0
@@ -103,6 +129,10 @@ def zstd_frame(
         if kind == 3 or size > end - at:
             return -1, 0
         at += size
+    if declared > bound:
+        return -1, 0
+    if declared >= 0:
+        bound = declared
     if descriptor & 4:  # a checksum of the content
         if end - at < 4:
             return -1, 0

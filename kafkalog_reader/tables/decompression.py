@@ -87,6 +87,7 @@ class Decompressor:
         self._limits = limits
         self._buffer = bytearray(_SCRATCH)
         self._view = memoryview(self._buffer)
+        self._never_too_much = limits.largest_output(0)
         self._usual_size = 1 << 16
         self._zstd = zstandard.ZstdDecompressor(max_window_size=limits.zstd_window)
         self._codecs: dict[int, Callable[[memoryview, LogPosition], None]] = {
@@ -122,21 +123,22 @@ class Decompressor:
         """
         size = self.size
         scratch = self._view
-        if bound > len(scratch) - size:
+        free = min(len(scratch) - size, self._never_too_much)
+        if bound > free:
             return False
         try:
             if shape == codes.SHAPE_LZ4_BLOCK:
                 self.size += _lz4_block_into(payload, scratch[size:], output_len=bound)
             elif shape == codes.SHAPE_SNAPPY_BLOCK:
                 self.size += _snappy_block_into(payload, scratch[size : size + bound])
-            elif shape == codes.SHAPE_ZSTD_FRAME:
+            elif shape == codes.SHAPE_ZSTD_FRAME and bound > 0:  # 0 is not what it seems to say
                 most = min(bound, self._usual_size)  # allocated, whatever comes out
                 content = self._zstd.decompress(payload, max_output_size=most)
                 self.size += len(content)
                 scratch[size : self.size] = content
             elif shape == codes.SHAPE_GZIP:
                 member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
-                content = member.decompress(payload, len(scratch) - size)
+                content = member.decompress(payload, free)
                 if not member.eof or member.unused_data:
                     return False
                 self.size += len(content)
@@ -198,8 +200,9 @@ class Decompressor:
         frames, bound = payload_shapes.measure_zstd(payload)
         if not frames:
             raise CorruptRecordError("zstd frame cut short, or bytes that are none", where)
-        if frames == 1 and bound <= _ONE_CALL:
+        if frames == 1 and 0 < bound <= _ONE_CALL:
             content = self._zstd.decompress(payload, max_output_size=bound)
+            self._check(len(content), payload, where)
             self._usual_size = max(self._usual_size, 2 * len(content))
             self._append(content)
             return

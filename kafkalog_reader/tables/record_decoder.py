@@ -158,7 +158,13 @@ class RecordDecoder:
         ):
             if not decompressor.add_simple(shape, buffer[start:stop], bound):
                 payload = buffer[starts[number] : stops[number]]
-                self._decompress_with_care(run, number, payload)
+                try:
+                    self._decompress_with_care(run, number, payload)
+                except CorruptRecordError:
+                    if ends:  # what comes before the damage is still read
+                        part = run.taken(slice(first, number))
+                        yield _Payloads.behind_each_other(part, ends)
+                    raise
             ends.append(decompressor.size)
             if decompressor.size >= DECOMPRESSED_TOGETHER:
                 yield _Payloads.behind_each_other(run.taken(slice(first, number + 1)), ends)

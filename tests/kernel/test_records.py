@@ -180,7 +180,7 @@ def test_mutated_records_decode_as_the_format_says_or_are_refused_by_both(
     last_delta = max(record.offset_delta for record in records)
     sound = build_record_batch(records, last_offset_delta=last_delta, max_timestamp=0)
     payload = bytearray(sound[HEADER_SIZE:])
-    chance = random.Random(seed)  # noqa: S311  no secret
+    chance = random.Random(seed)
     for _ in range(chance.randint(1, 3)):
         payload[chance.randrange(len(payload))] = chance.choice((0, 1, 2, 0x7F, 0x80, 0xFF))
     batch = build_record_batch(

@@ -1,0 +1,65 @@
+"""Small partition directories made of batches that the declared format builds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import kafkalog_reader
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.offset_index import OffsetIndexEntry, build_offset_index_entry
+from kafkalog_reader.format.record import Record
+from kafkalog_reader.format.record_batch import build_record_batch
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+T = 1_700_000_000_000
+
+
+def batch(base_offset: int, count: int = 3, *, codec: Codec = Codec.NONE, **fields: Any) -> bytes:
+    """A batch of records ``k<offset>`` = ``v<offset>`` at T + offset."""
+    records = [
+        Record(
+            offset_delta=delta,
+            timestamp_delta=base_offset + delta,
+            key=b"k%d" % (base_offset + delta),
+            value=b"v%d" % (base_offset + delta),
+        )
+        for delta in range(count)
+    ]
+    return build_record_batch(
+        records, base_offset=base_offset, base_timestamp=T, codec=codec, **fields
+    )
+
+
+def write_segment(
+    directory: Path, batches: list[bytes], *, base_offset: int = 0, index: list[int] | None = None
+) -> Path:
+    """Write one segment; ``index`` names the batches that get an entry in the offset index."""
+    directory.mkdir(parents=True, exist_ok=True)
+    path = directory / f"{base_offset:020}.log"
+    path.write_bytes(b"".join(batches))
+    if index is not None:
+        entries = b""
+        for number in index:
+            header = batches[number]
+            first = int.from_bytes(header[:8], "big")
+            last = first + int.from_bytes(header[23:27], "big")
+            entries += build_offset_index_entry(
+                OffsetIndexEntry(
+                    relative_offset=last - base_offset,
+                    position=sum(map(len, batches[:number])),
+                )
+            )
+        path.with_suffix(".index").write_bytes(entries)
+    return path
+
+
+def rows(path: Path, table: str = "records", **options: Any) -> list[dict[str, Any]]:
+    """All rows of a table."""
+    return kafkalog_reader.open(str(path)).table(table, **options).read_all().to_pylist()
+
+
+def offsets(path: Path, **options: Any) -> list[int]:
+    """The offsets of the records that are read."""
+    return [row["offset"] for row in rows(path, columns=["offset"], **options)]

@@ -1,0 +1,107 @@
+"""Runs of batches from files: window borders, ends, and the tail of a log."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan, scan_tail
+from kafkalog_reader.tables.request import ReadRequest
+from tests.tables.logs import batch, write_segment
+
+BATCHES = [batch(3 * n, 3, leader_epoch=n // 10) for n in range(30)]
+
+
+@pytest.fixture
+def partition(tmp_path):
+    return tmp_path / "orders-3"
+
+
+def tail_of(partition):
+    (directory,) = discover([str(partition)]).partition_directories(ReadRequest())
+    return scan_tail(directory)
+
+
+@pytest.mark.parametrize("window_size", [1, 60, 61, 94, 95, 1000, 1 << 20])
+def test_windows_of_any_size_give_the_same_batches(partition, window_size: int) -> None:
+    path = write_segment(partition, BATCHES)
+    scan = SegmentScan(str(path), window_size=window_size)
+    found = [
+        (int(position), int(offset), bytes(run.buffer[start : start + size]))
+        for run in scan
+        for position, offset, start, size in zip(
+            run.position, run.base_offset, run.position - run.window_position, run.size_in_bytes,
+            strict=True,
+        )
+    ]  # fmt: skip
+    positions = [sum(map(len, BATCHES[:n])) for n in range(30)]
+    assert found == [(positions[n], 3 * n, BATCHES[n]) for n in range(30)]
+    assert (scan.end, scan.next_offset, scan.problem) == (ScanEnd.COMPLETE, 90, "")
+
+
+@pytest.mark.parametrize("window_size", [1, 100, 1 << 20])
+@pytest.mark.parametrize(
+    ("tail", "end"),
+    [
+        (b"", ScanEnd.COMPLETE),
+        (BATCHES[0][:1], ScanEnd.TORN),
+        (BATCHES[0][:30], ScanEnd.TORN),
+        (BATCHES[0][:-1], ScanEnd.TORN),
+        (bytes(3), ScanEnd.TORN),
+        (bytes(500), ScanEnd.ZEROS),
+        (bytes(500) + b"\x01", ScanEnd.IMPOSSIBLE_LENGTH),
+        (b"\xff" * 61, ScanEnd.IMPOSSIBLE_LENGTH),
+        (BATCHES[0][:16] + b"\x01" + BATCHES[0][17:], ScanEnd.LEGACY_MAGIC),
+        (BATCHES[0][:16] + b"\x07" + BATCHES[0][17:], ScanEnd.UNKNOWN_MAGIC),
+    ],
+)
+def test_the_end_of_a_scan_has_a_reason_and_a_position(partition, window_size, tail, end) -> None:
+    path = write_segment(partition, [*BATCHES, tail])
+    told: list[int] = []
+    scan = SegmentScan(str(path), window_size=window_size, progress=told.append)
+    assert sum(run.count for run in scan) == 30
+    assert (scan.end, scan.end_position) == (end, sum(map(len, BATCHES)))
+    assert bool(scan.problem) == (end is not ScanEnd.COMPLETE)
+    assert sum(told) == path.stat().st_size
+
+
+def test_the_tail_of_a_log_is_its_end_and_its_last_leader_epoch(partition) -> None:
+    write_segment(partition, BATCHES, index=[5, 15, 25])
+    tail = tail_of(partition)
+    assert (tail.next_offset, tail.last_leader_epoch, tail.end) == (90, 2, ScanEnd.COMPLETE)
+    assert tail.last_position == sum(map(len, BATCHES[:-1]))
+
+
+def test_zeros_of_a_preallocated_index_are_no_entries(partition) -> None:
+    path = write_segment(partition, BATCHES, index=[5, 15, 25]).with_suffix(".index")
+    path.write_bytes(path.read_bytes() + bytes(8000))
+    assert tail_of(partition).next_offset == 90
+
+
+@pytest.mark.parametrize("index", [b"\xff" * 80, bytes(80), b"\x00\x00\x00\x05\x00\x00\x00\x07"])
+def test_an_index_that_lies_costs_time_and_nothing_else(partition, index: bytes) -> None:
+    path = write_segment(partition, BATCHES)
+    path.with_suffix(".index").write_bytes(index)
+    assert tail_of(partition).next_offset == 90
+
+
+def test_a_segment_just_rolled_has_the_epoch_of_the_one_before(partition) -> None:
+    write_segment(partition, BATCHES)
+    write_segment(partition, [], base_offset=90)
+    tail = tail_of(partition)
+    assert (tail.next_offset, tail.last_leader_epoch, tail.last_position) == (90, 2, None)
+    assert tail.segment_base_offset == 90
+
+
+def test_the_log_ends_before_the_first_wrong_crc_of_its_tail(partition) -> None:
+    damaged = BATCHES[27][:-1] + b"?"
+    write_segment(partition, [*BATCHES[:27], damaged, *BATCHES[28:]])
+    tail = tail_of(partition)
+    assert (tail.next_offset, tail.end) == (81, ScanEnd.WRONG_CRC)
+    assert tail.end_position == sum(map(len, BATCHES[:27]))
+
+
+def test_an_empty_partition_ends_where_its_segment_begins(partition) -> None:
+    write_segment(partition, [], base_offset=4000)
+    tail = tail_of(partition)
+    assert (tail.next_offset, tail.last_leader_epoch) == (4000, None)
