@@ -1,0 +1,272 @@
+"""The record batches of one replica as a cursor: windows of columns, moved forward by count.
+
+What a scan meets on the way is kept: the data lineage, where a scan stopped, offsets that fall.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.lineage import LineageBuilder
+from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan
+from kafkalog_reader.tables.table import no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.table import Progress
+
+DELETE_HORIZON: Final[int] = 1 << 6
+CODEC: Final[int] = 0b111
+KNOWN_CODECS: Final[int] = 5
+EXAMPLES: Final[int] = 100
+"""Places of one kind kept of a replica; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanStop:
+    """A segment whose batches could not be followed to the end of the file.
+
+    Attributes:
+        where: the first byte that is no batch, with the offset expected there.
+        size_in_bytes: from there to the end of the file, not looked at.
+        hidden_until: the next segment's base offset; None in the last segment.
+        end: why; None when the operating system refused.
+    """
+
+    where: LogPosition
+    size_in_bytes: int
+    hidden_until: int | None
+    end: ScanEnd | None
+    problem: str
+
+    @property
+    def in_last_segment(self) -> bool:
+        return self.hidden_until is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regression:
+    """A batch that starts at or below the last offset of the batch before it."""
+
+    where: LogPosition
+    previous_last_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchPlace:
+    """One batch in a file, and what its checksum says."""
+
+    where: LogPosition
+    size_in_bytes: int
+    next_offset: int
+    leader_epoch: int
+    records: int
+    crc: int
+    crc_computed: int
+    intact_on: tuple[int, ...] = ()
+    """Indexes of the replicas that hold the same batch with a valid checksum."""
+
+
+class BatchStream:
+    """A cursor over the batches of a replica that reach above its log start, in file order.
+
+    Attributes:
+        run, index: the current window's columns and the current batch in it.
+        next_offset: one past the last batch of what has been loaded; the log end once ``ended``.
+    """
+
+    def __init__(
+        self,
+        directory: PartitionDirectory,
+        log_start_offset: int = 0,
+        *,
+        window_size: int = 8 << 20,
+        progress: Progress = no_progress,
+    ) -> None:
+        self.lineage = LineageBuilder()
+        self.stops: list[ScanStop] = []
+        self.regressions: list[Regression] = []
+        self.regression_count = 0
+        self.unknown_codecs: list[tuple[LogPosition, int]] = []
+        self.shows_cleaning = False
+        self.first_offset: int | None = None
+        self.next_offset = 0
+        self.size_in_bytes = 0
+        self.batches = 0
+        self.path = ""
+        self.ended = False
+        self._log_start_offset = log_start_offset
+        self._window_size = window_size
+        self._progress = progress
+        self._follow_links = directory.follow_links
+        self._segments = [s for s in segments(directory) if s.log_size is not None]
+        self._runs = self._load_segments()
+        self.run: BatchRun
+        self.crc_valid: NDArray[np.bool_]
+        self.index = 0
+        self._next_run()
+
+    @property
+    def base_offset(self) -> int:
+        return int(self.run.base_offset[self.index])
+
+    @property
+    def last_offset(self) -> int:
+        return int(self.run.last_offset[self.index])
+
+    @property
+    def leader_epoch(self) -> int:
+        return int(self.run.leader_epoch[self.index])
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the checksum of the current batch is that of its bytes."""
+        return bool(self.crc_valid[self.index])
+
+    @property
+    def batch(self) -> memoryview:
+        """The bytes of the current batch, valid until the cursor moves."""
+        return self.bytes_of(1)
+
+    def bytes_of(self, count: int) -> memoryview:
+        """The bytes of the next ``count`` batches of this window."""
+        run, last = self.run, self.index + count - 1
+        start = int(run.position[self.index]) - run.window_position
+        stop = int(run.position[last]) + int(run.size_in_bytes[last]) - run.window_position
+        return run.buffer[start:stop]
+
+    def place(self, ahead: int = 0, intact_on: tuple[int, ...] = ()) -> BatchPlace:
+        """Where a batch of this window is, counted from the current one."""
+        run, index = self.run, self.index + ahead
+        base_offset = int(run.base_offset[index])
+        return BatchPlace(
+            where=LogPosition(self.path, int(run.position[index]), base_offset),
+            size_in_bytes=int(run.size_in_bytes[index]),
+            next_offset=int(run.last_offset[index]) + 1,
+            leader_epoch=int(run.leader_epoch[index]),
+            records=max(0, int(run.records_count[index])),
+            crc=int(run.crc[index]),
+            crc_computed=int(run.crc_computed[index]),
+            intact_on=intact_on,
+        )
+
+    @property
+    def left_in_window(self) -> int:
+        return self.run.count - self.index
+
+    def advance(self, count: int) -> None:
+        """Move on by ``count`` batches, at most to the end of this window."""
+        self.index += count
+        if self.index >= self.run.count:
+            self._next_run()
+
+    def hidden(self, offset: int) -> bool:
+        """Whether an offset lies behind damage that ended the scan of its segment."""
+        return any(
+            stop.hidden_until is not None and (stop.where.offset or 0) <= offset < stop.hidden_until
+            for stop in self.stops
+        )
+
+    def _next_run(self) -> None:
+        for run in self._runs:
+            self._learn(run)
+            below = int(np.searchsorted(run.last_offset, self._log_start_offset))
+            if below < run.count:
+                self.run, self.index = run, below
+                self.crc_valid = run.crc_valid
+                return
+        self.ended = True
+        if self._segments:  # an empty last segment says where the log ends
+            self.next_offset = max(self.next_offset, self._segments[-1].base_offset)
+
+    def _learn(self, run: BatchRun) -> None:
+        previous_last = np.empty(run.count, dtype=np.int64)
+        previous_last[0] = self.next_offset - 1
+        previous_last[1:] = run.last_offset[:-1]
+        falling = np.flatnonzero(run.base_offset <= previous_last)
+        if self.batches == 0:
+            falling = falling[falling > 0]
+            self.first_offset = int(run.base_offset[0])
+        self.regression_count += len(falling)
+        for index in falling[: max(0, EXAMPLES - len(self.regressions))]:
+            where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
+            self.regressions.append(
+                Regression(where=where, previous_last_offset=int(previous_last[index]))
+            )
+        codecs = run.attributes & CODEC
+        for index in np.flatnonzero(codecs >= KNOWN_CODECS):
+            if len(self.unknown_codecs) == EXAMPLES:
+                break
+            where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
+            self.unknown_codecs.append((where, int(codecs[index])))
+        sparse = run.records_count < run.last_offset_delta + 1
+        self.shows_cleaning |= bool((sparse | (run.attributes & DELETE_HORIZON != 0)).any())
+        changes = np.flatnonzero(np.diff(run.leader_epoch)) + 1
+        starts = [0, *changes.tolist()]
+        for start, stop in zip(starts, [*starts[1:], run.count], strict=True):
+            self.lineage.add(
+                int(run.leader_epoch[start]),
+                int(run.base_offset[start]),
+                int(run.last_offset[stop - 1]) + 1,
+            )
+        self.batches += run.count
+        self.size_in_bytes += int(run.size_in_bytes.sum(dtype=np.int64))
+        self.next_offset = max(self.next_offset, int(run.last_offset[-1]) + 1)
+
+    def _load_segments(self) -> Iterator[BatchRun]:
+        following = [segment.base_offset for segment in self._segments[1:]]
+        for segment, next_base in zip(self._segments, [*following, None], strict=True):
+            if next_base is not None and next_base <= self._log_start_offset:
+                self._progress(segment.log_size or 0)
+                continue
+            yield from self._load_segment(segment, next_base)
+
+    def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
+        path = segment.path("log")
+        self.path = shown(path)
+        self.next_offset = max(self.next_offset, segment.base_offset)
+        self.shows_cleaning = False
+        try:
+            scan = SegmentScan(
+                path,
+                progress=self._progress,
+                window_size=self._window_size,
+                follow_links=self._follow_links,
+            )
+            for run in scan:
+                if run.count:
+                    yield run
+        except UnreadableFileError as error:  # the rest of the log must still come out
+            self._stop(segment, next_base, error.where.position or 0, None, error.problem)
+            return
+        if scan.end is not ScanEnd.COMPLETE:
+            self._stop(segment, next_base, scan.end_position, scan.end, scan.problem)
+
+    def _stop(
+        self,
+        segment: SegmentFiles,
+        next_base: int | None,
+        position: int,
+        end: ScanEnd | None,
+        problem: str,
+    ) -> None:
+        self.stops.append(
+            ScanStop(
+                where=LogPosition(self.path, position, self.next_offset),
+                size_in_bytes=max(0, (segment.log_size or 0) - position),
+                hidden_until=next_base,
+                end=end,
+                problem=problem,
+            )
+        )

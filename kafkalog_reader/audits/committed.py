@@ -1,0 +1,135 @@
+"""What of a replica was committed: known, possibly, only if an election was unclean, or not.
+
+No file says where the high watermark was: it is an interval, per replica and per branch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.lineage import Lineage, LineageFork, lineage_fork
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """A replica's log as far as its offsets and leader epochs go."""
+
+    log_start_offset: int
+    log_end_offset: int
+    high_watermark_low: int
+    lineage: Lineage
+    last_leader_epoch: int | None
+    """Of the last batch."""
+    leader_epochs: frozenset[int]
+    """Of its batches and of its epoch checkpoint, entries without records included."""
+
+    @property
+    def greatest_leader_epoch(self) -> int | None:
+        return max(self.leader_epochs, default=None)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.log_start_offset >= self.log_end_offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitBounds:
+    """Bounds of one replica: below ``known`` committed, below ``possible`` perhaps.
+
+    Attributes:
+        superseded: where the history of the greatest leader epoch leaves this one; None: nowhere.
+            An unclean election may have left committed records above it.
+        possible: the smaller of log end and ``superseded``, at least ``known``.
+        log_end: the high end of the high watermark while the in-sync replicas are not known.
+    """
+
+    known: int
+    possible: int
+    log_end: int
+    superseded: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitCount:
+    """Records by what is known of them."""
+
+    known: int = 0
+    possible: int = 0
+    only_if_unclean: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.known + self.possible + self.only_if_unclean
+
+    def __add__(self, other: CommitCount) -> CommitCount:
+        return CommitCount(
+            known=self.known + other.known,
+            possible=self.possible + other.possible,
+            only_if_unclean=self.only_if_unclean + other.only_if_unclean,
+        )
+
+    @property
+    def state(self) -> str:
+        """The strongest that is true of any of them."""
+        return "known" if self.known else "possible" if self.possible else "none"
+
+
+def fork_of(one: History, other: History) -> LineageFork:
+    """Where the lineages of two replicas part on their common range."""
+    return lineage_fork(
+        one.lineage,
+        other.lineage,
+        max(one.log_start_offset, other.log_start_offset),
+        min(one.log_end_offset, other.log_end_offset),
+    )
+
+
+def newest_replica(histories: Sequence[History]) -> int | None:
+    """A replica that has the greatest leader epoch of all, the one with the longest log."""
+    known = [i for i, history in enumerate(histories) if history.leader_epochs]
+    return max(
+        known,
+        key=lambda i: (max(histories[i].leader_epochs), histories[i].log_end_offset, -i),
+        default=None,
+    )
+
+
+def superseded_at(history: History, newest: History) -> int | None:
+    """From which offset on the newest leader's history lacks this replica's records.
+
+    A leader elected cleanly holds all that was committed before, and the old one commits nothing
+    afterwards. Only the greatest leader epoch says so: one between may lie on a dead branch.
+    """
+    if newest.greatest_leader_epoch in history.leader_epochs or history.is_empty:
+        return None
+    fork = fork_of(history, newest)
+    return fork.offset if history.log_end_offset > fork.offset else None
+
+
+def commit_bounds(histories: Sequence[History]) -> tuple[CommitBounds, ...]:
+    """The bounds of every replica of a partition."""
+    newest = newest_replica(histories)
+    left_at = [
+        None if newest is None else superseded_at(history, histories[newest])
+        for history in histories
+    ]
+    unclean_elections_happen = any(
+        superseded is not None and history.high_watermark_low > superseded  # KL-514
+        for history, superseded in zip(histories, left_at, strict=True)
+    )
+    bounds = []
+    for history, superseded in zip(histories, left_at, strict=True):
+        end = history.log_end_offset
+        known = min(history.high_watermark_low, end)
+        is_open = superseded is None or unclean_elections_happen
+        possible = end if superseded is None or is_open else min(end, superseded)
+        bounds.append(
+            CommitBounds(
+                known=known, possible=max(known, possible), log_end=end, superseded=superseded
+            )
+        )
+    return tuple(bounds)

@@ -1,0 +1,158 @@
+"""What differs between replicas under one leader epoch, as ranges of offsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.batch_stream import BatchPlace
+    from kafkalog_reader.audits.branch import Branch
+
+MOST: Final[int] = 10_000
+"""Ranges kept of one partition: hostile copies differ in every second batch."""
+
+
+class DifferenceKind(Enum):
+    """What kind of difference; the first three are explained or repairable, the others alarming."""
+
+    CLEANED = "cleaned"
+    """Compaction has gone further on one side; every record on both sides is equal."""
+    DAMAGED = "damaged"
+    """Copies with a wrong checksum differ from an intact one."""
+    HIDDEN = "hidden"
+    """Absent where damage ended the scan of the segment: perhaps there, unread."""
+    UNCOVERED = "uncovered"
+    """The covered bytes are equal; base offset, length, magic or leader epoch are not."""
+    MISSING = "missing"
+    """Absent inside a replica's log, and nothing explains it."""
+    CONFLICT = "conflict"
+    """Same offset, same leader epoch, other content, every checksum valid."""
+    NOT_COMPARED = "not compared"
+    """Compaction may explain it, and the records could not be decoded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The offsets [first, next), and which replicas hold what there.
+
+    Attributes:
+        contents: replicas with equal bytes together.
+        absent: replicas of the same branch that lack these batches, or frame them otherwise.
+        damaged: replicas whose copy has a wrong checksum.
+    """
+
+    kind: DifferenceKind
+    first_offset: int
+    next_offset: int
+    batches: int
+    records: int
+    contents: tuple[tuple[int, ...], ...]
+    absent: tuple[int, ...] = ()
+    damaged: tuple[int, ...] = ()
+
+    def is_continued_by(self, other: Difference) -> bool:
+        """Whether the same replicas differ in the same way right behind this range."""
+        return (
+            self.next_offset == other.first_offset
+            and self.kind is other.kind
+            and self.contents == other.contents
+            and self.absent == other.absent
+            and self.damaged == other.damaged
+        )
+
+
+class Differences:
+    """Gathers differences; neighbours become one."""
+
+    def __init__(self) -> None:
+        self._found: list[Difference] = []
+
+    def add(self, difference: Difference) -> None:
+        if self._found and self._found[-1].is_continued_by(difference):
+            last = self._found[-1]
+            self._found[-1] = replace(
+                last,
+                next_offset=difference.next_offset,
+                batches=last.batches + difference.batches,
+                records=last.records + difference.records,
+            )
+        elif len(self._found) < MOST:
+            self._found.append(difference)
+
+    @property
+    def found(self) -> tuple[Difference, ...]:
+        return tuple(sorted(self._found, key=lambda difference: difference.first_offset))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The whole comparison of one partition.
+
+    Attributes:
+        roots: several when a replica shares no offset with the others.
+        damaged: of each replica, batches with a wrong checksum, at most some hundred.
+        damaged_count: of each replica, all of them.
+    """
+
+    roots: tuple[Branch, ...]
+    differences: tuple[Difference, ...]
+    damaged: tuple[tuple[BatchPlace, ...], ...]
+    damaged_count: tuple[int, ...]
+
+    def branches(self) -> Iterator[Branch]:
+        """Every branch of every tree."""
+        for root in self.roots:
+            yield from root.walk()
+
+    @property
+    def forks(self) -> tuple[Branch, ...]:
+        """The branches behind which replicas part, lowest first."""
+        return tuple(
+            sorted((b for b in self.branches() if b.is_fork), key=lambda branch: branch.next_offset)
+        )
+
+    def content_fork(self, one: int, other: int) -> int | None:
+        """The first offset at which two replicas hold different content; None: nowhere.
+
+        What damage or cleaning explains is no fork: the content was the same once.
+        """
+        offsets = [
+            branch.children[0].first_offset
+            for branch in self.branches()
+            if branch.is_fork
+            and one in branch.members
+            and other in branch.members
+            and not any(one in c.members and other in c.members for c in branch.children)
+        ]
+        offsets += [
+            difference.first_offset
+            for difference in self.differences
+            if difference.kind in (DifferenceKind.CONFLICT, DifferenceKind.MISSING)
+            and _tells_apart(difference, one, other)
+        ]
+        return min([*offsets, *self._starts_apart(one, other)], default=None)
+
+    def _starts_apart(self, one: int, other: int) -> list[int]:
+        """Where the later of two logs begins, if it begins otherwise than the other goes on."""
+        spans = []
+        for index in (one, other):
+            held = [b for b in self.branches() if index in b.members and b.batches]
+            if not held:
+                return []
+            spans.append((held[0].first_offset, max(b.next_offset for b in held)))
+        if any(one in branch.members and other in branch.members for branch in self.branches()):
+            return []
+        start, stop = max(spans[0][0], spans[1][0]), min(spans[0][1], spans[1][1])
+        return [start] if start < stop else []
+
+
+def _tells_apart(difference: Difference, one: int, other: int) -> bool:
+    sides = {}
+    for number, members in enumerate(difference.contents):
+        sides.update(dict.fromkeys(members, number))
+    sides.update(dict.fromkeys(difference.absent, -1))
+    return one in sides and other in sides and sides[one] != sides[other]

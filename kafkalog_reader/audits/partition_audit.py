@@ -1,0 +1,229 @@
+"""One topic partition with all its replicas: read once, compared, every leader elected in thought.
+
+What comes out is plain values: the tables, the terminal and JSON show the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream, Regression, ScanStop
+from kafkalog_reader.audits.candidates import Candidate, Election, elections
+from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
+from kafkalog_reader.audits.comparison import compare
+from kafkalog_reader.audits.difference import Comparison, DifferenceKind
+from kafkalog_reader.audits.follow import EpochLog
+from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
+from kafkalog_reader.audits.record_count import count_records, first_batch_cut
+from kafkalog_reader.audits.replica import Replica, inspect_replica
+from kafkalog_reader.audits.verdict import Verdict, is_unread, verdict_of
+from kafkalog_reader.tables.high_watermark import high_watermark_of
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.errors import LogPosition
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+_ANY_END: Final[int] = (1 << 63) - 1
+_WINDOW: Final[int] = 8 << 20
+_ALL_WINDOWS: Final[int] = 64 << 20
+_SMALLEST_WINDOW: Final[int] = 256 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scan:
+    """What reading one replica from end to end met, besides the batches."""
+
+    stops: tuple[ScanStop, ...]
+    regressions: tuple[Regression, ...]
+    regression_count: int
+    unknown_codecs: tuple[tuple[LogPosition, int], ...]
+    batches: int
+    size_in_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionAudit:
+    """The replicas of one partition; sequences are by replica.
+
+    Attributes:
+        comparison: None where topic ids differ, and nothing was compared.
+        elections: best candidate first; empty where the verdict is undecidable.
+        reason: why the verdict is undecidable; empty otherwise.
+    """
+
+    cluster_id: str | None
+    topic: str | None
+    partition: int | None
+    replicas: tuple[Replica, ...]
+    scans: tuple[Scan, ...]
+    histories: tuple[History, ...]
+    bounds: tuple[CommitBounds, ...]
+    comparisons: tuple[Comparison, ...]
+    candidates: tuple[Candidate, ...]
+    elections: tuple[Election, ...]
+    verdict: Verdict
+    reason: str = ""
+
+    @property
+    def comparison(self) -> Comparison | None:
+        return self.comparisons[0] if len(self.comparisons) == 1 else None
+
+    @property
+    def fork_offset(self) -> int | None:
+        """The lowest offset at which replicas hold different content."""
+        if self.comparison is None or self.verdict is Verdict.UNDECIDABLE:
+            return None
+        everyone = range(len(self.replicas))
+        offsets = [self.comparison.content_fork(i, j) for i in everyone for j in everyone if i < j]
+        return min((offset for offset in offsets if offset is not None), default=None)
+
+    def names(self, members: Sequence[int]) -> str:
+        """The replicas for people: ``broker 1``, ``brokers 1, 2 and 3``."""
+        return joined_names([self.replicas[member].name for member in members])
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """Names of replicas in a sentence."""
+    numbers = [name.removeprefix("broker ") for name in names]
+    if len(names) > 1 and all(number.isdigit() for number in numbers):
+        return f"brokers {', '.join(numbers[:-1])} and {numbers[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def audit_partition(
+    directories: Sequence[PartitionDirectory], progress: Progress = no_progress
+) -> PartitionAudit:
+    """Audit the live replicas of one partition; every byte of their logs is read once.
+
+    Files that cannot be read are findings and make the verdict ``undecidable``, no error.
+    """
+    replicas = tuple(inspect_replica(directory) for directory in directories)
+    size = max(_SMALLEST_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
+    streams = [
+        BatchStream(
+            replica.directory, replica.log_start_offset, window_size=size, progress=progress
+        )
+        for replica in replicas
+    ]
+    same_topic = len({replica.topic_id for replica in replicas} - {None}) <= 1
+    groups = [range(len(replicas))] if same_topic else [[i] for i in range(len(replicas))]
+    comparisons = tuple(_compare(replicas, streams, group) for group in groups)
+    histories = tuple(map(_history, replicas, streams))
+    bounds = commit_bounds(histories) if same_topic else ()
+    scans = tuple(map(_scan, streams))
+    reason = _reason(replicas, scans, comparisons, same_topic=same_topic)
+    verdict = Verdict.UNDECIDABLE
+    candidates: tuple[Candidate, ...] = ()
+    held: tuple[Election, ...] = ()
+    if not reason:
+        verdict = verdict_of(histories, bounds, comparisons[0], [scan.stops for scan in scans])
+        candidates = tuple(map(_candidate, replicas, histories, comparisons[0].damaged))
+        held = elections(candidates, bounds, comparisons[0])
+    cluster_id, topic, partition = directories[0].identity
+    return PartitionAudit(
+        cluster_id=cluster_id,
+        topic=topic,
+        partition=partition,
+        replicas=replicas,
+        scans=scans,
+        histories=histories,
+        bounds=tuple(bounds),
+        comparisons=comparisons,
+        candidates=candidates,
+        elections=held,
+        verdict=verdict,
+        reason=reason,
+    )
+
+
+def _compare(
+    replicas: Sequence[Replica], streams: Sequence[BatchStream], group: Sequence[int]
+) -> Comparison:
+    return compare(
+        [streams[index] for index in group],
+        [
+            declared_lineage(replicas[index].cache, replicas[index].log_start_offset, _ANY_END)
+            for index in group
+        ],
+        [replicas[index].cleaner_offset or 0 for index in group],
+    )
+
+
+def _history(replica: Replica, stream: BatchStream) -> History:
+    log_end = max(stream.next_offset, replica.log_start_offset)
+    high_watermark = high_watermark_of(
+        checkpointed=replica.checkpointed_high_watermark,
+        cleaner_offset=replica.cleaner_offset,
+        log_start=replica.log_start_offset,
+        log_end=log_end,
+    )
+    data = stream.lineage.build()
+    lineage = combined_lineage(
+        data, declared_lineage(replica.cache, replica.log_start_offset, log_end)
+    )
+    entries = replica.cache.entries
+    return History(
+        log_start_offset=replica.log_start_offset,
+        log_end_offset=log_end,
+        high_watermark_low=high_watermark.low,
+        lineage=lineage.clipped(replica.log_start_offset, log_end),
+        last_leader_epoch=data.pieces[-1].leader_epoch if data.pieces else None,
+        leader_epochs=frozenset(
+            {piece.leader_epoch for piece in data.pieces}
+            | {entry.leader_epoch for entry in entries}
+        ),
+    )
+
+
+def _scan(stream: BatchStream) -> Scan:
+    return Scan(
+        stops=tuple(stream.stops),
+        regressions=tuple(stream.regressions),
+        regression_count=stream.regression_count,
+        unknown_codecs=tuple(stream.unknown_codecs),
+        batches=stream.batches,
+        size_in_bytes=stream.size_in_bytes,
+    )
+
+
+def _reason(
+    replicas: Sequence[Replica],
+    scans: Sequence[Scan],
+    comparisons: Sequence[Comparison],
+    *,
+    same_topic: bool,
+) -> str:
+    """Why nothing can be concluded; empty when something can."""
+    if not same_topic:
+        return "the replicas carry different topic ids: they are different topics of one name"
+    for replica, scan in zip(replicas, scans, strict=True):
+        for stop in scan.stops:
+            if is_unread(stop):
+                return f"{replica.name}: {stop.where}: {stop.problem}"
+        if scan.regression_count:
+            return f"{replica.name}: {scan.regressions[0].where}: offsets fall"
+    for difference in comparisons[0].differences:
+        if difference.kind is DifferenceKind.NOT_COMPARED:
+            return f"records from offset {difference.first_offset} on could not be decoded"
+    return ""
+
+
+def _candidate(replica: Replica, history: History, damaged: Sequence[BatchPlace]) -> Candidate:
+    directory = replica.directory
+    return Candidate(
+        log=EpochLog(
+            cache=replica.cache,
+            log_start_offset=history.log_start_offset,
+            log_end_offset=history.log_end_offset,
+            high_watermark=replica.checkpointed_high_watermark or 0,
+        ),
+        last_leader_epoch=-1 if history.last_leader_epoch is None else history.last_leader_epoch,
+        broker_id=replica.broker_id,
+        unreplaceable=sum(not place.intact_on for place in damaged),
+        records=lambda first, following: count_records(directory, first, following),
+        batch_start=lambda target: first_batch_cut(directory, target),
+    )
