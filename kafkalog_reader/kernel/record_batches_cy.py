@@ -1,4 +1,5 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
+# ruff: noqa: ANN401  numpy arrays, whose types the compiled kernel checks itself
 """The header chain of record batches (magic 2), scanned into columns; every CRC checked, no GIL.
 
 Every length is compared with the bytes left before it is believed. Source: Kafka 4.0,
@@ -6,6 +7,8 @@ DefaultRecordBatch; the order of the checks is that of FileLogInputStream.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import cython
 from cython.cimports.kafkalog_reader.kernel.codes import (
@@ -80,7 +83,7 @@ def scan_batches(
     stop: cython.Py_ssize_t,
     origin: cython.longlong,
     check_crc: cython.bint,
-    columns: object,
+    columns: Any,
     capacity: cython.Py_ssize_t,
 ) -> tuple[int, int, int]:
     """Fill ``columns`` with the headers of the whole batches in ``source[start:stop]``.

@@ -1,4 +1,5 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
+# ruff: noqa: ANN401  numpy arrays, whose types the compiled kernel checks itself
 """The records of many batches (magic 2, uncompressed) decoded into Arrow's layout in one call.
 
 Every length and count is compared with the bytes left before it is believed, and what is written
@@ -7,6 +8,8 @@ the call come out. Source: Kafka 4.0, DefaultRecord and DefaultRecordBatch.
 """
 
 from __future__ import annotations
+
+from typing import Any
 
 import cython
 from cython.cimports.kafkalog_reader.kernel.codes import (
@@ -157,9 +160,9 @@ class BinaryColumn:
     _marked_entries: cython.Py_ssize_t
     _marked_size: cython.Py_ssize_t
     _marked_nulls: cython.Py_ssize_t
-    _owners: tuple
+    _owners: object
 
-    def __init__(self, offsets: object, validity: object, data: object) -> None:
+    def __init__(self, offsets: Any, validity: Any, data: Any) -> None:
         self._owners = (offsets, validity, data)  # the pointers below lead into them
         self._offsets = write_int32(offsets)
         self._validity = write_bytes(validity)
@@ -258,17 +261,17 @@ class RecordColumns:
     _with_headers: cython.bint
     _capacity: cython.Py_ssize_t
     _marked_rows: cython.Py_ssize_t
-    _owners: tuple
+    _owners: object
 
     def __init__(
         self,
-        offset: object,
-        timestamp: object,
-        sequence: object,
-        control_type: object,
+        offset: Any,
+        timestamp: Any,
+        sequence: Any,
+        control_type: Any,
         keys: BinaryColumn | None,
         values: BinaryColumn | None,
-        headers_offsets: object,
+        headers_offsets: Any,
         header_keys: BinaryColumn | None,
         header_values: BinaryColumn | None,
     ) -> None:
@@ -278,10 +281,10 @@ class RecordColumns:
         self._sequence = write_int32(sequence)
         self._control_type = write_int32(control_type)
         self._headers_offsets = write_int32(headers_offsets)
-        self._keys = keys
-        self._values = values
-        self._header_keys = header_keys
-        self._header_values = header_values
+        self._keys = keys  # type: ignore[assignment]  # None
+        self._values = values  # type: ignore[assignment]  # None
+        self._header_keys = header_keys  # type: ignore[assignment]  # None
+        self._header_values = header_values  # type: ignore[assignment]  # None
         self._with_sequence = len(sequence) > 0
         self._with_control_type = len(control_type) > 0
         self._with_keys = keys is not None
@@ -370,9 +373,9 @@ class UncompressedBatches:
     _row_end: cython.p_longlong
     _problem: cython.p_int
     _problem_position: cython.p_longlong
-    _owners: tuple
+    _owners: object
 
-    def __init__(self, source: cython.const[cython.uchar][::1], batches: object) -> None:
+    def __init__(self, source: cython.const[cython.uchar][::1], batches: Any) -> None:
         self._owners = (source, batches)
         self._source = read_bytes(source)
         self._available = len(source)

@@ -111,7 +111,8 @@ class BatchRun:
     @property
     def crc_valid(self) -> NDArray[np.bool_]:
         """Where the stored CRC is that of the bytes."""
-        return self.crc == self.crc_computed
+        same: NDArray[np.bool_] = self.crc == self.crc_computed
+        return same
 
     def taken(self, which: NDArray[np.intp] | slice) -> BatchRun:
         """The same window with only these batches."""
@@ -337,8 +338,15 @@ def _last_confirmed_position(segment: SegmentFiles, *, follow_links: bool) -> in
     return 0
 
 
-def batch_starts_at(segment: SegmentFiles, position: int, *, follow_links: bool) -> bool:
-    """Whether a batch of this segment with a sound CRC lies at ``position``."""
+def batch_starts_at(
+    segment: SegmentFiles, position: int, *, follow_links: bool, up_to_offset: int | None = None
+) -> bool:
+    """Whether a batch of this segment with a sound CRC lies at ``position``.
+
+    Who looks for an offset gives it as ``up_to_offset``: a batch that starts behind it would hide
+    it. Indexes of a replica that was truncated keep entries of what was cut (their bytes stay when
+    Kafka's AbstractIndex#truncateToEntries moves its end), and later batches may start there.
+    """
     if segment.log_size is None or not 0 <= position < segment.log_size:
         return False
     scan = SegmentScan(
@@ -349,4 +357,5 @@ def batch_starts_at(segment: SegmentFiles, position: int, *, follow_links: bool)
         run is not None
         and bool(run.crc_valid[0])
         and int(run.base_offset[0]) >= segment.base_offset
+        and (up_to_offset is None or int(run.base_offset[0]) <= up_to_offset)
     )

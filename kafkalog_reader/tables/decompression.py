@@ -42,7 +42,11 @@ _STEP: Final = 1 << 17
 _SCRATCH: Final = 2 << 20
 _lz4_block_into: Final = cramjam.lz4.decompress_block_into
 _snappy_block_into: Final = cramjam.snappy.decompress_raw_into
-_LIBRARY_ERRORS: Final = (zstandard.ZstdError, cramjam.DecompressionError, isal_zlib.error)
+_LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
+    zstandard.ZstdError,
+    cramjam.DecompressionError,
+    isal_zlib.error,  # type: ignore[assignment, unused-ignore]  # the stub calls it an instance
+)
 
 _NAMES: Final = pa.array([*CODEC_NAMES, *(f"unknown({number})" for number in (5, 6, 7))])
 
@@ -231,7 +235,7 @@ class Decompressor:
         """snappy-java's stream of blocks, or one raw block of other clients."""
         start = self.size
         size = len(payload)
-        if size < _SNAPPY_HEADER_SIZE or payload[:8] != _SNAPPY_MAGIC:
+        if size < _SNAPPY_HEADER_SIZE or bytes(payload[:8]) != _SNAPPY_MAGIC:
             self._append_snappy_block(payload, payload, start, where)
             return
         position = _SNAPPY_HEADER_SIZE
@@ -258,7 +262,9 @@ class Decompressor:
     def _append_lz4(self, payload: memoryview, where: LogPosition) -> None:
         """The first frame, its blocks one by one: Kafka knows fewer kinds of frames than LZ4."""
         start = self.size
-        if payload[:7] != _LZ4_FRAME_START:  # other clients' flags, taken apart by the format
+        if (
+            bytes(payload[:7]) != _LZ4_FRAME_START
+        ):  # other clients' flags, taken apart by the format
             largest = self._limits.largest_output(len(payload))
             self._append(decompress_lz4_frame(bytes(payload), where, largest))
             return

@@ -63,6 +63,10 @@ class _BinaryRoom:
         )
 
 
+def _column_of(room: _BinaryRoom | None) -> records.BinaryColumn | None:
+    return None if room is None else room.column
+
+
 class RecordColumns:
     """Room for so many records with so many bytes; what nobody asked for gets none.
 
@@ -96,11 +100,11 @@ class RecordColumns:
             self._timestamp.array,
             self._sequence.array,
             self._control_type.array,
-            self._keys and self._keys.column,
-            self._values and self._values.column,
+            _column_of(self._keys),
+            _column_of(self._values),
             self._headers_offsets.array,
-            self._header_keys and self._header_keys.column,
-            self._header_values and self._header_values.column,
+            _column_of(self._header_keys),
+            _column_of(self._header_values),
         )
 
     @property

@@ -80,9 +80,9 @@ def sound_runs(
     for run in scanned_runs(piece, request, damage, progress):
         unsound = np.flatnonzero(~run.crc_valid | ((run.attributes & CODEC_MASK) > 4))
         start = 0
-        for bad in unsound:
+        for bad in unsound.tolist():
             yield _pruned_by_time(run.taken(slice(start, bad)), request)
-            damage.left_out(_batch_error(run, int(bad), piece))
+            damage.left_out(_batch_error(run, bad, piece))
             start = bad + 1
         yield _pruned_by_time(run.taken(slice(start, None)) if start else run, request)
 
