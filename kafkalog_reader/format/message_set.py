@@ -5,10 +5,10 @@ has the last record's offset, and the others follow from their distance to the l
 so that the rule holds where compaction took messages away. The *wrapper's* magic decides, because
 cleaners of old brokers left inner messages of another magic (KAFKA-4298).
 
-Stricter than Kafka's reader in three points, each of which would yield records at wrong offsets or
-hide records: an inner message that is cut short (Kafka's reader stops there in silence), inner
-offsets above the last one or below 0, and lengths that leave bytes behind a value. Source: Kafka
-4.0, common.record.AbstractLegacyRecordBatch.DeepRecordsIterator.
+Stricter than Kafka's reader where that would hide records or place them wrongly: it stops in
+silence at an inner message that is cut short, takes any negative length for null, ignores bytes
+behind a value, reads inner magics above 1 or below 0 as 1, and lets inner offsets lie below 0 or
+above the last. Source: Kafka 4.0, common.record.AbstractLegacyRecordBatch.DeepRecordsIterator.
 """
 
 from __future__ import annotations
