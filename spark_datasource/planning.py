@@ -52,11 +52,17 @@ def plan(
 
 
 def check_selection(evidence: Evidence, request: ReadRequest) -> None:
-    """Refuse topics and partitions that were named and are not there: no rows is no answer.
+    """Refuse what was named and is not there: no rows is no answer.
 
     Raises:
-        UsageError: a topic or partition of ``subscribe``, ``assign`` or one of the offsets.
+        UsageError: the broker of ``replica``, or a topic or partition of ``subscribe``, ``assign``
+            or one of the offsets.
     """
+    numbers = {root.broker_id for root in evidence.log_directories}
+    brokers = sorted(number for number in numbers if number is not None)
+    if request.replica.startswith("broker:") and int(request.replica[7:]) not in brokers:
+        there = ", ".join(map(str, brokers)) or "none known by its number"
+        raise UsageError(f"option replica: {request.replica}: brokers in what was given: {there}")
     named = {*request.starting_offsets, *request.ending_offsets, *(request.assigned or ())}
     topics = {topic for topic, _ in named} | set(request.topics or ())
     if not topics:

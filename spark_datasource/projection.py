@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import pyspark
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafkalog_reader.errors import UsageError
@@ -80,6 +81,9 @@ def projected_columns(table: Table, schema: StructType) -> tuple[str, ...]:
         _check_type(field, known[field.name])
     if len(set(schema.names)) < len(schema.names):
         raise UsageError(f"schema: {', '.join(schema.names)}: a column is named twice")
+    if not schema.names and pyspark.__version__.startswith("4.0."):
+        # Its Arrow reader loses the length of record batches that have no column: count() is 0.
+        raise UsageError("schema: names no column, which Spark 4.0 takes for no rows: name one")
     return tuple(schema.names)
 
 

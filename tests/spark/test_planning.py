@@ -133,8 +133,12 @@ def evidence(tmp_path: Path) -> Evidence:
             ReadRequest(topics=frozenset({"orders"}), ending_offsets={("payments", 0): 3}),
             "offsets are given for payments-0, which is not subscribed",
         ),
+        (
+            ReadRequest(replica="broker:12"),
+            "option replica: broker:12: brokers in what was given: 1",
+        ),
     ],
-    ids=["topic", "partition", "offset_of_no_topic", "offset_of_another_topic"],
+    ids=["topic", "partition", "offset_of_no_topic", "offset_of_another_topic", "broker"],
 )
 def test_what_is_named_and_not_there_is_an_error(
     evidence: Evidence, request_: ReadRequest, problem: str

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+import pyspark
 import pytest
 from pyspark.sql.types import (
     ShortType,
@@ -38,7 +39,11 @@ def test_a_schema_is_a_projection_in_any_order(read: Read, schema: Any, pushdown
 
 
 def test_no_column_at_all_still_counts(read: Read) -> None:
-    assert read(schema=StructType([])).count() == EACH_RECORD_ONCE.total()
+    nothing = read(schema=StructType([]))
+    if pyspark.__version__.startswith("4.0."):  # would answer 0
+        assert failure(nothing.count).startswith("schema: names no column")
+    else:
+        assert nothing.count() == EACH_RECORD_ONCE.total()
     assert read().count() == EACH_RECORD_ONCE.total()
     assert read().limit(3).count() == 3
 

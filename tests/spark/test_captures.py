@@ -1,0 +1,81 @@
+"""Spark on what real brokers left, against what consumers of those brokers were given."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixtures.truth import ConsumedRecord, load
+
+if TYPE_CHECKING:
+    from tests.spark.rows import Read
+
+pytestmark = pytest.mark.spark
+
+CAPTURES = Path(__file__).parent.parent.parent / "fixtures" / "captures"
+SCENARIOS = sorted(path.parent.name for path in CAPTURES.glob("*/expected.json"))
+MAX_MICROSECONDS = 2**63 - 1
+TIMESTAMP_TYPES = {"CreateTime": 0, "LogAppendTime": 1, "NoTimestampType": 0}
+
+
+CONSUMED = [
+    pytest.param(scenario, name, id=f"{scenario}-{name}")
+    for scenario in SCENARIOS
+    for name, capture in load(CAPTURES / scenario).captures.items()
+    if capture.offsets  # otherwise no broker was alive to ask
+]
+
+
+def as_spark_shows(record: ConsumedRecord) -> tuple[Any, ...]:
+    return (
+        record.key,
+        record.value,
+        record.topic,
+        record.partition,
+        record.offset,
+        min(record.timestamp * 1000, MAX_MICROSECONDS),
+        TIMESTAMP_TYPES[record.timestamp_type],
+        record.headers or None,  # Spark's Kafka source shows null where there are none
+    )
+
+
+@pytest.mark.parametrize(("scenario", "name"), CONSUMED)
+def test_spark_shows_what_a_consumer_was_given(read: Read, scenario: str, name: str) -> None:
+    capture = load(CAPTURES / scenario).captures[name]
+    frame = read(str(capture.files), includeHeaders="true")
+    shown: Counter[tuple[Any, ...]] = Counter()
+    rows = frame.selectExpr(
+        "key", "value", "topic", "partition", "offset", "unix_micros(timestamp) AS us",
+        "timestampType", "headers",
+    ).collect()  # fmt: skip
+    for row in rows:
+        high_watermark = capture.offsets[row.topic, row.partition].latest
+        if row.offset >= high_watermark:
+            continue  # on disk, and not yet shown to consumers
+        headers = None if row.headers is None else tuple(map(tuple, row.headers))
+        key, value = (None if each is None else bytes(each) for each in (row.key, row.value))
+        shown[(key, value, *row[2:7], headers)] += 1
+    assert shown == Counter(map(as_spark_shows, capture.records()))
+
+
+def test_every_copy_of_a_forked_partition_shows_what_its_broker_wrote(
+    read: Read, pushdown: bool
+) -> None:
+    truth = load(CAPTURES / "s3_2")
+    replicas = truth.expected["captures"]["both-led"]["replicas"]
+    frame = read(
+        str(truth.captures["both-led"].files),
+        replica="all",
+        columns="brokerId,offset,leaderEpoch,value",
+        subscribe="t",
+    )
+    for broker, replica in replicas.items():
+        rows = frame.where(f"brokerId = {broker} AND offset >= 1").collect()
+        assert sorted((row.offset, row.leaderEpoch, row.value.decode()) for row in rows) == [
+            (each["offset"], each["leaderEpoch"], each["value"])
+            for each in replica["records"]
+            if each["offset"] >= 1
+        ]
