@@ -211,3 +211,51 @@ CHECKPOINTS: Final = (
 )
 
 # --- audits
+
+PARTITIONS: Final = (
+    Column("clusterId", pa.string(), "cluster.id of meta.properties"),
+    Column("topic", pa.string(), "topic"),
+    Column("partition", pa.int32(), "partition"),
+    Column("topicId", pa.string(), "of partition.metadata; null where replicas disagree"),
+    Column("brokers", pa.list_(pa.int32()), "node ids of the supplied replicas"),
+    Column("replicas", pa.int32(), "supplied replicas"),
+    Column("lowWatermark", pa.int64(), "smallest log start of the supplied replicas"),
+    Column("highWatermarkLow", pa.int64(), "everything below was committed on some branch"),
+    Column("highWatermarkHigh", pa.int64(), "nothing from here on was, if elections were clean"),
+    Column("lastStableOffset", pa.int64(), "of the replica that loses least as leader"),
+    Column("logEndOffset", pa.int64(), "of the longest log"),
+    Column("greatestLeaderEpoch", pa.int32(), "in any batch or epoch checkpoint"),
+    Column("forkOffset", pa.int64(), "first offset with different content; null: nowhere"),
+    Column(
+        "verdict",
+        pa.string(),
+        "consistent, lagging, pending-truncation, forked, damaged-recoverable, "
+        "damaged-unrecoverable or undecidable",
+    ),
+)
+
+FINDINGS: Final = (
+    Column("code", pa.string(), "KL-101 and so on; never reused"),
+    Column("name", pa.string(), "of the code"),
+    Column("severity", pa.string(), "C critical, H high, M medium, L low, I information"),
+    Column("confidence", pa.string(), "proven, likely or possible"),
+    *IDENTITY,
+    Column("topicId", pa.string(), "of partition.metadata"),
+    Column("file", pa.string(), "below the log directory"),
+    Column("position", pa.int64(), "in the file", "bytes"),
+    Column("sizeInBytes", pa.int64(), "of the place in the file", "bytes"),
+    Column("firstOffset", pa.int64(), "first offset concerned"),
+    Column("nextOffset", pa.int64(), "one past the last offset concerned"),
+    Column(
+        "evidence",
+        pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())])),
+        "raw values, in order",
+    ),
+    Column("innocent", pa.list_(pa.string()), "innocent explanations not ruled out: T01 and so on"),
+    Column("recordsAtRisk", pa.int64(), "records concerned"),
+    Column("bytesAtRisk", pa.int64(), "bytes concerned", "bytes"),
+    Column("committed", pa.string(), "of the records at risk: known, possible or none"),
+    Column("action", pa.list_(pa.string()), "what to do: A1 and so on"),
+    Column("causedBy", pa.string(), "code and place of the finding behind this one"),
+    Column("message", pa.string(), "the finding in a sentence"),
+)

@@ -1,0 +1,302 @@
+"""Findings about several replicas of one partition: who lags, and where they part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.candidates import ElectionKind, committed_records
+from kafkalog_reader.audits.committed import CommitCount
+from kafkalog_reader.audits.difference import Difference, DifferenceKind
+from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.branch import Branch
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+
+_CODE_OF: Final = {
+    DifferenceKind.CONFLICT: "KL-505",
+    DifferenceKind.DAMAGED: "KL-506",
+    DifferenceKind.HIDDEN: "KL-506",
+    DifferenceKind.UNCOVERED: "KL-507",
+    DifferenceKind.MISSING: "KL-508",
+    DifferenceKind.CLEANED: "KL-509",
+}
+_SAYS: Final = {
+    DifferenceKind.CONFLICT: "different content under one leader epoch, every checksum valid",
+    DifferenceKind.DAMAGED: "a damaged copy differs from an intact one",
+    DifferenceKind.HIDDEN: "behind damage on one copy, readable on another",
+    DifferenceKind.UNCOVERED: "equal content, but a header field that no checksum covers differs",
+    DifferenceKind.MISSING: "absent on a copy whose log goes on behind it",
+    DifferenceKind.CLEANED: "compaction has gone further on one copy",
+}
+
+
+def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
+    """Yield what the replicas say about each other; nothing where they could not be compared."""
+    if len({replica.topic_id for replica in audit.replicas} - {None}) > 1:
+        ids = {replica.name: replica.topic_id for replica in audit.replicas}
+        yield finding("KL-009", audit.reason, evidence=dict(ids))
+        return
+    if audit.comparison is None or audit.verdict is Verdict.UNDECIDABLE:
+        return
+    yield from _empty_epochs(audit)
+    if len(audit.replicas) < 2:
+        return
+    for difference in audit.comparison.differences:
+        if difference.kind in _CODE_OF:
+            yield _of_difference(audit, difference)
+    yield from _agreement(audit)
+    yield from _lagging(audit)
+    yield from _forked(audit)
+    yield from _superseded(audit)
+    yield from _single_copies(audit)
+    yield from _elections(audit)
+
+
+def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
+    for replica, history in zip(audit.replicas, audit.histories, strict=True):
+        latest = replica.cache.latest
+        if latest is not None and latest.start_offset == history.log_end_offset:
+            yield finding(
+                "KL-408",
+                f"{replica.name}: leader epoch {latest.leader_epoch} begins at the log end "
+                f"{latest.start_offset}: elected, nothing written yet",
+                directory=replica.directory,
+                offsets=(latest.start_offset, latest.start_offset),
+                evidence={"leaderEpoch": latest.leader_epoch},
+            )
+
+
+def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
+    sides = " | ".join(audit.names(members) for members in difference.contents)
+    absent = audit.names(difference.absent) if difference.absent else ""
+    intact = [i for side in difference.contents for i in side if i not in difference.damaged]
+    return finding(
+        _CODE_OF[difference.kind],
+        f"offsets {difference.first_offset} to {difference.next_offset - 1}: "
+        f"{_SAYS[difference.kind]} ({sides}{f'; absent on {absent}' if absent else ''})",
+        offsets=(difference.first_offset, difference.next_offset),
+        evidence={
+            "copies": sides,
+            "absent": absent,
+            "damaged": audit.names(difference.damaged) if difference.damaged else "",
+            "intact": audit.names(intact) if intact else "",
+            "batches": difference.batches,
+        },
+        innocent=None if audit.scans else (),
+        records_at_risk=difference.records,
+    )
+
+
+def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
+    assert audit.comparison is not None
+    everyone = tuple(range(len(audit.replicas)))
+    starts = {history.log_start_offset for history in audit.histories}
+    common = [b for b in audit.comparison.branches() if b.members == everyone and b.batches]
+    if audit.verdict is Verdict.CONSISTENT and common:
+        yield finding(
+            "KL-501",
+            f"offsets {common[0].first_offset} to {common[-1].next_offset - 1} are equal on "
+            f"{audit.names(everyone)}",
+            offsets=(common[0].first_offset, common[-1].next_offset),
+            evidence={
+                "batches": sum(branch.batches for branch in common),
+                "records": sum(branch.records for branch in common),
+                "bytes": sum(branch.size_in_bytes for branch in common),
+            },
+        )
+    if len(starts) > 1:
+        yield finding(
+            "KL-510",
+            f"log starts differ: {min(starts)} to {max(starts)}",
+            offsets=(min(starts), max(starts)),
+        )
+    yield from _nothing_common(audit)
+
+
+def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
+    """A log that ends at or before the place where another begins."""
+    first_end = min(history.log_end_offset for history in audit.histories)
+    last_start = max(history.log_start_offset for history in audit.histories)
+    first_start = min(history.log_start_offset for history in audit.histories)
+    if first_end <= last_start and first_start < last_start:
+        yield finding(
+            "KL-512",
+            f"one log ends at {first_end}, before another begins at {last_start}",
+            offsets=(first_end, last_start),
+        )
+
+
+def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
+    """A replica whose whole log is a prefix of another's."""
+    assert audit.comparison is not None
+    for index, history in enumerate(audit.histories):
+        longer = [
+            branch
+            for branch in audit.comparison.branches()
+            if index not in branch.members
+            and branch.first_offset >= history.log_end_offset
+            and branch.batches
+        ]
+        forks = [
+            other
+            for other in range(len(audit.histories))
+            if other != index and audit.comparison.content_fork(index, other) is not None
+        ]
+        if longer and not forks and audit.bounds[index].superseded is None:
+            end = max(branch.next_offset for branch in longer)
+            behind = sum(branch.records for branch in longer)
+            yield finding(
+                "KL-502",
+                f"{audit.replicas[index].name} is {behind:,} records behind: it ends at "
+                f"{history.log_end_offset}, the longest log at {end}",
+                directory=audit.replicas[index].directory,
+                offsets=(history.log_end_offset, end),
+                evidence={"offsets": end - history.log_end_offset, "records": behind},
+            )
+
+
+def side_of(audit: PartitionAudit, branch: Branch) -> tuple[int, int, CommitCount]:
+    """Distinct records, their end offset and what is committed of one side of a fork."""
+    count, end, records = CommitCount(), branch.next_offset, 0
+    for part in branch.walk():
+        if part.batches:
+            count += committed_records(part, audit.candidates, audit.bounds)
+            records += part.records
+            end = max(end, part.next_offset)
+    return records, end, count
+
+
+def _forked(audit: PartitionAudit) -> Iterator[Finding]:
+    assert audit.comparison is not None
+    sides_of_forks = [fork.children for fork in audit.comparison.forks]
+    if not sides_of_forks and audit.fork_offset is not None and len(audit.comparison.roots) > 1:
+        sides_of_forks = [audit.comparison.roots]
+    for sides in sides_of_forks:
+        yield from _fork(audit, sides)
+
+
+def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]:
+    offset = max(side.first_offset for side in sides)
+    evidence: dict[str, object] = {}
+    told, ends, known_sides = [], [], 0
+    at_risk = 0
+    for number, side in enumerate(sides, 1):
+        records, end, count = side_of(audit, side)
+        epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
+        name = audit.names(side.members)
+        told.append(f"{name} {records:,} records under leader epoch {_listed(epochs)}")
+        evidence[f"side{number}"] = name
+        evidence[f"side{number}.records"] = records
+        evidence[f"side{number}.leaderEpochs"] = _listed(epochs)
+        evidence[f"side{number}.knownCommitted"] = count.known
+        evidence[f"side{number}.possiblyCommitted"] = count.possible
+        ends.append(end)
+        known_sides += bool(count.known)
+        at_risk += records
+    yield finding(
+        "KL-503",
+        f"histories part at offset {offset}: {'; '.join(told)}",
+        offsets=(offset, max(ends)),
+        evidence=evidence,
+        records_at_risk=at_risk,
+        committed="known" if known_sides else "possible",
+    )
+    if known_sides > 1:
+        yield finding(
+            "KL-513",
+            f"both sides of the fork at offset {offset} hold committed records: every choice "
+            "loses some",
+            offsets=(offset, max(ends)),
+            evidence=evidence,
+            committed="known",
+            caused_by=f"KL-503 at offset {offset}",
+        )
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))
+
+
+def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
+    for index, (replica, bound) in enumerate(zip(audit.replicas, audit.bounds, strict=True)):
+        if bound.superseded is None:
+            continue
+        offsets = (bound.superseded, bound.log_end)
+        if audit.verdict is Verdict.PENDING_TRUNCATION:
+            count = audit.candidates[index].records(*offsets)
+            yield finding(
+                "KL-504",
+                f"{replica.name}: a newer leader's history ends at offset {bound.superseded}; "
+                f"{count:,} records from there on will be cut",
+                directory=replica.directory,
+                offsets=offsets,
+                records_at_risk=count,
+                committed="known" if bound.known > bound.superseded else "none",
+            )
+        if bound.known > bound.superseded:
+            yield finding(
+                "KL-514",
+                f"{replica.name} knew everything below {bound.known} to be committed, and the "
+                f"newest leader's history leaves it at {bound.superseded}",
+                directory=replica.directory,
+                offsets=(bound.superseded, bound.known),
+                evidence={"highWatermarkLow": bound.known, "superseded": bound.superseded},
+                records_at_risk=audit.candidates[index].records(bound.superseded, bound.known),
+                committed="known",
+            )
+
+
+def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:
+    """Records that one replica alone has; a log that is merely ahead is no news."""
+    assert audit.comparison is not None
+    if audit.verdict in (Verdict.CONSISTENT, Verdict.LAGGING):
+        return
+    for branch in audit.comparison.branches():
+        if len(branch.members) == 1 and branch.records:
+            index = branch.members[0]
+            count = committed_records(branch, audit.candidates, audit.bounds)
+            yield finding(
+                "KL-520",
+                f"offsets {branch.first_offset} to {branch.next_offset - 1} are on "
+                f"{audit.replicas[index].name} only",
+                directory=audit.replicas[index].directory,
+                offsets=(branch.first_offset, branch.next_offset),
+                records_at_risk=branch.records,
+                bytes_at_risk=branch.size_in_bytes,
+                committed=count.state,
+            )
+
+
+def _elections(audit: PartitionAudit) -> Iterator[Finding]:
+    if not audit.elections or audit.verdict is Verdict.CONSISTENT:
+        return
+    best = audit.elections[0]
+    name = audit.replicas[best.candidate].name
+    yield finding(
+        "KL-901",
+        f"{name} loses least: {best.lost.total:,} records, {best.lost.known:,} known committed",
+        directory=audit.replicas[best.candidate].directory,
+        evidence={
+            f"rank{election.rank}": f"{audit.replicas[election.candidate].name}: "
+            f"{election.kind.value}, {election.lost.total} lost"
+            for election in audit.elections
+        },
+    )
+    clean = [e for e in audit.elections if e.kind is ElectionKind.CLEAN]
+    if clean:
+        yield finding(
+            "KL-902",
+            f"{audit.names([election.candidate for election in clean])} can lead without losing "
+            "a record that is or may be committed",
+        )
+    else:
+        yield finding(
+            "KL-903",
+            "whoever leads, records are lost that are or may be committed",
+            records_at_risk=best.lost.total,
+            committed=best.lost.state,
+        )

@@ -1,0 +1,172 @@
+"""Findings about the bytes of one replica's segments: damage, torn ends, unknown formats."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.partition_audit import joined_names
+from kafkalog_reader.audits.verdict import is_replaced
+from kafkalog_reader.tables.batch_scan import ScanEnd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.batch_stream import BatchPlace, ScanStop
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.errors import LogPosition
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+_NEWEST_MAGIC = 2
+
+
+def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
+    """Yield what is wrong with the files of each replica, replica by replica."""
+    for index, (replica, scan) in enumerate(zip(audit.replicas, audit.scans, strict=True)):
+        directory = replica.directory
+        for problem in replica.problems:
+            yield finding(
+                "KL-004",
+                f"{problem.where}: {problem.problem}",
+                directory=directory,
+                file=_file(directory, problem.where),
+                position=problem.where.position,
+            )
+        for place in _damaged(audit, index):
+            yield _crc_mismatch(audit, index, place)
+        for stop in scan.stops:
+            yield _stop_finding(audit, index, stop)
+        for where, codec in scan.unknown_codecs:
+            yield finding(
+                "KL-006",
+                f"{where}: codec {codec} is newer than 0 to 4",
+                directory=directory,
+                file=_file(directory, where),
+                position=where.position,
+                evidence={"codec": codec},
+            )
+        if scan.regressions:
+            yield _regression(audit, index)
+
+
+def _damaged(audit: PartitionAudit, index: int) -> tuple[BatchPlace, ...]:
+    if audit.comparison is not None:
+        return audit.comparison.damaged[index]
+    return audit.comparisons[index].damaged[0]
+
+
+def _crc_mismatch(audit: PartitionAudit, index: int, place: BatchPlace) -> Finding:
+    """Judge a batch with a wrong CRC: critical when no other copy has it intact."""
+    directory = audit.replicas[index].directory
+    first_offset = place.where.offset or 0
+    peers = (
+        joined_names([audit.replicas[i].name for i in place.intact_on]) if (place.intact_on) else ""
+    )
+    saved = f"intact on {peers}" if peers else "no supplied copy has it intact"
+    in_tail = place.next_offset >= audit.histories[index].log_end_offset
+    is_hot = in_tail and not directory.log_directory.clean_shutdown
+    return finding(
+        "KL-101",
+        f"{place.where}: CRC stored 0x{place.crc:08x}, computed 0x{place.crc_computed:08x}; "
+        f"{saved}",
+        severity="H" if peers else "C",
+        confidence="possible" if is_hot else "proven",
+        directory=directory,
+        file=_file(directory, place.where),
+        position=place.where.position,
+        size_in_bytes=place.size_in_bytes,
+        offsets=(first_offset, place.next_offset),
+        evidence={
+            "crcStored": f"0x{place.crc:08x}",
+            "crcComputed": f"0x{place.crc_computed:08x}",
+            "leaderEpoch": place.leader_epoch,
+            "intactOn": peers,
+        },
+        innocent=("T01",) if is_hot else (),
+        records_at_risk=place.records,
+        bytes_at_risk=place.size_in_bytes,
+        committed=_committed(audit, index, first_offset),
+        actions=("A5", "A9") if peers else ("A4", "A7", "A9"),
+    )
+
+
+def _committed(audit: PartitionAudit, index: int, offset: int) -> str | None:
+    if not audit.bounds:
+        return None
+    bound = audit.bounds[index]
+    return "known" if offset < bound.known else "possible" if offset < bound.possible else "none"
+
+
+def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
+    """Judge the place where the batches of a segment could not be followed any further."""
+    code, severity, confidence = _judged(audit, index, stop)
+    directory = audit.replicas[index].directory
+    offset = stop.where.offset
+    replaced = audit.comparison is not None and is_replaced(audit.comparison, index, stop)
+    behind = "" if stop.hidden_until is None else f"; offsets {offset} to {stop.hidden_until - 1}"
+    saved = (
+        f"{behind} are behind it, another copy has them"
+        if behind and replaced
+        else (f"{behind} are behind it" if behind else "")
+    )
+    until = None if offset is None else stop.hidden_until or offset
+    return finding(
+        code,
+        f"{stop.where}: {stop.problem}{saved}",
+        severity=severity,
+        confidence=confidence,
+        directory=directory,
+        file=_file(directory, stop.where),
+        position=stop.where.position,
+        size_in_bytes=stop.size_in_bytes,
+        offsets=None if offset is None or until is None else (offset, until),
+        evidence={"problem": stop.problem, "bytesNotRead": stop.size_in_bytes},
+        innocent=None if stop.in_last_segment else (),
+        bytes_at_risk=stop.size_in_bytes,
+    )
+
+
+def _judged(audit: PartitionAudit, index: int, stop: ScanStop) -> tuple[str, str | None, str]:
+    is_clean = bool(audit.replicas[index].directory.log_directory.clean_shutdown)
+    tail_confidence = "possible" if stop.in_last_segment and not is_clean else "proven"
+    match stop.end:
+        case None:
+            return "KL-004", None, "proven"
+        case ScanEnd.TORN:
+            return "KL-103", "L" if stop.in_last_segment else "H", tail_confidence
+        case ScanEnd.ZEROS:
+            return "KL-104", "M" if stop.in_last_segment else "H", tail_confidence
+        case ScanEnd.LEGACY_MAGIC:
+            return "KL-006", None, "proven"
+        case ScanEnd.UNKNOWN_MAGIC:
+            magic = int(stop.problem.split()[2].rstrip(","))
+            return ("KL-006" if magic == _NEWEST_MAGIC + 1 else "KL-106"), None, "proven"
+        case _:
+            return "KL-102", None, tail_confidence
+
+
+def _regression(audit: PartitionAudit, index: int) -> Finding:
+    scan, directory = audit.scans[index], audit.replicas[index].directory
+    first = scan.regressions[0]
+    return finding(
+        "KL-110",
+        f"{first.where}: starts at or below offset {first.previous_last_offset}, the last one "
+        f"before it; {scan.regression_count} such batches",
+        directory=directory,
+        file=_file(directory, first.where),
+        position=first.where.position,
+        offsets=(first.where.offset or 0, first.previous_last_offset + 1),
+        evidence={
+            "previousLastOffset": first.previous_last_offset,
+            "batches": scan.regression_count,
+        },
+    )
+
+
+def _file(directory: PartitionDirectory, where: LogPosition) -> str:
+    """The file below its log directory."""
+    root = directory.log_directory.path.rstrip("/") + "/"
+    if where.file.startswith(root):
+        return where.file[len(root) :]
+    return posixpath.join(*where.file.split("/")[-2:])
