@@ -123,7 +123,8 @@ def _cuts(
     follow_links = directory.follow_links
     entries = _index_entries(segment, lower, upper, size, follow_links=follow_links)
     start, *wanted = entries
-    start = start if batch_starts_at(segment, start, follow_links=follow_links) else 0
+    if not batch_starts_at(segment, start, follow_links=follow_links, up_to_offset=lower):
+        start = 0
     yield start
     while end - start > size + size // 8:  # a little more costs less than another unit
         target = start + size

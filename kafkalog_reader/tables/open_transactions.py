@@ -178,4 +178,5 @@ def _position_before(piece: SegmentPiece, offset: int) -> int:
     with SparseIndex(segment) as index:
         number = index.last_below_offset(offset)
         position = index[number][1] if number >= 0 else 0
-    return position if position and batch_starts_at(segment, position, follow_links=False) else 0
+    is_before = batch_starts_at(segment, position, follow_links=False, up_to_offset=offset)
+    return position if is_before else 0

@@ -60,15 +60,22 @@ def test_high_watermark_lies_in_its_interval(capture: truth.CaptureTruth, rows_o
 def test_every_index_entry_that_a_broker_wrote_is_confirmed(
     capture: truth.CaptureTruth, table: str, rows_of: Rows
 ) -> None:
-    wrong = [row for row in rows_of(table, capture.files) if row["confirmed"] is not True]
-    assert wrong == []
+    """But those of records that a truncation cut: their bytes stay in an index that is in use."""
+    expected = truth.load(capture.files.parent).expected["captures"][capture.name]
+    truncations = {int(b): offset for b, offset in expected.get("truncations", {}).items()}
+    offset = "lastOffset" if table == "transaction_index" else "offset"
+    # no timestamps: some are beyond the years of datetime
+    columns = ["brokerId", "logDirectory", "topic", "partition", "entry", offset, "confirmed"]
+    for row in rows_of(table, capture.files, columns=columns):
+        assert row["confirmed"] or row[offset] >= truncations[row["brokerId"]], row
 
 
 @pytest.mark.parametrize("capture", ALL)
 def test_batches_of_every_segment_reach_its_end_with_every_crc_right(
     capture: truth.CaptureTruth, rows_of: Rows
 ) -> None:
-    for row in rows_of("segments", capture.files):
+    columns = ["logDirectory", "suffix", "sizeInBytes", "crcErrors", "validBytes"]
+    for row in rows_of("segments", capture.files, columns=columns):
         if row["suffix"] is None and row["sizeInBytes"] is not None:
             assert (row["crcErrors"], row["validBytes"]) == (0, row["sizeInBytes"])
 

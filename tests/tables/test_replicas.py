@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -184,6 +185,21 @@ def test_damaged_snapshot_is_passed_by_for_an_older_one(
     assert last_stable(rows_of("replicas", root)) == (0, 0)
     assert "00000000000000000003.snapshot" in caplog.text
     assert "an older one is used" in caplog.text
+
+
+def test_entry_that_a_truncation_left_behind_hides_no_transaction(
+    tmp_path: Path, rows_of: Rows
+) -> None:
+    """Its position is a batch border again, of a batch behind the offset that is looked for."""
+    log = [written(0, 1), committed(1, 1), written(2, 2), written(3, 3), written(4, 4)]
+    sizes = [len(batch.build()) for batch in log]
+    stale = struct.pack(">ii", 1, sum(sizes[:4]))  # offset 1 lay there once
+    files = {
+        f"{0:020d}.index": stale,
+        f"{2:020d}.snapshot": bytes.fromhex("0001 48674bc7 00000000"),  # nobody, at offset 2
+    }
+    cluster(tmp_path, {1: replica(log, high_watermark=4, files=files)})
+    assert last_stable(rows_of("replicas", tmp_path)) == (2, 2)
 
 
 def test_transactions_behind_damage_are_not_known(tmp_path: Path, rows_of: Rows) -> None:
