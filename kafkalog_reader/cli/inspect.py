@@ -57,11 +57,11 @@ def inspect_command(file: str, position: int) -> None:
     Example:
       kafkalog inspect /mnt/b1/orders-17/00000000000081234500.log --position 1,048,203
 
-    FILE may be a .log or .checkpoint (a record batch and its records; compressed ones are shown
-    decompressed, with positions in the payload), a .index, .timeindex or .txnindex (one entry), a
-    producer .snapshot (at 0 all of it), a *-checkpoint, meta.properties, partition.metadata or
-    .kafka_cleanshutdown. A wrong CRC is shown with the right one. A position where nothing starts
-    is answered with the nearest ones where something does.
+    FILE may be a .log or .checkpoint (a record batch and its records, or a message from before
+    Kafka 0.11; compressed ones are shown decompressed, with positions in the payload), a .index,
+    .timeindex or .txnindex (one entry), a producer .snapshot (at 0 all of it), a *-checkpoint,
+    meta.properties, partition.metadata or .kafka_cleanshutdown. A wrong CRC is shown with the right
+    one. A position where nothing starts is answered with the nearest ones where something does.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.inspect_file import structures
     from kafkalog_reader.io.names import shown

@@ -14,11 +14,14 @@ from kafkalog_reader.format.entry_layout import (
     entry_structure,
     snapshot_header_structure,
 )
+from kafkalog_reader.format.message import parse_message
+from kafkalog_reader.format.message_layout import message_structures
 from kafkalog_reader.format.producer_snapshot import parse_producer_snapshot
 from kafkalog_reader.format.record_batch import compute_batch_crc
 from kafkalog_reader.format.record_batch_header import (
     HEADER_SIZE,
     LENGTH_END,
+    LOG_ENTRY,
     LOG_ENTRY_SIZE,
     MIN_LEGACY_LENGTH,
     parse_record_batch_header,
@@ -105,6 +108,9 @@ def _record_batch(path: str, position: int) -> Iterator[Structure]:
         _check_inside(path, position, windows.size_in_bytes)
         where = LogPosition(shown(path), position)
         content = bytes(windows.read(position, HEADER_SIZE)[:HEADER_SIZE])
+        if _is_message(content):
+            yield from _message(windows, position, where)
+            return
         try:
             header = parse_record_batch_header(content, where)
             size = min(header.size_in_bytes, windows.size_in_bytes - position)
@@ -118,6 +124,25 @@ def _record_batch(path: str, position: int) -> Iterator[Structure]:
         if not is_sound:  # a batch with a sound CRC is one, even behind a damaged region
             _check_is_start(windows, position)
         yield from record_batch_structures(content, where)
+
+
+def _is_message(content: bytes) -> bool:
+    """Tell by magic and length that an entry is of format 0 or 1; zeros are not."""
+    if len(content) < LOG_ENTRY_SIZE:
+        return False
+    entry = LOG_ENTRY.parse(content)
+    return entry.magic in LEGACY_MAGICS and entry.length >= MIN_LEGACY_LENGTH
+
+
+def _message(windows: Windows, position: int, where: LogPosition) -> Iterator[Structure]:
+    entry = LOG_ENTRY.parse(bytes(windows.read(position, LOG_ENTRY_SIZE)[:LOG_ENTRY_SIZE]))
+    size = min(LENGTH_END + entry.length, windows.size_in_bytes - position)
+    content = bytes(windows.read(position, size)[:size])
+    try:
+        parse_message(content, where)
+    except KafkaLogError:  # as with batches: what is sound is one wherever it stands
+        _check_is_start(windows, position)
+    yield from message_structures(content, where)
 
 
 def _check_is_start(windows: Windows, position: int) -> None:
