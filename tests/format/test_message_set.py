@@ -101,6 +101,14 @@ def test_lz4_header_checksum_is_looked_at_in_magic_1_only() -> None:
             assert [record.value for record in _records(wrapper)] == [b"v"]
 
 
+def test_lz4_frame_of_the_reference_with_the_old_checksum_is_for_magic_0_only() -> None:
+    frame = bytes.fromhex("04224d1860401a 02000080 6869 00000000")
+    assert decompress(Codec.LZ4, frame, WHERE, magic=0) == b"hi"
+    for magic in (1, 2):
+        with pytest.raises(CorruptRecordError, match="stored 0x1a, computed 0x82"):
+            decompress(Codec.LZ4, frame, WHERE, magic=magic)
+
+
 def test_lz4_frame_with_content_size_has_its_old_checksum_ignored() -> None:
     content = build_message(None, b"v", magic=0)
     frame = bytearray(lz4.frame.compress(content, block_linked=False, store_size=True))
