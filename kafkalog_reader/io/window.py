@@ -15,8 +15,9 @@ from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import TracebackType
-    from typing import Self
+    from typing import Any, Self
 
 WINDOW_SIZE: Final = 8 << 20
 _LARGEST_READ: Final = 1 << 30  # Linux transfers at most 2,147,479,552 bytes a call
@@ -29,6 +30,7 @@ class Windows:
         path: the file; a symbolic link is refused unless ``follow_links``.
         start, stop: the byte range; ``stop`` None is the end of the file, and never lies behind it.
         size: of the buffer in bytes; it grows when ``read`` is asked for more at least.
+        allocate: makes the buffer; a pool that hands memory out again saves touching fresh pages.
 
     Raises:
         UnreadableFileError: the file cannot be opened, or is no regular file (a FIFO would hang).
@@ -42,13 +44,15 @@ class Windows:
         *,
         size: int = WINDOW_SIZE,
         follow_links: bool = False,
+        allocate: Callable[[int], Any] = bytearray,
     ) -> None:
         self.path = path
+        self._allocate = allocate
         self._descriptor = open_regular_file(path, follow_links=follow_links)
         self.size_in_bytes = os.fstat(self._descriptor).st_size
         self.start = min(max(start, 0), self.size_in_bytes)
         self.stop = self.size_in_bytes if stop is None else min(stop, self.size_in_bytes)
-        self._buffer = bytearray(max(1, min(size, self.stop - self.start)))
+        self._buffer = memoryview(allocate(max(1, min(size, self.stop - self.start)))).cast("B")
 
     def read(self, position: int, at_least: int = 0) -> memoryview:
         """The bytes from ``position`` on: a buffer full, or ``at_least`` where that is more.
@@ -61,8 +65,8 @@ class Windows:
         left = max(0, self.stop - position)
         wanted = min(max(len(self._buffer), at_least), left)
         if wanted > len(self._buffer):  # a record batch larger than the window
-            self._buffer = bytearray(wanted)
-        window = memoryview(self._buffer)[:wanted]
+            self._buffer = memoryview(self._allocate(wanted)).cast("B")
+        window = self._buffer[:wanted]
         filled = 0
         while filled < wanted:
             part = window[filled : filled + _LARGEST_READ]

@@ -171,7 +171,12 @@ class SegmentScan:
     def __iter__(self) -> Iterator[BatchRun]:
         start, stop = self._range
         with Windows(
-            self.path, start, stop, size=self._window_size, follow_links=self._follow_links
+            self.path,
+            start,
+            stop,
+            size=self._window_size,
+            follow_links=self._follow_links,
+            allocate=pa.allocate_buffer,
         ) as windows:
             self.end_position = windows.start
             needed = 0

@@ -8,13 +8,14 @@ import numpy as np
 import pyarrow as pa
 
 from kafkalog_reader.kernel import records
+from kafkalog_reader.tables.arrow_arrays import fixed_width, flags
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.decompression import codec_names
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
-from kafkalog_reader.tables.schemas import BATCHES, TIMESTAMP
+from kafkalog_reader.tables.schemas import BATCHES
 from kafkalog_reader.tables.selected_batches import (
     CODEC_MASK,
     CONTROL,
@@ -37,31 +38,29 @@ if TYPE_CHECKING:
 
 _MAX_SEQUENCE: Final = 2**31 - 1
 
-_COLUMNS: Final[dict[str, Callable[[BatchRun], pa.Array]]] = {
-    "position": lambda run: pa.array(run.position),
-    "size": lambda run: pa.array(run.size_in_bytes),
-    "baseOffset": lambda run: pa.array(run.base_offset),
-    "lastOffset": lambda run: pa.array(run.last_offset),
-    "count": lambda run: pa.array(run.records_count),
-    "baseSequence": lambda run: pa.array(run.base_sequence),
-    "lastSequence": lambda run: pa.array(_last_sequence(run)),
-    "producerId": lambda run: pa.array(run.producer_id),
-    "producerEpoch": lambda run: pa.array(run.producer_epoch),
-    "leaderEpoch": lambda run: pa.array(run.leader_epoch),
-    "isTransactional": lambda run: _flag(run, TRANSACTIONAL),
-    "isControl": lambda run: _flag(run, CONTROL),
-    "deleteHorizonMs": lambda run: _delete_horizon(run),
-    "timestampType": lambda run: pa.array(
-        ((run.attributes & LOG_APPEND_TIME) >> 3).astype(np.int32)
-    ),
-    "baseTimestamp": lambda run: timestamps(run.base_timestamp),
-    "maxTimestamp": lambda run: timestamps(run.max_timestamp),
-    "magic": lambda run: pa.array(run.magic),
-    "attributes": lambda run: pa.array(run.attributes),
-    "codec": lambda run: codec_names(run.attributes & CODEC_MASK),
-    "crc": lambda run: pa.array(run.crc),
-    "crcComputed": lambda run: pa.array(run.crc_computed),
-    "crcValid": lambda run: _packed(run.crc_valid),
+_NUMBERS: Final[dict[str, Callable[[BatchRun], NDArray[Any]]]] = {
+    "position": lambda run: run.position,
+    "size": lambda run: run.size_in_bytes,
+    "baseOffset": lambda run: run.base_offset,
+    "lastOffset": lambda run: run.last_offset,
+    "count": lambda run: run.records_count,
+    "baseSequence": lambda run: run.base_sequence,
+    "lastSequence": lambda run: _last_sequence(run),
+    "producerId": lambda run: run.producer_id,
+    "producerEpoch": lambda run: run.producer_epoch,
+    "leaderEpoch": lambda run: run.leader_epoch,
+    "timestampType": lambda run: ((run.attributes & LOG_APPEND_TIME) >> 3).astype(np.int32),
+    "baseTimestamp": lambda run: microseconds(run.base_timestamp),
+    "maxTimestamp": lambda run: microseconds(run.max_timestamp),
+    "magic": lambda run: run.magic,
+    "attributes": lambda run: run.attributes,
+    "crc": lambda run: run.crc,
+    "crcComputed": lambda run: run.crc_computed,
+}
+_FLAGS: Final[dict[str, Callable[[BatchRun], NDArray[np.bool_]]]] = {
+    "isTransactional": lambda run: (run.attributes & TRANSACTIONAL) != 0,
+    "isControl": lambda run: (run.attributes & CONTROL) != 0,
+    "crcValid": lambda run: run.crc_valid,
 }
 
 
@@ -107,38 +106,33 @@ class BatchesTable(Table):
                     arrays = [
                         constants.column(name, run.count)
                         if name in constants
-                        else _COLUMNS[name](run)
-                        for name in schema.names
+                        else _column(run, name, kind)
+                        for name, kind in zip(schema.names, schema.types, strict=True)
                     ]
                     yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def timestamps(milliseconds: NDArray[np.int64]) -> pa.TimestampArray:
-    """Kafka's milliseconds as UTC microseconds, saturated where those overflow."""
+def _column(run: BatchRun, name: str, kind: pa.DataType) -> pa.Array:
+    if name in _FLAGS:
+        return flags(_FLAGS[name](run))
+    if name == "codec":
+        return codec_names(run.attributes & CODEC_MASK)
+    if name == "deleteHorizonMs":
+        without = (run.attributes & DELETE_HORIZON) == 0
+        if without.all():
+            return pa.nulls(run.count, kind)
+        return fixed_width(run.base_timestamp, kind, null=without)
+    return fixed_width(_NUMBERS[name](run), kind)
+
+
+def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Kafka's milliseconds as microseconds, saturated where those overflow."""
     result = np.empty(len(milliseconds), np.int64)
     records.microseconds(np.ascontiguousarray(milliseconds), result)
-    return pa.Array.from_buffers(TIMESTAMP, len(result), [None, pa.py_buffer(result)])
+    return result
 
 
 def _last_sequence(run: BatchRun) -> NDArray[np.int32]:
     last = run.base_sequence.astype(np.int64) + run.last_offset_delta
     wrapped: NDArray[Any] = np.where(last > _MAX_SEQUENCE, last - _MAX_SEQUENCE - 1, last)
     return np.where(run.base_sequence < 0, -1, wrapped).astype(np.int32)
-
-
-def _delete_horizon(run: BatchRun) -> pa.Array:
-    without = (run.attributes & DELETE_HORIZON) == 0
-    return (
-        pa.nulls(run.count, pa.int64())
-        if without.all()
-        else pa.array(run.base_timestamp, mask=without)
-    )
-
-
-def _flag(run: BatchRun, bit: int) -> pa.BooleanArray:
-    return _packed((run.attributes & bit) != 0)
-
-
-def _packed(flags: NDArray[np.bool_]) -> pa.BooleanArray:
-    bits = np.packbits(flags, bitorder="little")
-    return pa.Array.from_buffers(pa.bool_(), len(flags), [None, pa.py_buffer(bits)], null_count=0)

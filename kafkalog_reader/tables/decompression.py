@@ -15,8 +15,8 @@ import zstandard
 from isal import isal_zlib
 
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError
-from kafkalog_reader.format.lz4_frame import decompress_lz4_frame
 from kafkalog_reader.kernel import codes, payload_shapes
+from kafkalog_reader.tables.arrow_arrays import texts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.errors import LogPosition
 
 CODEC_NAMES: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+_NAMES_OF_NUMBERS: Final = (*CODEC_NAMES, "unknown(5)", "unknown(6)", "unknown(7)")
 _GZIP_MEMBER: Final = b"\x1f\x8b\x08"
 _GZIP_WINDOW: Final = 31  # 15 bits, and the gzip wrapper
 _SNAPPY_MAGIC: Final = b"\x82SNAPPY\x00"
@@ -48,14 +49,10 @@ _LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
     isal_zlib.error,  # type: ignore[assignment, unused-ignore]  # the stub calls it an instance
 )
 
-_NAMES: Final = pa.array([*CODEC_NAMES, *(f"unknown({number})" for number in (5, 6, 7))])
-
 
 def codec_names(numbers: NDArray[np.int16]) -> pa.StringArray:
     """Bits 0 to 2 of attributes as names."""
-    if len(numbers) and (numbers == numbers[0]).all():
-        return pa.repeat(_NAMES[int(numbers[0])], len(numbers))
-    return _NAMES.take(pa.array(numbers))
+    return texts(_NAMES_OF_NUMBERS, numbers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,8 +86,7 @@ class Decompressor:
     def __init__(self, limits: Limits) -> None:
         self.size = 0
         self._limits = limits
-        self._buffer = bytearray(_SCRATCH)
-        self._view = memoryview(self._buffer)
+        self._view = memoryview(pa.allocate_buffer(_SCRATCH)).cast("B")
         self._never_too_much = limits.largest_output(0)
         self._usual_size = 1 << 16
         self._zstd = zstandard.ZstdDecompressor(max_window_size=limits.zstd_window)
@@ -110,9 +106,8 @@ class Decompressor:
     def clear(self) -> None:
         """Forget what was decompressed, and memory that only one giant batch needed."""
         self.size = 0
-        if len(self._buffer) > self._limits.ratio_from_bytes:
-            self._buffer = bytearray(_SCRATCH)
-            self._view = memoryview(self._buffer)
+        if len(self._view) > self._limits.ratio_from_bytes:
+            self._view = memoryview(pa.allocate_buffer(_SCRATCH)).cast("B")
 
     def add_simple(self, shape: int, payload: memoryview, bound: int) -> bool:
         """Append what a payload of a known shape decompresses to, in one call of a library.
@@ -179,11 +174,11 @@ class Decompressor:
 
     def _room(self, size: int) -> memoryview:
         """At least ``size`` free bytes."""
-        if size > len(self._buffer) - self.size:
-            grown = bytearray(max(self.size + size, 2 * len(self._buffer)))
+        if size > len(self._view) - self.size:
+            needed = max(self.size + size, 2 * len(self._view))
+            grown = memoryview(pa.allocate_buffer(needed)).cast("B")
             grown[: self.size] = self.buffer
-            self._buffer = grown
-            self._view = memoryview(grown)
+            self._view = grown
         return self._view[self.size :]
 
     def _append(self, content: bytes | memoryview, _where: LogPosition | None = None) -> None:
@@ -262,9 +257,10 @@ class Decompressor:
     def _append_lz4(self, payload: memoryview, where: LogPosition) -> None:
         """The first frame, its blocks one by one: Kafka knows fewer kinds of frames than LZ4."""
         start = self.size
-        if (
-            bytes(payload[:7]) != _LZ4_FRAME_START
-        ):  # other clients' flags, taken apart by the format
+        if bytes(payload[:7]) != _LZ4_FRAME_START:  # other clients' flags: the format reads all
+            # rare, and construct takes long to import
+            from kafkalog_reader.format.lz4_frame import decompress_lz4_frame
+
             largest = self._limits.largest_output(len(payload))
             self._append(decompress_lz4_frame(bytes(payload), where, largest))
             return

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafkalog_reader.kernel import records
+from kafkalog_reader.tables.arrow_arrays import texts
 from kafkalog_reader.tables.schemas import HEADERS, TIMESTAMP
 
 if TYPE_CHECKING:
@@ -174,9 +175,7 @@ def control_types(types: NDArray[np.int32]) -> pa.StringArray:
     if not len(types) or types.max() == _NO_CONTROL_TYPE:
         return pa.nulls(len(types), pa.string())
     numbers, inverse = np.unique(types, return_inverse=True)
-    return pa.array([_control_type_name(int(n)) for n in numbers], pa.string()).take(
-        pa.array(inverse)
-    )
+    return texts(tuple(_control_type_name(int(number)) for number in numbers), inverse)
 
 
 def _control_type_name(number: int) -> str | None:

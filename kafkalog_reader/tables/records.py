@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.arrow_arrays import fixed_width, flags
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
@@ -120,7 +121,7 @@ class _Rows:
         count = decoded.columns.rows
         arrays = [self._column(name, decoded, count) for name in self._schema.names]
         rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
-        yield rows if keep is None else rows.filter(pa.array(keep))
+        yield rows if keep is None else rows.filter(flags(keep))
 
     def _column(self, name: str, decoded: DecodedRecords, count: int) -> pa.Array:
         if name in RecordColumns.DECODED:
@@ -130,8 +131,9 @@ class _Rows:
         if name == "codec":
             codecs = decoded.of_batches("attributes") & CODEC_MASK
             return codec_names(decoded.of_records(codecs))
-        of_batches = _OF_BATCHES[name](decoded)
-        return pa.array(decoded.of_records(of_batches), self._schema.field(name).type)
+        values = decoded.of_records(_OF_BATCHES[name](decoded))
+        kind = self._schema.field(name).type
+        return flags(values) if kind == pa.bool_() else fixed_width(values, kind)
 
     def _kept(self, columns: RecordColumns) -> NDArray[np.bool_] | None:
         """Which records are asked for; None is all of them."""

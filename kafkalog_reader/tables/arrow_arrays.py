@@ -1,0 +1,41 @@
+"""Numpy columns as Arrow arrays, without a copy where the layouts agree.
+
+Not ``pyarrow.array``: it imports pandas to find out whether it was given pandas, a quarter of a
+second that ``kafkalog ls`` has not got.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+def fixed_width(
+    values: NDArray[Any], kind: pa.DataType, null: NDArray[np.bool_] | None = None
+) -> pa.Array:
+    """Numbers or timestamps of the same width in numpy and Arrow; ``null`` where there is none."""
+    validity = None if null is None or not null.any() else _bits(~null)
+    contiguous = np.ascontiguousarray(values)
+    return pa.Array.from_buffers(kind, len(values), [validity, pa.py_buffer(contiguous)])
+
+
+def flags(values: NDArray[np.bool_]) -> pa.BooleanArray:
+    """Booleans: Arrow packs eight into a byte."""
+    return pa.Array.from_buffers(pa.bool_(), len(values), [None, _bits(values)], null_count=0)
+
+
+def texts(choices: tuple[str | None, ...], numbers: NDArray[Any]) -> pa.StringArray:
+    """The text that each number stands for."""
+    if len(numbers) and (numbers == numbers[0]).all():
+        return pa.repeat(pa.scalar(choices[int(numbers[0])], pa.string()), len(numbers))
+    ones = [pa.repeat(pa.scalar(choice, pa.string()), 1) for choice in choices]
+    return pa.concat_arrays(ones).take(fixed_width(numbers.astype(np.int64), pa.int64()))
+
+
+def _bits(values: NDArray[np.bool_]) -> pa.Buffer:
+    return pa.py_buffer(np.packbits(values, bitorder="little"))
