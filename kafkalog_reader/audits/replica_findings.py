@@ -151,7 +151,7 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
             behind = sum(branch.records for branch in longer)
             yield finding(
                 "KL-502",
-                f"{audit.replicas[index].name} is {behind:,} records behind: it ends at "
+                f"{audit.replicas[index].name} is {records_text(behind)} behind: it ends at "
                 f"{history.log_end_offset}, the longest log at {end}",
                 directory=audit.replicas[index].directory,
                 offsets=(history.log_end_offset, end),
@@ -188,7 +188,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
         records, end, count = side_of(audit, side)
         epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
         name = audit.names(side.members)
-        told.append(f"{name} {records:,} records under leader epoch {_listed(epochs)}")
+        told.append(f"{name} {records_text(records)} under leader epoch {_listed(epochs)}")
         evidence[f"side{number}"] = name
         evidence[f"side{number}.records"] = records
         evidence[f"side{number}.leaderEpochs"] = _listed(epochs)
@@ -217,6 +217,11 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
         )
 
 
+def records_text(count: int) -> str:
+    """``1 record``, ``2,118 records``."""
+    return f"{count:,} record{'' if count == 1 else 's'}"
+
+
 def _listed(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers))
 
@@ -231,7 +236,7 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
             yield finding(
                 "KL-504",
                 f"{replica.name}: a newer leader's history ends at offset {bound.superseded}; "
-                f"{count:,} records from there on will be cut",
+                f"{records_text(count)} from there on will be cut",
                 directory=replica.directory,
                 offsets=offsets,
                 records_at_risk=count,
@@ -278,7 +283,7 @@ def _elections(audit: PartitionAudit) -> Iterator[Finding]:
     name = audit.replicas[best.candidate].name
     yield finding(
         "KL-901",
-        f"{name} loses least: {best.lost.total:,} records, {best.lost.known:,} known committed",
+        f"{name} loses least: {records_text(best.lost.total)}, {best.lost.known:,} known committed",
         directory=audit.replicas[best.candidate].directory,
         evidence={
             f"rank{election.rank}": f"{audit.replicas[election.candidate].name}: "

@@ -1,0 +1,153 @@
+"""``replica-diff``: do the copies agree, and what would each election lose?"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import click
+
+from kafkalog_reader.cli.fail_on import fail_on_option, reached
+from kafkalog_reader.cli.options import (
+    follow_links_option,
+    paths_argument,
+    selected,
+    selection_options,
+)
+from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, run, session, verbose_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.finding import Finding
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.cli.fleet import Fleet
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.request import ReadRequest
+
+_NOT_READ = frozenset({"KL-004", "KL-006"})
+
+
+@click.command("replica-diff", no_args_is_help=True)
+@paths_argument
+@selection_options
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="json is one object a partition, with everything.",
+)
+@fail_on_option()
+@follow_links_option
+@verbose_option("Every finding and every partition; the traceback of an error.", expose_value=True)
+def replica_diff(
+    paths: tuple[str, ...], topic: tuple[str, ...], partition: tuple[int, ...],
+    output_format: str, fail_on: str, follow_links: bool, verbose: bool,
+) -> int:  # fmt: skip
+    """Say where copies of a partition part, and what each candidate leader would lose.
+
+    \b
+    Example:
+      replica-diff /mnt/b1 /mnt/b2 /mnt/b3 --topic orders --partition 17
+
+    PATH is a log directory, a partition directory, or a folder that holds log directories of
+    several brokers; N=PATH names the broker. Every byte is read and every checksum checked; nothing is
+    written. The records that followers would cut are predicted by Kafka's own rule.
+
+    The exit status is 0 when nothing as bad as --fail-on was found (a lagging replica is not), 1
+    when something was, 2 when files could not be read or the question not be answered.
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader.audits.findings import findings_of
+    from kafkalog_reader.cli.fleet import Fleet
+    from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.tables.request import ReadRequest
+
+    chosen = selected(topic, partition)
+    request = ReadRequest(
+        topics=frozenset(topic) if chosen["topic"] else None,
+        partitions=frozenset(partition) if chosen["partition"] else None,
+    )
+    evidence = discover(paths, follow_links=follow_links)
+    fleet = Fleet(paths=paths, verbose=verbose)
+    outcome = Outcome()
+    try:
+        for audit in _audits(evidence, request, fleet, rows_on_stdout=output_format == "json"):
+            found = findings_of(audit)
+            outcome.add(audit, found)
+            fleet.add(audit, found)
+            if output_format == "json":
+                _write_json(audit, found)
+    finally:  # after Ctrl-C too: what it has
+        if output_format == "text":
+            fleet.write()
+    if fleet.partitions == 0:
+        from kafkalog_reader.errors import UsageError
+
+        raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")
+    return outcome.status(fail_on)
+
+
+class Outcome:
+    """What the exit status depends on."""
+
+    def __init__(self) -> None:
+        self._severities: set[str] = set()
+        self._is_unanswered = False
+        self._is_undecided = False
+
+    def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
+        """Take note of one partition."""
+        self._severities.update(each.severity for each in found)
+        self._is_unanswered |= any(each.code in _NOT_READ for each in found)
+        self._is_undecided |= bool(audit.reason)
+
+    def status(self, fail_on: str) -> int:
+        """Trouble where input was not read, or nothing was found and nothing could be concluded."""
+        if self._is_unanswered:
+            return TROUBLE
+        if reached(self._severities, fail_on):
+            return FOUND
+        return TROUBLE if self._is_undecided else CLEAN
+
+
+def _audits(
+    evidence: Evidence, request: ReadRequest, fleet: Fleet, *, rows_on_stdout: bool
+) -> Iterator[PartitionAudit]:
+    from kafkalog_reader.audits.partition_audit import audit_partition
+    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
+
+    welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
+    planned = [directories for _, directories in evidence.topic_partitions(request)]
+    total = sum(map(_size, planned)) if welcome else None
+    with ReadProgress(total, shown=welcome) as progress:
+        session().how_far = lambda: (
+            f"{fleet.partitions:,} of {len(planned):,} partitions compared, {progress}"
+        )
+        for directories in planned:
+            yield audit_partition(directories, progress)
+
+
+def _size(directories: tuple[PartitionDirectory, ...]) -> int:
+    from kafkalog_reader.errors import UnreadableFileError
+    from kafkalog_reader.io.partition_directory import segments
+
+    try:
+        return sum(segment.log_size or 0 for d in directories for segment in segments(d))
+    except UnreadableFileError:  # a finding later; here it only makes the bar shorter
+        return 0
+
+
+def _write_json(audit: PartitionAudit, found: Sequence[Finding]) -> None:
+    from kafkalog_reader.cli.interrupt import whole
+    from kafkalog_reader.report.partition_json import partition_object
+
+    document: dict[str, Any] = partition_object(audit, found)
+    with whole():
+        click.echo(json.dumps(document))
+
+
+def main() -> NoReturn:
+    """Run the console script ``replica-diff``."""
+    run(replica_diff)

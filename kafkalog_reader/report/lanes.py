@@ -1,0 +1,243 @@
+"""One lane a replica over the offsets: who holds what under which leader epoch, and the fork.
+
+The same picture as lines of text for a terminal and as a matplotlib figure for a notebook.
+Matplotlib is imported only where a figure is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from kafkalog_reader.report.spans import Line, Span, Style
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from matplotlib.figure import Figure
+
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+
+_GAP: Final = 2
+_LEAST_COLUMNS: Final = 4
+_NAME_WIDTH: Final = 24
+
+
+class LanePiece(NamedTuple):
+    """Offsets [first, next) of one leader epoch; ``is_apart``: not the history of the best."""
+
+    leader_epoch: int
+    first_offset: int
+    next_offset: int
+    is_apart: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lane:
+    """One replica: high watermark as the interval that its files leave open."""
+
+    name: str
+    first_offset: int
+    next_offset: int
+    high_watermark: tuple[int, int]
+    pieces: tuple[LanePiece, ...]
+
+    @property
+    def high_watermark_text(self) -> str:
+        low, high = self.high_watermark
+        return f"{low:,}" if low == high else f"{low:,}–{high:,}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lanes:
+    """The lanes of one partition, and where histories part."""
+
+    title: str
+    lanes: tuple[Lane, ...]
+    fork: int | None
+
+
+def lanes_of(audit: PartitionAudit) -> Lanes:
+    """Draw nothing yet: gather what the picture shows."""
+    best = audit.elections[0].candidate if audit.elections else None
+    lanes = []
+    for index, (replica, history) in enumerate(zip(audit.replicas, audit.histories, strict=True)):
+        fork = None
+        if best is not None and best != index and audit.comparison is not None:
+            fork = audit.comparison.content_fork(index, best)
+        pieces = (
+            LanePiece(epoch, first, following, fork is not None and first >= fork)
+            for epoch, first, following in _cut(history.lineage.pieces, fork)
+        )
+        bound = audit.bounds[index] if audit.bounds else None
+        low = history.high_watermark_low if bound is None else bound.known
+        high = history.log_end_offset if bound is None else bound.possible
+        lanes.append(
+            Lane(
+                name=replica.name,
+                first_offset=history.log_start_offset,
+                next_offset=history.log_end_offset,
+                high_watermark=(low, high),
+                pieces=tuple(pieces),
+            )
+        )
+    title = f"{audit.topic}-{audit.partition}"
+    return Lanes(title=title, lanes=tuple(lanes), fork=audit.fork_offset)
+
+
+def _cut(
+    pieces: Iterable[tuple[int, int, int]], fork: int | None
+) -> Iterator[tuple[int, int, int]]:
+    """The pieces, one that holds the fork in its middle cut in two."""
+    for epoch, first, following in pieces:
+        if fork is not None and first < fork < following:
+            yield epoch, first, fork
+            yield epoch, fork, following
+        else:
+            yield epoch, first, following
+
+
+@dataclass(frozen=True, slots=True)
+class _Scale:
+    """Offsets to columns: equal steps would hide a fork of two records behind millions."""
+
+    offsets: tuple[int, ...]
+    columns: tuple[int, ...]
+
+    def column(self, offset: int) -> int:
+        for index, start in enumerate(self.offsets[:-1]):
+            end = self.offsets[index + 1]
+            if start <= offset <= end:
+                share = (offset - start) / (end - start)
+                return self.columns[index] + round(
+                    share * (self.columns[index + 1] - self.columns[index])
+                )
+        return self.columns[-1]
+
+
+def lane_lines(lanes: Lanes, *, columns: int = 80, ascii_only: bool = False) -> Iterator[Line]:
+    """The picture as lines of at most ``columns`` columns, as long as names are short enough."""
+    names = [_shortened(lane.name) for lane in lanes.lanes]
+    tails = [f"end {lane.next_offset:,}  HW {lane.high_watermark_text}" for lane in lanes.lanes]
+    if ascii_only:
+        tails = [tail.replace("–", "-") for tail in tails]
+    name_width = max(map(len, names))
+    room = columns - 2 * _GAP - name_width - max(map(len, tails)) - _GAP
+    scale = _scale(lanes, max(room, 16))
+    indent = " " * (_GAP + name_width + _GAP)
+    yield (Span(indent + _ruler(scale)),)
+    for lane, name, tail in zip(lanes.lanes, names, tails, strict=True):
+        bar = _bar(lane, scale, ascii_only=ascii_only, fork=lanes.fork)
+        padding = " " * (scale.columns[-1] + 1 - sum(len(span.text) for span in bar) + _GAP)
+        yield (Span(" " * _GAP + name.ljust(name_width + _GAP)), *bar, Span(padding + tail))
+    if lanes.fork is not None:
+        mark = ("^" if ascii_only else "▲") + " fork"
+        yield (Span(indent + " " * scale.column(lanes.fork) + mark, Style.LOST),)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= _NAME_WIDTH else f"...{name[3 - _NAME_WIDTH :]}"
+
+
+def _scale(lanes: Lanes, room: int) -> _Scale:
+    important = {offset for lane in lanes.lanes for offset in (lane.first_offset, lane.next_offset)}
+    if lanes.fork is not None:
+        important.add(lanes.fork)
+    steps = {piece.first_offset for lane in lanes.lanes for piece in lane.pieces}
+    offsets = sorted(important | steps)
+    if len(offsets) * 2 * _LEAST_COLUMNS > room:
+        offsets = sorted(important)
+    if len(offsets) * _LEAST_COLUMNS > room:  # very many replicas: ends and fork only
+        offsets = sorted({offsets[0], offsets[-1], *([] if lanes.fork is None else [lanes.fork])})
+    if len(offsets) == 1:
+        offsets.append(offsets[0] + 1)
+    weights = [math.log2(end - start + 1) for start, end in pairwise(offsets)]
+    least = [max(_LEAST_COLUMNS, len(f"{offset:,}") + 2) for offset in offsets[:-1]]
+    spare = max(0, room - sum(least) - len(f"{offsets[-1]:,}"))
+    columns = [0]
+    for weight, minimum in zip(weights, least, strict=True):
+        columns.append(columns[-1] + minimum + int(spare * weight / sum(weights)))
+    return _Scale(tuple(offsets), tuple(columns))
+
+
+def _ruler(scale: _Scale) -> str:
+    text = ""
+    for offset, column in zip(scale.offsets, scale.columns, strict=True):
+        text = text.ljust(column) + f"{offset:,}"
+    return text
+
+
+def _bar(lane: Lane, scale: _Scale, *, ascii_only: bool, fork: int | None) -> list[Span]:
+    if lane.first_offset >= lane.next_offset:
+        return [Span(" " * scale.column(lane.first_offset) + "(empty)", Style.ATTENTION)]
+    plain, apart, start, end, cross = "-=|||" if ascii_only else "─═├┤╪"
+    spans = [Span(" " * scale.column(lane.first_offset) + start)]
+    at = scale.column(lane.first_offset) + 1
+    for number, piece in enumerate(lane.pieces):
+        stop = scale.column(piece.next_offset)
+        if stop <= at:
+            continue
+        is_last = piece.next_offset >= lane.next_offset
+        line = _labelled(piece, stop - at, apart if piece.is_apart else plain)
+        style = Style.LOST if piece.is_apart else (Style.EPOCH, Style.OTHER_EPOCH)[number % 2]
+        border = end if is_last else cross if piece.next_offset == fork else plain
+        spans += [Span(line, style), Span(border)]
+        at = stop + 1
+    if at <= scale.column(lane.next_offset):  # offsets whose leader epoch nobody knows
+        spans.append(Span(" " * (scale.column(lane.next_offset) - at) + end))
+    return spans
+
+
+def _labelled(piece: LanePiece, columns: int, line: str) -> str:
+    for label in (f" epoch {piece.leader_epoch} ", f" e{piece.leader_epoch} ", ""):
+        if len(label) + 2 <= columns or not label:
+            left = (columns - len(label)) // 2 if label else 0
+            return (line * left + label).ljust(columns, line)
+    return ""
+
+
+def lanes_figure(lanes: Lanes) -> Figure:
+    """The picture as a matplotlib figure; needs the extra ``notebook``.
+
+    Offsets are drawn by the same uneven scale as on a terminal, so that a short fork behind a long
+    common history can be seen.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.patches import Patch
+
+    scale = _scale(lanes, 100)
+    figure = Figure(figsize=(9, 1.2 + 0.5 * len(lanes.lanes)), layout="constrained")
+    axes = figure.add_subplot()
+    epochs = sorted({piece.leader_epoch for lane in lanes.lanes for piece in lane.pieces})
+    for row, lane in enumerate(lanes.lanes):
+        for piece in lane.pieces:
+            left, right = scale.column(piece.first_offset), scale.column(piece.next_offset)
+            axes.barh(
+                row,
+                right - left,
+                left=left,
+                height=0.6,
+                color=f"C{epochs.index(piece.leader_epoch) % 10}",
+                edgecolor="crimson" if piece.is_apart else "white",
+                hatch="//" if piece.is_apart else None,
+            )
+        low, high = (scale.column(offset) for offset in lane.high_watermark)
+        axes.plot([low, high], [row, row], color="black", marker="|", markersize=14, linewidth=2)
+    axes.set_yticks(range(len(lanes.lanes)), [lane.name for lane in lanes.lanes])
+    axes.invert_yaxis()
+    axes.set_xticks(scale.columns, [f"{offset:,}" for offset in scale.offsets])
+    axes.set_xlabel("offset (black: high watermark, hatched: not in the best leader's log)")
+    axes.set_title(lanes.title)
+    if lanes.fork is not None:
+        axes.axvline(scale.column(lanes.fork), color="crimson", linestyle="--")
+    axes.legend(
+        handles=[
+            Patch(color=f"C{number % 10}", label=f"leader epoch {epoch}")
+            for number, epoch in enumerate(epochs)
+        ],
+        loc="center left",
+        bbox_to_anchor=(1, 0.5),
+    )
+    return figure

@@ -1,0 +1,153 @@
+"""A partition as one JSON object: everything that the audit knows, under stable names."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader.audits.findings import finding_row
+from kafkalog_reader.audits.partitions import partition_row
+from kafkalog_reader.tables.identity import identity_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.committed import CommitCount
+    from kafkalog_reader.audits.finding import Finding
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+
+SCHEMA_VERSION: Final = 1
+
+
+def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[str, Any]:
+    """The object; names are those of the tables, offsets half-open."""
+    row = partition_row(audit)
+    del row["lastStableOffset"]  # another reading of the log, which the table does when asked
+    return {
+        "schemaVersion": SCHEMA_VERSION,
+        **row,
+        "replicas": [_replica(audit, index) for index in range(len(audit.replicas))],
+        "reason": audit.reason or None,
+        "ranges": _ranges(audit),
+        "differences": _differences(audit),
+        "elections": [_election(audit, number) for number in range(len(audit.elections))],
+        "findings": [finding_row(audit, each) for each in found],
+    }
+
+
+def _replica(audit: PartitionAudit, index: int) -> dict[str, Any]:
+    replica, history = audit.replicas[index], audit.histories[index]
+    bound = audit.bounds[index] if audit.bounds else None
+    return {
+        **identity_of(replica.directory),
+        "name": replica.name,
+        "topicId": replica.topic_id,
+        "cleanShutdown": replica.directory.log_directory.clean_shutdown,
+        "logStartOffset": history.log_start_offset,
+        "logEndOffset": history.log_end_offset,
+        "checkpointedHighWatermark": replica.checkpointed_high_watermark,
+        "highWatermarkLow": None if bound is None else bound.known,
+        "highWatermarkHigh": None if bound is None else bound.possible,
+        "supersededAt": None if bound is None else bound.superseded,
+        "lastLeaderEpoch": history.last_leader_epoch,
+        "leaderEpochs": [
+            {
+                "leaderEpoch": piece.leader_epoch,
+                "firstOffset": piece.first_offset,
+                "nextOffset": piece.next_offset,
+            }
+            for piece in history.lineage.pieces
+        ],
+        "leaderEpochCheckpoint": [
+            {"leaderEpoch": entry.leader_epoch, "startOffset": entry.start_offset}
+            for entry in replica.epoch_entries or ()
+        ],
+        "batches": audit.scans[index].batches,
+        "sizeInBytes": audit.scans[index].size_in_bytes,
+    }
+
+
+def _names(audit: PartitionAudit, members: Sequence[int]) -> list[str]:
+    return [audit.replicas[member].name for member in members]
+
+
+def _ranges(audit: PartitionAudit) -> list[dict[str, Any]]:
+    if audit.comparison is None:
+        return []
+    return [
+        {
+            "replicas": _names(audit, branch.members),
+            "firstOffset": branch.first_offset,
+            "nextOffset": branch.next_offset,
+            "leaderEpochs": sorted({piece.leader_epoch for piece in branch.pieces}),
+            "batches": branch.batches,
+            "records": branch.records,
+            "controlRecords": branch.control_records,
+            "sizeInBytes": branch.size_in_bytes,
+            "isFork": branch.is_fork,
+        }
+        for branch in audit.comparison.branches()
+        if branch.batches
+    ]
+
+
+def _differences(audit: PartitionAudit) -> list[dict[str, Any]]:
+    if audit.comparison is None:
+        return []
+    return [
+        {
+            "kind": difference.kind.value,
+            "firstOffset": difference.first_offset,
+            "nextOffset": difference.next_offset,
+            "batches": difference.batches,
+            "records": difference.records,
+            "copies": [_names(audit, members) for members in difference.contents],
+            "absentOn": _names(audit, difference.absent),
+            "damagedOn": _names(audit, difference.damaged),
+        }
+        for difference in audit.comparison.differences
+    ]
+
+
+def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
+    election = audit.elections[number]
+    return {
+        "rank": election.rank,
+        "candidate": audit.replicas[election.candidate].name,
+        "candidateBrokerId": audit.replicas[election.candidate].broker_id,
+        "electionKind": election.kind.value,
+        **_lost(election.lost),
+        "keptApartRecords": election.kept_apart,
+        "lostRanges": [
+            {
+                "replicas": _names(audit, lost.members),
+                "firstOffset": lost.first_offset,
+                "nextOffset": lost.next_offset,
+                **_lost(lost.records),
+            }
+            for lost in election.lost_ranges
+        ],
+        "followers": [
+            {
+                "follower": audit.replicas[outcome.follower].name,
+                "followerBrokerId": audit.replicas[outcome.follower].broker_id,
+                "followerLogEndOffset": outcome.log_end_offset,
+                "truncationOffset": outcome.truncation_offset,
+                "keptUntil": outcome.kept_until,
+                "rounds": len(outcome.following.rounds),
+                "outcome": outcome.following.outcome.value,
+                "recordsCut": outcome.records_cut,
+                "silentDivergence": outcome.silent_divergence,
+                "needlessTruncation": outcome.is_needless,
+            }
+            for outcome in election.followers
+        ],
+    }
+
+
+def _lost(count: CommitCount) -> dict[str, int]:
+    return {
+        "lostRecords": count.total,
+        "lostCommittedRecords": count.known,
+        "lostPossiblyCommittedRecords": count.possible,
+        "lostCommittedOnlyIfUnclean": count.only_if_unclean,
+    }
