@@ -1,0 +1,31 @@
+"""Committed captures of several brokers, read as the scenarios know them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures import truth
+from tests.captures import replication
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fixtures.truth import CaptureTruth, Truth
+
+COMMITTED = Path(__file__).parents[2] / "fixtures" / "captures"
+
+
+@pytest.fixture(params=["s1", "s3_2", "s5_1", "s5_2"], scope="module")
+def scenario(request: pytest.FixtureRequest) -> Truth:
+    return truth.load(COMMITTED / request.param)
+
+
+@pytest.mark.parametrize("holds", replication.ALL, ids=lambda check: check.__name__)
+def test_reader_agrees_with_the_scenario(
+    scenario: Truth, holds: Callable[[Truth, CaptureTruth], None]
+) -> None:
+    for capture in scenario.captures.values():
+        holds(scenario, capture)
