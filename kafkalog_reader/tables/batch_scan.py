@@ -7,11 +7,11 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
-import pyarrow as pa
 
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
+from kafkalog_reader.tables.recycled_memory import allocate
 from kafkalog_reader.tables.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Progress, no_progress
 
@@ -101,7 +101,7 @@ class BatchRun:
     @classmethod
     def with_room(cls, buffer: memoryview, window_position: int, capacity: int) -> BatchRun:
         """A run with columns to be filled."""
-        room = pa.allocate_buffer(capacity * _BYTES_A_BATCH)  # Arrow's pool hands it out again
+        room = allocate(capacity * _BYTES_A_BATCH)
         columns, at = {}, 0
         for name, kind in _COLUMNS.items():
             columns[name] = np.frombuffer(room, kind, capacity, at)
@@ -176,7 +176,7 @@ class SegmentScan:
             stop,
             size=self._window_size,
             follow_links=self._follow_links,
-            allocate=pa.allocate_buffer,
+            allocate=allocate,
         ) as windows:
             self.end_position = windows.start
             needed = 0

@@ -10,18 +10,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import cramjam
-import pyarrow as pa
 import zstandard
 from isal import isal_zlib
 
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError
 from kafkalog_reader.kernel import codes, payload_shapes
 from kafkalog_reader.tables.arrow_arrays import texts
+from kafkalog_reader.tables.recycled_memory import allocate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     import numpy as np
+    import pyarrow as pa
     from numpy.typing import NDArray
 
     from kafkalog_reader.errors import LogPosition
@@ -86,7 +87,7 @@ class Decompressor:
     def __init__(self, limits: Limits) -> None:
         self.size = 0
         self._limits = limits
-        self._view = memoryview(pa.allocate_buffer(_SCRATCH)).cast("B")
+        self._view = memoryview(allocate(_SCRATCH)).cast("B")
         self._never_too_much = limits.largest_output(0)
         self._usual_size = 1 << 16
         self._zstd = zstandard.ZstdDecompressor(max_window_size=limits.zstd_window)
@@ -107,7 +108,7 @@ class Decompressor:
         """Forget what was decompressed, and memory that only one giant batch needed."""
         self.size = 0
         if len(self._view) > self._limits.ratio_from_bytes:
-            self._view = memoryview(pa.allocate_buffer(_SCRATCH)).cast("B")
+            self._view = memoryview(allocate(_SCRATCH)).cast("B")
 
     def add_simple(self, shape: int, payload: memoryview, bound: int) -> bool:
         """Append what a payload of a known shape decompresses to, in one call of a library.
@@ -176,7 +177,7 @@ class Decompressor:
         """At least ``size`` free bytes."""
         if size > len(self._view) - self.size:
             needed = max(self.size + size, 2 * len(self._view))
-            grown = memoryview(pa.allocate_buffer(needed)).cast("B")
+            grown = memoryview(allocate(needed)).cast("B")
             grown[: self.size] = self.buffer
             self._view = grown
         return self._view[self.size :]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 
 from kafkalog_reader.kernel import records
 from kafkalog_reader.tables.arrow_arrays import texts
+from kafkalog_reader.tables.recycled_memory import room_for
 from kafkalog_reader.tables.schemas import HEADERS, TIMESTAMP
 
 if TYPE_CHECKING:
@@ -26,15 +27,10 @@ CONTROL_TYPES: Final = (
 
 
 class _Room:
-    """An Arrow buffer and the numpy array over it.
-
-    From Arrow's pool: it hands freed memory out again, while a fresh page costs more than what is
-    written into it.
-    """
+    """An Arrow buffer and the numpy array over it."""
 
     def __init__(self, kind: DTypeLike, count: int) -> None:
-        self.buffer = pa.allocate_buffer(count * np.dtype(kind).itemsize)
-        self.array: NDArray[Any] = np.frombuffer(self.buffer, kind)
+        self.buffer, self.array = room_for(kind, count)
 
 
 class _BinaryRoom:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import zstandard
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkalog_reader.format.compression import Codec, compress
@@ -77,6 +77,7 @@ def test_a_content_size_that_no_block_stands_for_is_not_believed(kernel) -> None
     assert kernel.payload_shapes.measure_zstd(announced)[0] == 0
 
 
+@settings(deadline=None)
 @given(
     codec=st.integers(-1, 8),
     payload=st.binary(max_size=60)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkalog_reader.format.crc import compute_crc32c
@@ -83,6 +83,7 @@ def test_a_scan_says_why_it_stopped(kernel, position: int, content: bytes, reaso
     assert (len(columns.position), at, found) == (1, len(TRANSACTIONAL), reason)
 
 
+@settings(deadline=None)
 @given(
     base_offset=st.integers(-(2**63), 2**63 - 1),
     last_offset_delta=st.integers(-(2**31), 2**31 - 1),
@@ -104,6 +105,7 @@ def test_lying_offsets_and_counts_overflow_nothing(
     assert columns.records_count[0] == records_count
 
 
+@settings(deadline=None)
 @given(log=st.binary(max_size=300), start=st.integers(0, 300))
 def test_any_bytes_scan_without_leaving_the_buffer(kernel, log: bytes, start: int) -> None:
     columns, at, _ = scan(kernel, log[start:])

@@ -146,7 +146,7 @@ def test_descending_and_repeated_deltas_decode_as_they_stand(kernel) -> None:
     assert [row[0] for row in decode_log(kernel, batch).rows] == [15, 12, 12, 10]
 
 
-@settings(max_examples=150)
+@settings(max_examples=150, deadline=None)
 @given(
     records=RECORDS,
     base_offset=st.integers(0, 2**62),
@@ -172,7 +172,7 @@ def test_kernel_returns_what_the_format_layer_built(
     assert without_control_type(decoded.rows) == plain + expected_rows(batch) + plain
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(records=RECORDS, seed=st.integers(0, 2**32 - 1))
 def test_mutated_records_decode_as_the_format_says_or_are_refused_by_both(
     kernel, records, seed: int
@@ -202,7 +202,7 @@ def test_mutated_records_decode_as_the_format_says_or_are_refused_by_both(
         assert without_control_type(decoded.rows) == plain + plain
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(
     payload=st.binary(max_size=80),
     count=st.integers(-(2**31), 2**31 - 1) | st.integers(0, 6),

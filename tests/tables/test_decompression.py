@@ -70,7 +70,7 @@ def test_content_of_any_size_comes_back(codec: Codec, size: int) -> None:
     assert fast(codec, compress(codec, CONTENT[:size])) == CONTENT[:size]
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, deadline=None)
 @given(
     codec=st.sampled_from([codec for codec in Codec if codec]),
     size=st.sampled_from([3, 700, 70_000]),
