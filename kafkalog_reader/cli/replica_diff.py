@@ -53,8 +53,8 @@ def replica_diff(
       replica-diff /mnt/b1 /mnt/b2 /mnt/b3 --topic orders --partition 17
 
     PATH is a log directory, a partition directory, or a folder that holds log directories of
-    several brokers; N=PATH names the broker. Every byte is read and every checksum checked; nothing is
-    written. The records that followers would cut are predicted by Kafka's own rule.
+    several brokers; N=PATH names the broker. Every byte is read and every checksum checked;
+    nothing is written. What followers would cut is predicted by Kafka's own rule.
 
     The exit status is 0 when nothing as bad as --fail-on was found (a lagging replica is not), 1
     when something was, 2 when files could not be read or the question not be answered.

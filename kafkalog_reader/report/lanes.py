@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _GAP: Final = 2
 _LEAST_COLUMNS: Final = 4
+_LEAST_BESIDE: Final = 24
 _NAME_WIDTH: Final = 24
 
 
@@ -124,14 +125,19 @@ def lane_lines(lanes: Lanes, *, columns: int = 80, ascii_only: bool = False) -> 
     if ascii_only:
         tails = [tail.replace("–", "-") for tail in tails]
     name_width = max(map(len, names))
-    room = columns - 2 * _GAP - name_width - max(map(len, tails)) - _GAP
-    scale = _scale(lanes, max(room, 16))
+    room = columns - 2 * _GAP - name_width
+    beside = room - _GAP - max(map(len, tails))
+    tails_below = beside < _LEAST_BESIDE  # offsets of many digits: the ends get lines of their own
+    scale = _scale(lanes, (room if tails_below else beside) - 1)
     indent = " " * (_GAP + name_width + _GAP)
     yield (Span(indent + _ruler(scale)),)
     for lane, name, tail in zip(lanes.lanes, names, tails, strict=True):
         bar = _bar(lane, scale, ascii_only=ascii_only, fork=lanes.fork)
         padding = " " * (scale.columns[-1] + 1 - sum(len(span.text) for span in bar) + _GAP)
-        yield (Span(" " * _GAP + name.ljust(name_width + _GAP)), *bar, Span(padding + tail))
+        beginning = Span(" " * _GAP + name.ljust(name_width + _GAP))
+        yield (beginning, *bar) if tails_below else (beginning, *bar, Span(padding + tail))
+        if tails_below:
+            yield (Span(indent + tail),)
     if lanes.fork is not None:
         mark = ("^" if ascii_only else "▲") + " fork"
         yield (Span(indent + " " * scale.column(lanes.fork) + mark, Style.LOST),)

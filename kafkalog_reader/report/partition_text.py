@@ -12,7 +12,7 @@ from kafkalog_reader.audits.replica_findings import records_text, side_of
 from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.lanes import lane_lines, lanes_of
-from kafkalog_reader.report.spans import Line, Span, Style
+from kafkalog_reader.report.spans import Line, Span, Style, plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -61,7 +61,7 @@ def partition_lines(
     yield from _ranges(audit, columns)
     yield from _damage_lines(found, verbose=verbose)
     if audit.verdict not in (Verdict.CONSISTENT, Verdict.UNDECIDABLE):
-        yield from _election_lines(audit)
+        yield from _election_lines(audit, columns)
         yield from _advice(audit)
     if verbose:
         yield ()
@@ -209,20 +209,28 @@ def _damage_lines(found: Sequence[Finding], *, verbose: bool) -> Iterator[Line]:
         yield (Span(f"  ... {len(damage) - limit:,} more (--verbose)"),)
 
 
-def _election_lines(audit: PartitionAudit) -> Iterator[Line]:
+def _election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     if len(audit.elections) < 2:
         return
     rows = [("rank", "elect", "then these are cut", "lost for ever", "election")]
     rows += [_election_cells(audit, election) for election in audit.elections]
+    cuts = [row[2] for row in rows]
+    kinds = ["", *(_KINDS[election.kind].text for election in audit.elections)]
+    widest = sum(max(len(row[column]) for row in rows) + 2 for column in range(4))
+    is_wide = 2 + widest + max(map(len, kinds)) > columns
+    if is_wide:  # many followers: what they cut gets lines of its own
+        rows = [(row[0], row[1], "", row[3], row[4]) for row in rows]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     yield ()
     for number, row in enumerate(rows):
-        cells = [cell.ljust(width) for cell, width in zip(row, widths, strict=False)]
-        cells[0] = row[0].rjust(widths[0])
+        cells = [row[0].rjust(widths[0])]
+        cells += [row[n].ljust(widths[n]) for n in (1, 2, 3) if widths[n]]
         last = Span(row[4]) if number == 0 else _KINDS[audit.elections[number - 1].kind]
         yield (Span(f"  {'  '.join(cells)}  "), last)
+        if is_wide and number:
+            yield from _wrapped(f"cut: {cuts[number]}", columns, 10)
     for election in audit.elections:
-        yield from _silent_lines(audit, election)
+        yield from _silent_lines(audit, election, columns)
 
 
 def _election_cells(audit: PartitionAudit, election: Election) -> tuple[str, str, str, str, str]:
@@ -236,10 +244,8 @@ def _election_cells(audit: PartitionAudit, election: Election) -> tuple[str, str
     words = "nothing"
     if lost.total:
         noun = f"{records_text(lost.total)}"
-        committed = f"{lost.known:,} committed" if lost.known else "none known committed"
-        words = f"{noun}, {committed}"
-        if lost.possible:
-            words += f", {lost.possible:,} possibly"
+        possibly = f", {lost.possible:,} possibly" if lost.possible else ""
+        words = f"{noun} ({lost.known:,} committed{possibly})"
     name = audit.replicas[election.candidate].name
     return (str(election.rank), name, ", ".join(cut) or "none", words, election.kind.value)
 
@@ -248,16 +254,17 @@ def _short(name: str) -> str:
     return name.removeprefix("broker ")
 
 
-def _silent_lines(audit: PartitionAudit, election: Election) -> Iterator[Line]:
+def _silent_lines(audit: PartitionAudit, election: Election, columns: int) -> Iterator[Line]:
     for outcome in election.followers:
         if outcome.silent_divergence is not None:
             leader = audit.replicas[election.candidate].name
             follower = audit.replicas[outcome.follower].name
             text = (
-                f"  with {leader} leading, {follower} keeps other content from offset "
+                f"with {leader} leading, {follower} keeps other content from offset "
                 f"{outcome.silent_divergence:,} on, and no broker will notice"
             )
-            yield (Span(text, Style.LOST),)
+            for line in _wrapped(text, columns, 2):
+                yield (Span(plain(line), Style.LOST),)
 
 
 def _advice(audit: PartitionAudit) -> Iterator[Line]:

@@ -1,0 +1,81 @@
+"""The lanes as text and as a figure."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkalog_reader.report.lanes import Lane, LanePiece, Lanes, lane_lines, lanes_figure
+from kafkalog_reader.report.spans import Style, plain
+
+
+def lane(name: str, end: int, *pieces: tuple[int, int, int, bool], start: int = 0) -> Lane:
+    return Lane(
+        name=name,
+        first_offset=start,
+        next_offset=end,
+        high_watermark=(2, end),
+        pieces=tuple(LanePiece(*piece) for piece in pieces),
+    )
+
+
+SPLIT = Lanes(
+    title="t-0",
+    lanes=(
+        lane("broker 0", 5, (0, 0, 2, False), (0, 2, 5, True)),
+        lane("broker 1", 4, (0, 0, 2, False), (2, 2, 4, False)),
+    ),
+    fork=2,
+)
+
+
+def test_fork_mark_stands_under_the_border_of_both_lanes() -> None:
+    ruler, zero, one, mark = map(plain, lane_lines(SPLIT))
+    column = mark.index("▲")
+    assert zero[column] == one[column] == "╪"
+    assert ruler[column] == "2"
+    assert zero.endswith("end 5  HW 2–5")
+
+
+def test_only_the_side_that_loses_is_drawn_as_lost() -> None:
+    lines = list(lane_lines(SPLIT))
+    lost = ["".join(span.text for span in line if span.style is Style.LOST) for line in lines]
+    assert "epoch 0" in lost[1]
+    assert lost[2] == ""
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+@pytest.mark.parametrize("end", [5, 1_000_000, 9_000_000_000_000])
+def test_lines_keep_within_the_terminal(columns: int, end: int) -> None:
+    lanes = Lanes(
+        title="t-0",
+        lanes=(
+            lane("broker 0", end, (0, 0, end, False)),
+            lane("broker 1", end - 1, (0, 0, end - 1, False)),
+        ),
+        fork=None,
+    )
+    assert max(len(plain(line)) for line in lane_lines(lanes, columns=columns)) <= columns
+
+
+def test_ascii_is_enough() -> None:
+    assert all(plain(line).isascii() for line in lane_lines(SPLIT, ascii_only=True))
+
+
+def test_an_empty_replica_says_so() -> None:
+    lanes = Lanes(
+        title="t-0", lanes=(lane("broker 0", 3, (0, 0, 3, False)), lane("b", 0)), fork=None
+    )
+    assert "(empty)" in plain(list(lane_lines(lanes))[2])
+
+
+def test_a_thousand_leader_epochs_still_make_a_picture() -> None:
+    pieces = [(epoch, epoch * 10, epoch * 10 + 10, False) for epoch in range(1000)]
+    lanes = Lanes(title="t-0", lanes=(lane("broker 0", 10_000, *pieces),), fork=None)
+    assert all(len(plain(line)) <= 80 for line in lane_lines(lanes))
+
+
+def test_the_figure_has_a_bar_a_piece_and_a_line_at_the_fork() -> None:
+    pytest.importorskip("matplotlib")
+    (axes,) = lanes_figure(SPLIT).axes
+    assert len(axes.patches) == 4
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["broker 0", "broker 1"]
