@@ -9,7 +9,7 @@ export SPARK_LOCAL_IP ?= 127.0.0.1
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle bench lint types spark-matrix fixtures clean check-demo check-test
+.PHONY: help demo test oracle bench lint types spark-matrix fixtures readme clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -41,6 +41,9 @@ types: $(VENV)/.test  ## mypy --strict
 
 fixtures: check-test $(VENV)/.test  ## what `python -m fixtures.run` can capture again from real brokers
 	$(RUN) -m fixtures.run --list
+
+readme: check-demo $(VENV)/.test  ## put the real output of every command into the README
+	PYTHONPATH=. $(RUN) examples/write_readme.py
 
 clean:  ## remove what was built here; captures and caches stay
 	rm -rf build dist *.egg-info $(VENV)

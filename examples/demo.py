@@ -10,33 +10,38 @@ import sys
 from pyspark.sql import SparkSession
 
 
+def show(spark: SparkSession, capture: str) -> None:
+    """Print the records, each once, and the replicas that hold them."""
+    print(f'>>> spark.read.format("kafkalog").load("{capture}")')  # noqa: T201
+    records = spark.read.format("kafkalog").load(capture)
+    records.selectExpr(
+        "key", "cast(value as string) value", "topic", "partition", "offset", "timestamp",
+        "timestampType",
+    ).orderBy("topic", "partition", "offset").show(truncate=False)  # fmt: skip
+
+    print(f'>>> spark.read.format("kafkalog").option("table", "replicas").load("{capture}")')  # noqa: T201
+    replicas = spark.read.format("kafkalog").option("table", "replicas").load(capture)
+    replicas.where("topic = 't'").orderBy("brokerId").selectExpr(
+        "brokerId broker", "topic", "partition", "logStartOffset", "logEndOffset",
+        "checkpointedHighWatermark highWatermark", "lastLeaderEpoch",
+    ).show()  # fmt: skip
+
+
 def main(capture: str) -> None:
-    """Show the records, each once, and the replicas that hold them."""
+    """Start Spark and show the capture."""
     spark = (
         SparkSession.builder.master("local[2]")
         .appName("kafkalog demo")
         .config("spark.ui.enabled", "false")
         .config("spark.sql.session.timeZone", "UTC")
-        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.log.level", "ERROR")
         .getOrCreate()
     )
-    spark.sparkContext.setLogLevel("ERROR")
-
-    sys.stdout.write(f'>>> spark.read.format("kafkalog").load("{capture}")\n')
-    records = spark.read.format("kafkalog").load(capture)
-    text = records.selectExpr(
-        "cast(key as string) key", "cast(value as string) value",
-        "topic", "partition", "offset", "timestamp", "timestampType",
-    )  # fmt: skip
-    text.orderBy("topic", "partition", "offset").show(truncate=False)
-
-    sys.stdout.write('>>> ....option("table", "replicas").load(...)\n')
-    replicas = spark.read.format("kafkalog").option("table", "replicas").load(capture)
-    replicas.select(
-        "brokerId", "topic", "partition", "logStartOffset", "logEndOffset",
-        "checkpointedHighWatermark", "lastLeaderEpoch", "cleanShutdown",
-    ).where("topic = 't'").orderBy("brokerId").show()  # fmt: skip
-    spark.stop()
+    try:
+        show(spark, capture)
+    finally:
+        spark.stop()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,32 @@
+"""Put the real output of every command into the README: ``make readme``."""
+
+from __future__ import annotations
+
+import re
+
+from pyspark.sql import SparkSession
+
+from tests.test_readme import BLOCK, README, demo_output, printed
+
+
+def main() -> None:
+    """Run each command that the README shows and replace what stands below it."""
+    spark = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.ui.showConsoleProgress", "false")
+        .getOrCreate()
+    )
+
+    def filled(match: re.Match[str]) -> str:
+        command = match["command"]
+        output = demo_output(spark) if command == "make demo" else printed(command)
+        body = "\n".join(line.rstrip() for line in output.strip().splitlines())
+        return f"```console\n$ {command}\n{body}\n```"
+
+    README.write_text(BLOCK.sub(filled, README.read_text()))
+    spark.stop()
+
+
+if __name__ == "__main__":
+    main()
