@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-import re
+from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
 from tests.test_readme import BLOCK, README, demo_output, printed
+
+if TYPE_CHECKING:
+    import re
 
 
 def main() -> None:

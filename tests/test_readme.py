@@ -23,6 +23,7 @@ README = ROOT / "README.md"
 CAPTURE = "fixtures/captures/s3_2/both-led"
 BLOCK = re.compile(r"^```console\n\$ (?P<command>.*)\n(?P<output>(?:.*\n)*?)```$", re.MULTILINE)
 BLOCKS = {match["command"]: match["output"] for match in BLOCK.finditer(README.read_text())}
+COMMANDS = [command for command in BLOCKS if not command.startswith("make ")]
 PYTHON = re.compile(r"^```python\n(?P<code>(?:.*\n)*?)```$", re.MULTILINE)
 
 
@@ -31,7 +32,8 @@ def printed(command: str) -> str:
     program, *arguments = command.split()
     module = {"kafkalog": "main", "replica-diff": "replica_diff"}[program]
     run = subprocess.run(
-        [sys.executable, "-c", f"from kafkalog_reader.cli.{module} import main; main()", *arguments],
+        [sys.executable, "-c", f"from kafkalog_reader.cli.{module} import main; main()",
+         *arguments],
         cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
         env={**os.environ, "PYTHONIOENCODING": "utf-8", "COLUMNS": "100"},
     )  # fmt: skip
