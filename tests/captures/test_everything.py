@@ -1,0 +1,43 @@
+"""The committed captures of scenario ``everything``: the reader finds what the wire said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures import truth
+from tests.captures import agreement, every_kind
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fixtures.truth import CaptureTruth, Truth
+
+CAPTURES = ("running", "stopped", "killed")
+
+
+@pytest.fixture(scope="module")
+def everything() -> Truth:
+    return truth.load(Path(truth.__file__).parent / "captures" / "everything")
+
+
+def test_all_captures_are_tested(everything: Truth) -> None:
+    assert tuple(everything.captures) == CAPTURES
+
+
+@pytest.mark.parametrize("agrees", agreement.ALL, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", CAPTURES)
+def test_reader_agrees_with_the_broker(
+    everything: Truth, name: str, agrees: Callable[[Truth, CaptureTruth], None]
+) -> None:
+    agrees(everything, everything.captures[name])
+
+
+@pytest.mark.parametrize("holds", every_kind.ALL, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", CAPTURES)
+def test_capture_is_of_every_kind(
+    everything: Truth, name: str, holds: Callable[[Truth, CaptureTruth], None]
+) -> None:
+    holds(everything, everything.captures[name])
