@@ -55,10 +55,11 @@ check-test:
 	@.ci/check-machine $(PYTHON) test
 
 $(VENV)/.demo: setup.py pyproject.toml $(wildcard kafkalog_reader/kernel/*.py kafkalog_reader/kernel/*.pxd kafkalog_reader/kernel/*.h)
-	@test -x $(RUN) || $(PYTHON) -m venv $(VENV)
-	$(RUN) -m pip install --quiet --editable '.[spark]'
+	@test -x $(RUN) || { echo "Installing into $(VENV) ..." >&2; $(PYTHON) -m venv $(VENV); }
+	@$(RUN) -m pip install --quiet --editable '.[spark]'
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo
-	$(RUN) -m pip install --quiet --editable '.[spark,test,dev,notebook]'
+	@echo "Installing what the tests want into $(VENV) ..." >&2
+	@$(RUN) -m pip install --quiet --editable '.[spark,test,dev,notebook]'
 	@touch $@
