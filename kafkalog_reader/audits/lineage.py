@@ -82,11 +82,11 @@ def declared_lineage(
     cache: LeaderEpochCache, log_start_offset: int, log_end_offset: int
 ) -> Lineage:
     """What the epoch checkpoint says about [log start, log end): entries last to the next one."""
-    starts = [entry.start_offset for entry in cache.entries[1:]]
+    ends = [*(entry.start_offset for entry in cache.entries), log_end_offset][1:]
     return Lineage(
         tuple(
             EpochPiece(entry.leader_epoch, entry.start_offset, next_offset)
-            for entry, next_offset in zip(cache.entries, [*starts, log_end_offset], strict=True)
+            for entry, next_offset in zip(cache.entries, ends, strict=True)
             if entry.start_offset < next_offset
         )
     ).clipped(log_start_offset, log_end_offset)

@@ -22,6 +22,10 @@ def test_checkpoint_entries_last_to_the_next_and_are_clipped_to_the_log() -> Non
     assert declared_lineage(cache, 2, 9) == lineage((0, 2, 4), (2, 4, 9))
 
 
+def test_an_empty_checkpoint_declares_nothing() -> None:
+    assert declared_lineage(LeaderEpochCache(parse_epochs("")), 0, 9) == lineage()
+
+
 def test_batches_win_and_the_checkpoint_fills_what_compaction_emptied() -> None:
     data = lineage((0, 0, 5), (2, 8, 10))
     declared = lineage((0, 0, 6), (2, 6, 12))
