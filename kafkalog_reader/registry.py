@@ -52,6 +52,9 @@ OPTIONS: Final[dict[str, str]] = {
     "limit": "limit",
 }
 EVERY_TABLE: Final = frozenset({"topic", "partition", "broker", "mode", "limit"})
+ONE_READER: Final = 1 << 31
+"""Bytes a unit where one process reads them one after another: no segment is larger. A cut is of no
+use to it, and finding one may mean reading the segment up to there."""
 
 
 def table(name: str) -> Table:
@@ -83,7 +86,7 @@ def request(table: Table, columns: Iterable[str] | None = None, **options: Any) 
     Raises:
         UsageError: an unknown option, column or value.
     """
-    fields: dict[str, Any] = {}
+    fields: dict[str, Any] = {"max_partition_bytes": ONE_READER}
     for name, value in options.items():
         if value is None:
             continue

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.partition_directory import segments
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 LOG_START_CHECKPOINT = "log-start-offset-checkpoint"
+MOST_SLICES: Final = 1000
+"""In one unit: thousands of tiny partitions are work for many workers, whatever their bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +68,8 @@ def log_units(directories: Iterable[PartitionDirectory], request: ReadRequest) -
     for directory in directories:
         for piece in _slices(directory, request):
             length = piece.stop - piece.start
-            if gathered and size + length > request.max_partition_bytes:
+            is_full = size + length > request.max_partition_bytes or len(gathered) == MOST_SLICES
+            if gathered and is_full:
                 yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
                 gathered, size = [], 0
             gathered.append(piece)
