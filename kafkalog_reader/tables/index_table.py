@@ -1,0 +1,91 @@
+"""What the tables of index entries share: units, entries as rows, one scan of the log."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+import numpy as np
+
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.index_file import read_entries
+from kafkalog_reader.tables.rows import build_rows
+from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
+from kafkalog_reader.tables.table import Progress, Table, no_progress
+from kafkalog_reader.tables.tolerant_scan import TolerantScan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import Evidence, SegmentFiles
+    from kafkalog_reader.tables.request import Mode, ReadRequest
+    from kafkalog_reader.tables.table import Unit
+
+Entries = np.ndarray[Any, np.dtype[Any]]
+"""Entries of an index file as numpy records, big-endian as they lie there."""
+
+
+class IndexTable(Table):
+    """One row is one entry of one index file of a live segment, with ``confirmed`` by its log."""
+
+    options: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "max_partition_bytes"})
+    kind: ClassVar[str]
+    """How the names of its files end: ``index``, ``timeindex``, ``txnindex``."""
+    entry: ClassVar[np.dtype[Any]]
+
+    @abstractmethod
+    def size_of(self, segment: SegmentFiles) -> int | None:
+        """Bytes of the segment's file of this kind; None without one."""
+
+    @abstractmethod
+    def values(self, base_offset: int, entries: Entries) -> dict[str, object]:
+        """The columns that this kind of index has of its own."""
+
+    @abstractmethod
+    def confirm(self, base_offset: int, entries: Entries, scan: TolerantScan) -> pa.Array:
+        """For each entry whether the log bears it out; null where the log cannot be read."""
+
+    def is_known(self, _path: str, _first: int, entries: Entries, _mode: Mode) -> NDArray[np.bool_]:
+        """Which entries can be understood; what cannot is damage, reported here."""
+        return np.ones(len(entries), dtype=np.bool_)
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[SegmentUnit]:
+        """Live segments of replicas."""
+        return segment_units(evidence, request, live_only=True)
+
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the entries, segment after segment; zeros of preallocation are none."""
+        for piece in cast("SegmentUnit", unit).pieces:
+            if self.size_of(piece.segment):
+                try:
+                    yield from self._rows(piece, request, progress)
+                except LocatedError as error:
+                    Damage(request.mode).left_out(error)
+
+    def _rows(
+        self, piece: SegmentPiece, request: ReadRequest, progress: Progress
+    ) -> Iterator[pa.RecordBatch]:
+        schema, segment = self.projected(request), piece.segment
+        path = segment.path(self.kind)
+        for first, read in read_entries(path, self.entry, progress):
+            is_known = self.is_known(path, first, read, request.mode)
+            entries = read[is_known]
+            confirmed: pa.Array | None = None
+            if "confirmed" in schema.names and segment.log_size is not None:
+                scan = TolerantScan(piece, request.mode, progress, check_crc=False)
+                confirmed = self.confirm(segment.base_offset, entries, scan)
+            values = {
+                **identity_of(piece.directory),
+                "segmentBaseOffset": segment.base_offset,
+                "entry": np.arange(first, first + len(read), dtype=np.int32)[is_known],
+                **self.values(segment.base_offset, entries),
+                "confirmed": confirmed,
+            }
+            yield build_rows(schema, len(entries), values)
