@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.io.evidence import PartitionDirectory
 
+CLUSTER_METADATA: Final = "__cluster_metadata"
+
 _ANY_END: Final[int] = (1 << 63) - 1
 _WINDOW: Final[int] = 8 << 20
 _ALL_WINDOWS: Final[int] = 64 << 20
@@ -51,7 +53,8 @@ class PartitionAudit:
 
     Attributes:
         comparison: None where topic ids differ, and nothing was compared.
-        elections: best candidate first; empty where the verdict is undecidable.
+        elections: best candidate first; empty where the verdict is undecidable, and of the
+            metadata log.
         reason: why the verdict is undecidable; empty otherwise.
     """
 
@@ -67,6 +70,11 @@ class PartitionAudit:
     elections: tuple[Election, ...]
     verdict: Verdict
     reason: str = ""
+
+    @property
+    def is_metadata(self) -> bool:
+        """The metadata log follows the controllers' quorum: its files are audited, no elections."""
+        return self.topic == CLUSTER_METADATA
 
     @property
     def comparison(self) -> Comparison | None:
@@ -119,11 +127,15 @@ def audit_partition(
     verdict = Verdict.UNDECIDABLE
     candidates: tuple[Candidate, ...] = ()
     held: tuple[Election, ...] = ()
+    cluster_id, topic, partition = directories[0].identity
     if not reason:
         verdict = verdict_of(histories, bounds, comparisons[0], [scan.stops for scan in scans])
-        candidates = tuple(map(_candidate, replicas, histories, comparisons[0].damaged))
-        held = elections(candidates, bounds, comparisons[0])
-    cluster_id, topic, partition = directories[0].identity
+        if topic != CLUSTER_METADATA:
+            candidates = tuple(map(_candidate, replicas, histories, comparisons[0].damaged))
+            held = elections(candidates, bounds, comparisons[0])
+        elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):  # KRaft truncates by votes
+            verdict = Verdict.UNDECIDABLE
+            reason = "the copies part, and the controllers' quorum decides which records stay"
     return PartitionAudit(
         cluster_id=cluster_id,
         topic=topic,

@@ -50,6 +50,8 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
             yield _of_difference(audit, difference)
     yield from _agreement(audit)
     yield from _lagging(audit)
+    if audit.is_metadata:  # other rules for truncation and elections
+        return
     yield from _forked(audit)
     yield from _superseded(audit)
     yield from _single_copies(audit)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import shlex
+import shutil
 import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -13,28 +13,38 @@ import click
 from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.cli.printable import for_stdout, plural, stdout_is_unicode
 from kafkalog_reader.report.partition_text import (
+    STYLES,
     WORDS,
-    headline_details,
+    in_short,
     name_of,
     partition_lines,
 )
-from kafkalog_reader.report.spans import Line, Span, Style, plain
+from kafkalog_reader.report.shell_word import shell_word
+from kafkalog_reader.report.spans import Line, Span, Style, plain, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.finding import Finding
     from kafkalog_reader.audits.partition_audit import PartitionAudit
 
-_METADATA: Final = "__cluster_metadata"
-_SHOWN: Final = 10
+_SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
 _NARROWEST: Final = 60
 _WIDEST: Final = 120
+_COLOURS: Final = {
+    Style.LOST: "red",
+    Style.ATTENTION: "yellow",
+    Style.SOUND: "green",
+    Style.EPOCH: "blue",
+    Style.OTHER_EPOCH: "bright_blue",
+}
 
 
 class _Entry(NamedTuple):
-    badness: int
+    """A partition that is not simply sound; sorts worst first."""
+
+    order: tuple[int, int, int, str, int]
     name: str
     verdict: Verdict
     details: str
@@ -43,66 +53,72 @@ class _Entry(NamedTuple):
 
 
 class Fleet:
-    """Gathers what the screen will show: a line a partition, and one audit in full."""
+    """Gathers what the screen will show: a line a partition, and one audit in full.
 
-    def __init__(self, *, paths: Sequence[str], verbose: bool) -> None:
+    Args:
+        command: what was called, without a choice of partitions, to be pasted again.
+        verbose: write every partition in full that is not simply sound, as it comes.
+    """
+
+    def __init__(self, *, command: Sequence[str], verbose: bool) -> None:
         self.partitions = 0
-        self._paths = paths
+        self.planned: int | None = None
+        """How many partitions there are; fewer were compared when Ctrl-C came."""
+        self._command = command
         self._verbose = verbose
         self._brokers: set[tuple[str | None, str]] = set()
         self._verdicts: Counter[Verdict] = Counter()
         self._single = 0
+        self._metadata = 0
         self._entries: list[_Entry] = []
-        self._full: tuple[PartitionAudit, Sequence[Finding]] | None = None
+        self._worst: tuple[_Entry, PartitionAudit, Sequence[Finding]] | None = None
 
     def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
         """Take one partition; in verbose mode it is written at once."""
         self.partitions += 1
-        if audit.topic != _METADATA:  # its replicas are also on controllers, which are no brokers
+        if not audit.is_metadata:  # its replicas are also on controllers, which are no brokers
             self._brokers.update((audit.cluster_id, replica.name) for replica in audit.replicas)
+        entry = _entry(audit, found)
+        if self._worst is None or entry.order < self._worst[0].order:
+            self._worst = (entry, audit, found)
+        if audit.is_metadata and not any(each.severity in "CHM" for each in found):
+            self._metadata += 1
+            return
         is_single = len(audit.replicas) == 1 and audit.verdict is Verdict.CONSISTENT
         self._single += is_single
         self._verdicts[audit.verdict] += not is_single
-        if self._full is None or audit.verdict.badness > self._full[0].verdict.badness:
-            self._full = (audit, found)
         if audit.verdict is Verdict.CONSISTENT:
             return
-        if self._verbose:
+        if self._verbose and self.planned != 1:
             self._write_full(audit, found)
             self._write([()])
-        self._entries.append(
-            _Entry(
-                audit.verdict.badness,
-                name_of(audit),
-                audit.verdict,
-                headline_details(audit, found),
-                audit.topic,
-                audit.partition,
-            )
-        )
+        self._entries.append(entry)
 
     def write(self) -> None:
         """Write the screen: the picture of the only partition in trouble, or one line each."""
-        if self._full is None:
+        if self._worst is None:
             return
-        in_trouble = [entry for entry in self._entries if entry.verdict is not Verdict.LAGGING]
-        if self.partitions > 1:
-            self._write([self._summary()])
-        if self._verbose and self._entries:
-            return
-        if self.partitions == 1 or len(in_trouble) == 1:
-            if self.partitions > 1:
-                self._write([()])
-            audit, found = self._full
+        entry, audit, found = self._worst
+        if self.planned == 1:
             self._write_full(audit, found)
-            if self.partitions > 1:
-                self._write(self._lines([e for e in self._entries if e not in in_trouble]))
-        else:
-            self._write(self._lines(self._entries))
-            if in_trouble:
-                self._write(self._next_command(max(in_trouble)))
+            return
+        self._write(self._summary())
+        if self._verbose:
+            return
+        worse = [each for each in self._entries if each.verdict is not Verdict.LAGGING]
+        lagging = [each for each in self._entries if each.verdict is Verdict.LAGGING]
+        columns, _ = _screen()
+        if worse != [entry]:
+            self._write(_entry_lines(worse, _SHOWN, "in trouble", columns))
+            self._write(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
+            if worse:
+                self._write(self._next_command(entry))
+            return
+        self._write(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
+        self._write([()])
+        self._write_full(audit, found)
 
-    def _summary(self) -> Line:
+    def _summary(self) -> Iterator[Line]:
         counts = [
             f"{count:,} {WORDS[verdict].lower()}"
             for verdict in Verdict
@@ -110,38 +126,22 @@ class Fleet:
         ]
         if self._single:
             counts.append(f"{self._single:,} with one copy supplied, sound")
+        if self._metadata:
+            counts.append("cluster metadata sound")
+        done = plural(self.partitions, "partition")
+        if self.planned is not None and self.partitions < self.planned:
+            done = f"{self.partitions:,} of {plural(self.planned, 'partition')}"
         brokers = f", {plural(len(self._brokers), 'broker')}" if self._brokers else ""
-        return (Span(f"{plural(self.partitions, 'partition')}{brokers}: {', '.join(counts)}"),)
-
-    def _lines(self, entries: Sequence[_Entry]) -> Iterator[Line]:
-        ordered = sorted(entries, key=lambda entry: (-entry.badness, entry.name))
-        worse = [entry for entry in ordered if entry.verdict is not Verdict.LAGGING]
-        lagging = [entry for entry in ordered if entry.verdict is Verdict.LAGGING]
-        width = max((len(entry.name) for entry in ordered), default=0)
-        for shown, group, noun in ((_SHOWN, worse, "in trouble"),
-                                   (_SHOWN_LAGGING, lagging, "lagging")):  # fmt: skip
-            for entry in group[:shown]:
-                style = Style.ATTENTION if entry in lagging else Style.LOST
-                yield (
-                    Span(f"  {entry.name.ljust(width)}  "),
-                    Span(WORDS[entry.verdict], style),
-                    Span(f"  {entry.details}"),
-                )
-            if len(group) > shown:
-                yield (Span(f"  ... {len(group) - shown:,} more {noun} (--verbose)"),)
+        columns, _ = _screen()
+        return wrapped(f"{done}{brokers}: {', '.join(counts)}", columns)
 
     def _next_command(self, worst: _Entry) -> Iterator[Line]:
         if worst.topic is None:
             return
-        paths = " ".join(map(shlex.quote, self._paths))
+        choice = ["--topic", worst.topic, "--partition", str(worst.partition)]
         yield ()
         yield (Span("  The worst of them in full:"),)
-        yield (
-            Span(
-                f"      replica-diff {paths} --topic {shlex.quote(worst.topic)} "
-                f"--partition {worst.partition}"
-            ),
-        )
+        yield (Span(f"      {' '.join(map(shell_word, [*self._command, *choice]))}"),)
 
     def _write_full(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
         columns, ascii_only = _screen()
@@ -151,24 +151,58 @@ class Fleet:
             )
         )
 
-    def _write(self, lines: Sequence[Line] | Iterator[Line]) -> None:
-        in_colour = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    def _write(self, lines: Iterable[Line]) -> None:
+        in_colour = _in_colour()
         for line in lines:
             click.echo(_coloured(line) if in_colour else for_stdout(plain(line)), color=in_colour)
 
 
+def _entry(audit: PartitionAudit, found: Sequence[Finding]) -> _Entry:
+    known = total = 0
+    if audit.elections:
+        lost = audit.elections[0].lost
+        known, total = lost.known, lost.total
+    name = name_of(audit)
+    return _Entry(
+        order=(-audit.verdict.badness, -known, -total, audit.topic or name, audit.partition or 0),
+        name=name,
+        verdict=audit.verdict,
+        details="" if audit.verdict is Verdict.CONSISTENT else in_short(audit, found),
+        topic=audit.topic,
+        partition=audit.partition,
+    )
+
+
+def _entry_lines(entries: Sequence[_Entry], limit: int, noun: str, columns: int) -> Iterator[Line]:
+    shown = sorted(entries)[:limit]
+    width = max((len(entry.name) for entry in shown), default=0)
+    words = max((len(WORDS[entry.verdict]) for entry in shown), default=0)
+    for entry in shown:
+        word = WORDS[entry.verdict]
+        yield from wrapped(
+            f"{' ' * (words - len(word))}  {entry.details}",
+            columns,
+            indent=2,
+            beginning=(Span(f"{entry.name.ljust(width)}  "), Span(word, STYLES[entry.verdict])),
+        )
+    if len(entries) > limit:
+        yield (Span(f"  ... {len(entries) - limit:,} more {noun} (--verbose)"),)
+
+
+def _in_colour() -> bool:
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
+        return False
+    return sys.stdout.isatty()
+
+
 def _coloured(line: Line) -> str:
     """The line with the terminal's own colours."""
-    colours = {
-        Style.STRONG: {"bold": True},
-        Style.LOST: {"fg": "red"},
-        Style.ATTENTION: {"fg": "yellow"},
-        Style.SOUND: {"fg": "green"},
-        Style.EPOCH: {"fg": "blue"},
-        Style.OTHER_EPOCH: {"fg": "bright_blue"},
-    }
     return "".join(
-        click.style(for_stdout(span.text), **colours.get(span.style, {}))  # type: ignore[arg-type]
+        click.style(
+            for_stdout(span.text), fg=_COLOURS.get(span.style), bold=span.style is Style.STRONG
+        )
+        if span.style is not Style.PLAIN
+        else for_stdout(span.text)
         for span in line
     )
 
@@ -181,5 +215,5 @@ class _Screen(NamedTuple):
 def _screen() -> _Screen:
     columns = 80
     if sys.stdout.isatty():
-        columns = max(_NARROWEST, min(_WIDEST, os.get_terminal_size(sys.stdout.fileno()).columns))
+        columns = max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
     return _Screen(columns=columns, ascii_only=not stdout_is_unicode())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
+from kafkalog_reader import __version__
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.options import (
     follow_links_option,
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
 _NOT_READ = frozenset({"KL-004", "KL-006"})
 
 
-@click.command("replica-diff", no_args_is_help=True)
+@click.command(
+    "replica-diff",
+    no_args_is_help=True,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+@click.version_option(__version__, prog_name="replica-diff", message="%(prog)s %(version)s")
 @paths_argument
 @selection_options
 @click.option(
@@ -70,7 +76,8 @@ def replica_diff(
         partitions=frozenset(partition) if chosen["partition"] else None,
     )
     evidence = discover(paths, follow_links=follow_links)
-    fleet = Fleet(paths=paths, verbose=verbose)
+    links = ["--follow-links"] if follow_links else []
+    fleet = Fleet(command=["replica-diff", *paths, *links], verbose=verbose)
     outcome = Outcome()
     try:
         for audit in _audits(evidence, request, fleet, rows_on_stdout=output_format == "json"):
@@ -101,7 +108,8 @@ class Outcome:
         """Take note of one partition."""
         self._severities.update(each.severity for each in found)
         self._is_unanswered |= any(each.code in _NOT_READ for each in found)
-        self._is_undecided |= bool(audit.reason)
+        # Where the quorum's logs part, the quorum decides: no question of ours stays open.
+        self._is_undecided |= bool(audit.reason) and not audit.is_metadata
 
     def status(self, fail_on: str) -> int:
         """Trouble where input was not read, or nothing was found and nothing could be concluded."""
@@ -120,6 +128,7 @@ def _audits(
 
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
     planned = [directories for _, directories in evidence.topic_partitions(request)]
+    fleet.planned = len(planned)
     total = sum(map(_size, planned)) if welcome else None
     with ReadProgress(total, shown=welcome) as progress:
         session().how_far = lambda: (

@@ -1,7 +1,6 @@
 """One lane a replica over the offsets: who holds what under which leader epoch, and the fork.
 
-The same picture as lines of text for a terminal and as a matplotlib figure for a notebook.
-Matplotlib is imported only where a figure is drawn.
+The picture as lines of text for a terminal; ``lanes_figure`` draws the same for a notebook.
 """
 
 from __future__ import annotations
@@ -11,12 +10,11 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.report.spans import Line, Span, Style
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-
-    from matplotlib.figure import Figure
 
     from kafkalog_reader.audits.partition_audit import PartitionAudit
 
@@ -53,21 +51,36 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lanes:
-    """The lanes of one partition, and where histories part."""
+    """The lanes of one partition, and where histories part.
+
+    Attributes:
+        fork: the lowest offset with different records on two replicas.
+        cut: without a fork, where the newest leader's history ends and a longer log will be cut.
+    """
 
     title: str
     lanes: tuple[Lane, ...]
     fork: int | None
+    cut: int | None = None
+
+    @property
+    def mark(self) -> tuple[int, str] | None:
+        """The one offset to look at, and its name."""
+        if self.fork is not None:
+            return self.fork, "fork"
+        return None if self.cut is None else (self.cut, "will be cut")
 
 
 def lanes_of(audit: PartitionAudit) -> Lanes:
     """Draw nothing yet: gather what the picture shows."""
     best = audit.elections[0].candidate if audit.elections else None
+    is_pending = audit.verdict is Verdict.PENDING_TRUNCATION
+    cuts = [bound.superseded for bound in audit.bounds if bound.superseded is not None]
     lanes = []
     for index, (replica, history) in enumerate(zip(audit.replicas, audit.histories, strict=True)):
-        fork = None
+        fork = audit.bounds[index].superseded if is_pending else None
         if best is not None and best != index and audit.comparison is not None:
-            fork = audit.comparison.content_fork(index, best)
+            fork = audit.comparison.content_fork(index, best) if fork is None else fork
         pieces = (
             LanePiece(epoch, first, following, fork is not None and first >= fork)
             for epoch, first, following in _cut(history.lineage.pieces, fork)
@@ -85,7 +98,12 @@ def lanes_of(audit: PartitionAudit) -> Lanes:
             )
         )
     title = f"{audit.topic}-{audit.partition}"
-    return Lanes(title=title, lanes=tuple(lanes), fork=audit.fork_offset)
+    return Lanes(
+        title=title,
+        lanes=tuple(lanes),
+        fork=audit.fork_offset,
+        cut=min(cuts) if is_pending else None,
+    )
 
 
 def _cut(
@@ -101,7 +119,7 @@ def _cut(
 
 
 @dataclass(frozen=True, slots=True)
-class _Scale:
+class Scale:
     """Offsets to columns: equal steps would hide a fork of two records behind millions."""
 
     offsets: tuple[int, ...]
@@ -128,35 +146,37 @@ def lane_lines(lanes: Lanes, *, columns: int = 80, ascii_only: bool = False) -> 
     room = columns - 2 * _GAP - name_width
     beside = room - _GAP - max(map(len, tails))
     tails_below = beside < _LEAST_BESIDE  # offsets of many digits: the ends get lines of their own
-    scale = _scale(lanes, (room if tails_below else beside) - 1)
+    scale = scale_of(lanes, (room if tails_below else beside) - 1)
     indent = " " * (_GAP + name_width + _GAP)
     yield (Span(indent + _ruler(scale)),)
     for lane, name, tail in zip(lanes.lanes, names, tails, strict=True):
-        bar = _bar(lane, scale, ascii_only=ascii_only, fork=lanes.fork)
+        bar = _bar(lane, scale, ascii_only=ascii_only, mark=lanes.mark)
         padding = " " * (scale.columns[-1] + 1 - sum(len(span.text) for span in bar) + _GAP)
         beginning = Span(" " * _GAP + name.ljust(name_width + _GAP))
         yield (beginning, *bar) if tails_below else (beginning, *bar, Span(padding + tail))
         if tails_below:
             yield (Span(indent + tail),)
-    if lanes.fork is not None:
-        mark = ("^" if ascii_only else "▲") + " fork"
-        yield (Span(indent + " " * scale.column(lanes.fork) + mark, Style.LOST),)
+    if lanes.mark is not None:
+        offset, name = lanes.mark
+        arrow = "^" if ascii_only else "▲"
+        yield (Span(f"{indent}{' ' * scale.column(offset)}{arrow} {name}", Style.LOST),)
 
 
 def _shortened(name: str) -> str:
     return name if len(name) <= _NAME_WIDTH else f"...{name[3 - _NAME_WIDTH :]}"
 
 
-def _scale(lanes: Lanes, room: int) -> _Scale:
+def scale_of(lanes: Lanes, room: int) -> Scale:
+    """A scale ``room`` columns wide with every border that a picture of this width can tell."""
+    marked = [] if lanes.mark is None else [lanes.mark[0]]
     important = {offset for lane in lanes.lanes for offset in (lane.first_offset, lane.next_offset)}
-    if lanes.fork is not None:
-        important.add(lanes.fork)
+    important.update(marked)
     steps = {piece.first_offset for lane in lanes.lanes for piece in lane.pieces}
     offsets = sorted(important | steps)
     if len(offsets) * 2 * _LEAST_COLUMNS > room:
         offsets = sorted(important)
     if len(offsets) * _LEAST_COLUMNS > room:  # very many replicas: ends and fork only
-        offsets = sorted({offsets[0], offsets[-1], *([] if lanes.fork is None else [lanes.fork])})
+        offsets = sorted({offsets[0], offsets[-1], *marked})
     if len(offsets) == 1:
         offsets.append(offsets[0] + 1)
     weights = [math.log2(end - start + 1) for start, end in pairwise(offsets)]
@@ -165,20 +185,21 @@ def _scale(lanes: Lanes, room: int) -> _Scale:
     columns = [0]
     for weight, minimum in zip(weights, least, strict=True):
         columns.append(columns[-1] + minimum + int(spare * weight / sum(weights)))
-    return _Scale(tuple(offsets), tuple(columns))
+    return Scale(tuple(offsets), tuple(columns))
 
 
-def _ruler(scale: _Scale) -> str:
+def _ruler(scale: Scale) -> str:
     text = ""
     for offset, column in zip(scale.offsets, scale.columns, strict=True):
         text = text.ljust(column) + f"{offset:,}"
     return text
 
 
-def _bar(lane: Lane, scale: _Scale, *, ascii_only: bool, fork: int | None) -> list[Span]:
+def _bar(lane: Lane, scale: Scale, *, ascii_only: bool, mark: tuple[int, str] | None) -> list[Span]:
     if lane.first_offset >= lane.next_offset:
         return [Span(" " * scale.column(lane.first_offset) + "(empty)", Style.ATTENTION)]
-    plain, apart, start, end, cross = "-=|||" if ascii_only else "─═├┤╪"
+    plain, apart, start, end, step, cross = "-=||++" if ascii_only else "─═├┤┼╪"
+    marked = None if mark is None else mark[0]
     spans = [Span(" " * scale.column(lane.first_offset) + start)]
     at = scale.column(lane.first_offset) + 1
     for number, piece in enumerate(lane.pieces):
@@ -188,7 +209,7 @@ def _bar(lane: Lane, scale: _Scale, *, ascii_only: bool, fork: int | None) -> li
         is_last = piece.next_offset >= lane.next_offset
         line = _labelled(piece, stop - at, apart if piece.is_apart else plain)
         style = Style.LOST if piece.is_apart else (Style.EPOCH, Style.OTHER_EPOCH)[number % 2]
-        border = end if is_last else cross if piece.next_offset == fork else plain
+        border = end if is_last else cross if piece.next_offset == marked else step
         spans += [Span(line, style), Span(border)]
         at = stop + 1
     if at <= scale.column(lane.next_offset):  # offsets whose leader epoch nobody knows
@@ -202,48 +223,3 @@ def _labelled(piece: LanePiece, columns: int, line: str) -> str:
             left = (columns - len(label)) // 2 if label else 0
             return (line * left + label).ljust(columns, line)
     return ""
-
-
-def lanes_figure(lanes: Lanes) -> Figure:
-    """The picture as a matplotlib figure; needs the extra ``notebook``.
-
-    Offsets are drawn by the same uneven scale as on a terminal, so that a short fork behind a long
-    common history can be seen.
-    """
-    from matplotlib.figure import Figure
-    from matplotlib.patches import Patch
-
-    scale = _scale(lanes, 100)
-    figure = Figure(figsize=(9, 1.2 + 0.5 * len(lanes.lanes)), layout="constrained")
-    axes = figure.add_subplot()
-    epochs = sorted({piece.leader_epoch for lane in lanes.lanes for piece in lane.pieces})
-    for row, lane in enumerate(lanes.lanes):
-        for piece in lane.pieces:
-            left, right = scale.column(piece.first_offset), scale.column(piece.next_offset)
-            axes.barh(
-                row,
-                right - left,
-                left=left,
-                height=0.6,
-                color=f"C{epochs.index(piece.leader_epoch) % 10}",
-                edgecolor="crimson" if piece.is_apart else "white",
-                hatch="//" if piece.is_apart else None,
-            )
-        low, high = (scale.column(offset) for offset in lane.high_watermark)
-        axes.plot([low, high], [row, row], color="black", marker="|", markersize=14, linewidth=2)
-    axes.set_yticks(range(len(lanes.lanes)), [lane.name for lane in lanes.lanes])
-    axes.invert_yaxis()
-    axes.set_xticks(scale.columns, [f"{offset:,}" for offset in scale.offsets])
-    axes.set_xlabel("offset (black: high watermark, hatched: not in the best leader's log)")
-    axes.set_title(lanes.title)
-    if lanes.fork is not None:
-        axes.axvline(scale.column(lanes.fork), color="crimson", linestyle="--")
-    axes.legend(
-        handles=[
-            Patch(color=f"C{number % 10}", label=f"leader epoch {epoch}")
-            for number, epoch in enumerate(epochs)
-        ],
-        loc="center left",
-        bbox_to_anchor=(1, 0.5),
-    )
-    return figure

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.findings import finding_row
 from kafkalog_reader.audits.partitions import partition_row
+from kafkalog_reader.report.advice_text import not_known
 from kafkalog_reader.tables.identity import identity_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[st
         **row,
         "replicas": [_replica(audit, index) for index in range(len(audit.replicas))],
         "reason": audit.reason or None,
+        "notKnown": list(not_known(audit)),
         "ranges": _ranges(audit),
         "differences": _differences(audit),
         "elections": [_election(audit, number) for number in range(len(audit.elections))],

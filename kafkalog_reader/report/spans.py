@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from enum import Enum
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
 
 
 class Style(Enum):
@@ -33,3 +37,52 @@ Line = tuple[Span, ...]
 def plain(line: Line) -> str:
     """The line without styles, nothing at its end."""
     return "".join(span.text for span in line).rstrip()
+
+
+def wrapped(
+    text: str,
+    columns: int,
+    *,
+    indent: int = 0,
+    hanging: int = 2,
+    beginning: tuple[Span, ...] = (),
+) -> Iterator[Line]:
+    """The text in lines; a path that is longer than a line stays whole, to be copied.
+
+    Args:
+        text: what follows ``beginning``.
+        columns: of the terminal.
+        indent: of the first line.
+        hanging: how much further in the other lines begin.
+        beginning: goes before the text and is never broken.
+    """
+    blank = " " * indent
+    start = blank + "".join(span.text for span in beginning)
+    first, *rest = textwrap.wrap(
+        text,
+        columns,
+        initial_indent=start,
+        subsequent_indent=blank + " " * hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    ) or [start]
+    if first.startswith(start):
+        yield (Span(blank), *beginning, Span(first[len(start) :]))
+    else:  # the first word did not fit behind the beginning: textwrap dropped its last blank
+        yield (Span(first),)
+    for line in rest:
+        yield (Span(line),)
+
+
+def offsets_text(first_offset: int, next_offset: int) -> str:
+    """``offset 2``, ``offsets 2–4``: a half-open range as people say it."""
+    last = next_offset - 1
+    if first_offset >= last:
+        return f"offset {first_offset:,}"
+    return f"offsets {first_offset:,}–{last:,}"
+
+
+def listed(words: Sequence[str]) -> str:
+    """``0``, ``0 and 1``, ``0, 1 and 2``."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last

@@ -1,0 +1,149 @@
+"""What these files do not say, and what to do next: commands that can be pasted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.committed import newest_replica
+from kafkalog_reader.audits.replica_findings import side_of
+from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.election_text import every_choice_loses
+from kafkalog_reader.report.ranges_text import sides_of
+from kafkalog_reader.report.shell_word import shell_word
+from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.candidates import Election, LostRange
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+
+
+def not_known(audit: PartitionAudit) -> tuple[str, ...]:
+    """What a reader might take for granted and these files leave open."""
+    if not audit.elections:
+        return ()
+    told, doubtful = [], []
+    for side in sides_of(audit):
+        _, end, count = side_of(audit, side)
+        where = f"{offsets_text(side.first_offset, end)} on {audit.names(side.members)}"
+        if count.possible:
+            was = "was" if end - side.first_offset == 1 else "were"
+            told.append(f"whether {where} {was} committed: {_proof(audit, side.members)}")
+        if count.only_if_unclean:
+            doubtful.append(where)
+    if doubtful:
+        told.append(
+            f"whether an election was unclean: only then can {' or '.join(doubtful)} have been "
+            "committed"
+        )
+    told += [
+        f"what {problem.where.file} says: {problem.problem}"
+        for replica in audit.replicas
+        for problem in replica.problems
+    ]
+    told.append(f"what further copies hold, if there are any: {len(audit.replicas)} were supplied")
+    return tuple(told)
+
+
+def not_known_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """The same as a list."""
+    told = not_known(audit)
+    if told:
+        yield ()
+        yield (Span("  Not known:", Style.ATTENTION),)
+    for text in told:
+        yield from wrapped(shown(text), columns, indent=4)
+
+
+def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """The trap to avoid, and what to save before anything is started."""
+    if not audit.elections:
+        return
+    yield from _warning(audit, columns)
+    election = _expected(audit)
+    if not election.lost_ranges:
+        return
+    savers = _savers(election.lost_ranges)
+    holders = sorted({member for lost in election.lost_ranges for member in lost.members})
+    start, has = ("is", "it has") if len(holders) == 1 else ("are", "they have")
+    yield ()
+    text = f"Before {audit.names(holders)} {start} started again, save what only {has}:"
+    yield from wrapped(text, columns, indent=2, hanging=0)
+    for index, first_offset in savers:
+        yield (Span(f"      {export_command(audit, index, first_offset)}"),)
+
+
+def export_command(audit: PartitionAudit, index: int, first_offset: int) -> str:
+    """The command that saves the records of one replica from an offset on."""
+    directory = audit.replicas[index].directory
+    root = shell_word(directory.log_directory.path)
+    broker = directory.log_directory.broker_id
+    file = f"{audit.topic}-{audit.partition}-{'copy' if broker is None else f'broker-{broker}'}"
+    links = " --follow-links" if directory.follow_links else ""
+    return (
+        f"kafkalog table records {root}{links} --topic {shell_word(audit.topic or '')} "
+        f"--partition {audit.partition} --from-offset {first_offset} --format parquet "
+        f"--output {shell_word(file)}.parquet"
+    )
+
+
+def _proof(audit: PartitionAudit, members: Sequence[int]) -> str:
+    known = max(audit.bounds[member].known for member in members)
+    if known <= min(audit.histories[member].log_start_offset for member in members):
+        return "the files prove it of no record"
+    return f"the files prove it below offset {known:,} only"
+
+
+def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    best, worst = audit.elections[0], audit.elections[-1]
+    text = ""
+    if every_choice_loses(audit):
+        text = (
+            "Whoever leads, committed records are lost. "
+            f"{_capitalised(audit.replicas[best.candidate].name)} loses least: save what the "
+            "others have first, to produce it again."
+        )
+    elif worst.lost.known and not best.lost.known and _is_longest(audit, worst.candidate):
+        text = (
+            f"{_capitalised(audit.replicas[worst.candidate].name)} has the longest log and is the "
+            "worst choice: the others hold committed records that it never saw."
+        )
+    elif audit.verdict is Verdict.PENDING_TRUNCATION:
+        newest = newest_replica(audit.histories)
+        assert newest is not None
+        epoch = audit.histories[newest].greatest_leader_epoch
+        text = (
+            f"{_capitalised(audit.replicas[newest].name)} was elected (leader epoch {epoch}) "
+            "without the records that will be cut."
+        )
+    if text:
+        yield ()
+        yield from wrapped(text, columns, indent=2, hanging=0)
+
+
+def _capitalised(name: str) -> str:
+    return name[0].upper() + name[1:]
+
+
+def _is_longest(audit: PartitionAudit, index: int) -> bool:
+    ends = [history.log_end_offset for history in audit.histories]
+    return ends[index] == max(ends) and ends.count(max(ends)) == 1
+
+
+def _expected(audit: PartitionAudit) -> Election:
+    """The election that has been held, or else the best."""
+    if audit.verdict is Verdict.PENDING_TRUNCATION:
+        newest = newest_replica(audit.histories)
+        return next(each for each in audit.elections if each.candidate == newest)
+    return audit.elections[0]
+
+
+def _savers(lost_ranges: Sequence[LostRange]) -> list[tuple[int, int]]:
+    """Replicas that together hold all that is lost, each with the offset to begin at."""
+    chosen: dict[int, int] = {}
+    for lost in sorted(lost_ranges, key=lambda each: len(each.members)):
+        holder = next((m for m in lost.members if m in chosen), lost.members[0])
+        chosen[holder] = min(lost.first_offset, chosen.get(holder, lost.first_offset))
+    return sorted(chosen.items())

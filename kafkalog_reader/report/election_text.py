@@ -1,0 +1,116 @@
+"""The candidates, ranked: what their followers would cut, and what would then be nowhere."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.candidates import ElectionKind
+from kafkalog_reader.audits.partition_audit import joined_names
+from kafkalog_reader.audits.replica_findings import records_text
+from kafkalog_reader.report.spans import Line, Span, Style, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.candidates import Election, FollowerOutcome
+    from kafkalog_reader.audits.committed import CommitCount
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+
+_HEADER: Final = ("rank", "elect", "these are cut", "lost for ever")
+_STYLES: Final = {
+    ElectionKind.CLEAN: Style.SOUND,
+    ElectionKind.UNDETERMINED: Style.ATTENTION,
+    ElectionKind.UNCLEAN: Style.LOST,
+}
+
+
+def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """The table of candidates; one replica alone is no choice."""
+    if len(audit.elections) < 2:
+        return
+    kinds = [_kind(audit, election) for election in audit.elections]
+    rows = [_HEADER, *(_cells(audit, election) for election in audit.elections)]
+    room = columns - 2 - max(len(kind.text) for kind in kinds)
+    is_wide = sum(max(len(row[column]) for row in rows) + 2 for column in range(4)) > room
+    shown = (0, 1, 3) if is_wide else (0, 1, 2, 3)
+    widths = {column: max(len(row[column]) for row in rows) for column in shown}
+    yield ()
+    for row, kind in zip(rows, [Span("election"), *kinds], strict=True):
+        cells = [row[0].rjust(widths[0]), *(row[n].ljust(widths[n]) for n in shown[1:])]
+        yield (Span(f"  {'  '.join(cells)}  "), kind)
+        if is_wide and row is not _HEADER and row[2] != _HEADER[2]:
+            yield from wrapped(f"cut: {row[2]}", columns, indent=4 + widths[0])
+    yield from _silent_lines(audit, columns)
+
+
+def lost_words(lost: CommitCount) -> str:
+    """``3 records, none committed``."""
+    if not lost.total:
+        return "nothing"
+    parts = [records_text(lost.total)]
+    if lost.known:
+        parts.append(f"{lost.known:,} committed")
+    if lost.possible:
+        parts.append(f"{lost.possible:,} possibly")
+    if len(parts) == 1:
+        parts.append("none committed")
+    return ", ".join(parts)
+
+
+def every_choice_loses(audit: PartitionAudit) -> bool:
+    """Whether no candidate keeps all that is known to be committed."""
+    return all(election.kind is ElectionKind.UNCLEAN for election in audit.elections)
+
+
+def _kind(audit: PartitionAudit, election: Election) -> Span:
+    text = election.kind.value
+    if election.kind is ElectionKind.UNCLEAN:
+        text = "UNCLEAN" if every_choice_loses(audit) else "UNCLEAN: do not"
+    elif _is_silent(election):
+        return Span(f"{text}, SILENT", Style.ATTENTION)
+    return Span(text, _STYLES[election.kind])
+
+
+def _cells(audit: PartitionAudit, election: Election) -> tuple[str, str, str, str]:
+    cuts: dict[str, list[str]] = {}
+    for outcome in election.followers:
+        if outcome.is_cut:
+            cuts.setdefault(_cut(outcome), []).append(audit.replicas[outcome.follower].name)
+    told = [f"{_short(joined_names(names))}: {cut}" for cut, names in cuts.items()]
+    name = audit.replicas[election.candidate].name
+    return str(election.rank), name, ", ".join(told) or "none", lost_words(election.lost)
+
+
+def _cut(outcome: FollowerOutcome) -> str:
+    cut = f"{outcome.log_end_offset:,} → {outcome.truncation_offset:,}"
+    if outcome.kept_until < outcome.truncation_offset:  # a batch goes as a whole
+        cut += f" (its file ends at {outcome.kept_until:,})"
+    return cut
+
+
+def _short(names: str) -> str:
+    return names.removeprefix("brokers ").removeprefix("broker ")
+
+
+def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """Followers that will not notice: KL-517."""
+    told = []
+    for election in audit.elections:
+        apart = [o for o in election.followers if o.silent_divergence is not None]
+        for offset in sorted({o.silent_divergence or 0 for o in apart}):
+            names = [
+                audit.replicas[o.follower].name for o in apart if o.silent_divergence == offset
+            ]
+            keep = "keeps" if len(names) == 1 else "keep"
+            leader = audit.replicas[election.candidate].name
+            told.append((f"with {leader} leading, {joined_names(names)} {keep}", offset))
+    if len(told) > 2 and all(_is_silent(election) for election in audit.elections):
+        first = min(offset for _, offset in told)
+        told = [("whoever leads, copies keep", first)]
+    for who, offset in told:
+        text = f" {who} other content from offset {offset:,} on, and no broker will notice"
+        yield from wrapped(text, columns, indent=2, beginning=(Span("SILENT:", Style.LOST),))
+
+
+def _is_silent(election: Election) -> bool:
+    return any(outcome.silent_divergence is not None for outcome in election.followers)

@@ -1,0 +1,66 @@
+"""Which records only some of the replicas have, and what is known of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.replica_findings import records_text, side_of
+from kafkalog_reader.report.spans import Line, offsets_text, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.branch import Branch
+    from kafkalog_reader.audits.committed import CommitCount
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+
+
+def sides_of(audit: PartitionAudit) -> tuple[Branch, ...]:
+    """The sides of every fork, or what only the longer logs have; empty without elections."""
+    if audit.comparison is None or not audit.elections:
+        return ()
+    sides = [child for fork in audit.comparison.forks for child in fork.children]
+    if not sides:
+        everyone = tuple(range(len(audit.replicas)))
+        sides = [b for b in audit.comparison.branches() if b.members != everyone and b.batches]
+    return tuple(sides)
+
+
+def range_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """Who alone holds what, and whether consumers may have read it."""
+    rows = []
+    for side in sides_of(audit):
+        records, end, count = side_of(audit, side)
+        epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
+        cells = (
+            f"only on {audit.names(side.members)}",
+            offsets_text(side.first_offset, end),
+            records_text(records),
+            f"epoch {', '.join(map(str, epochs))}",
+        )
+        rows.append((cells, _committed_words(count)))
+    if not rows:
+        return
+    widths = [max(len(cells[column]) for cells, _ in rows) for column in range(4)]
+    yield ()
+    for cells, words in rows:
+        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        yield from wrapped("   ".join(padded), columns, indent=2)
+        yield from wrapped(words, columns, indent=6)
+
+
+def _committed_words(count: CommitCount) -> str:
+    if not count.total:
+        return "markers of transactions, no client's record"
+    if count.known == count.total:
+        return "committed: consumers may have read them"
+    parts = []
+    if count.known:
+        parts.append(f"{count.known:,} committed")
+    if count.possible:
+        parts.append(f"{count.possible:,} possibly committed")
+    if not parts:
+        return "none known committed (an acks=1 writer may still have been told stored)"
+    if count.only_if_unclean:
+        parts.append(f"{count.only_if_unclean:,} not")
+    return ", ".join(parts)

@@ -1,0 +1,17 @@
+"""Paths in commands that people paste: quoted for a POSIX shell, whatever bytes they hold."""
+
+from __future__ import annotations
+
+import os
+import shlex
+
+
+def shell_word(text: str) -> str:
+    """The text as one word; ``$'...'`` of bash, zsh and ksh where it cannot be printed."""
+    if text.isprintable():
+        return shlex.quote(text)
+    escaped = (
+        chr(byte) if 0x20 <= byte < 0x7F and byte not in b"\\'" else f"\\x{byte:02x}"
+        for byte in os.fsencode(text)
+    )
+    return f"$'{''.join(escaped)}'"
