@@ -137,8 +137,6 @@ def _judged(audit: PartitionAudit, index: int, stop: ScanStop) -> tuple[str, str
             return "KL-103", "L" if stop.in_last_segment else "H", tail_confidence
         case ScanEnd.ZEROS:
             return "KL-104", "M" if stop.in_last_segment else "H", tail_confidence
-        case ScanEnd.LEGACY_MAGIC:
-            return "KL-006", None, "proven"
         case ScanEnd.UNKNOWN_MAGIC:
             magic = int(stop.problem.split()[2].rstrip(","))
             return ("KL-006" if magic == _NEWEST_MAGIC + 1 else "KL-106"), None, "proven"

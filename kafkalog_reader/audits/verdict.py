@@ -73,7 +73,7 @@ def verdict_of(
 
 def is_unread(stop: ScanStop) -> bool:
     """Whether the bytes are there and this version, or the operating system, does not read them."""
-    return stop.end is None or stop.end in (ScanEnd.LEGACY_MAGIC, ScanEnd.UNKNOWN_MAGIC)
+    return stop.end is None or stop.end is ScanEnd.UNKNOWN_MAGIC
 
 
 def is_damage(stop: ScanStop) -> bool:

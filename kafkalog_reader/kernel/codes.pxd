@@ -3,8 +3,10 @@ cdef enum:
     SCAN_FULL = 0
     SCAN_SHORT = 1
     SCAN_BAD_LENGTH = 2
-    SCAN_LEGACY_MAGIC = 3
-    SCAN_UNKNOWN_MAGIC = 4
+    SCAN_UNKNOWN_MAGIC = 3
+
+cdef enum:
+    NO_TIMESTAMP_TYPE = 256
 
 cdef enum:
     SOUND = 0
@@ -20,7 +22,15 @@ cdef enum:
     BAD_HEADER_VALUE_LENGTH = 10
     BAD_RECORD_END = 11
     BAD_BATCH_END = 12
-    NO_ROOM = 13
+    BAD_MESSAGE_LENGTH = 13
+    BAD_MESSAGE_CRC = 14
+    BAD_MESSAGE_MAGIC = 15
+    BAD_NESTING = 16
+    BAD_WRAPPER_OFFSET = 17
+    BAD_INNER_OFFSET = 18
+    BAD_WRAPPER_VALUE = 19
+    BAD_MESSAGE_END = 20
+    NO_ROOM = 21
 
 cdef enum:
     SHAPE_OTHER = 0

@@ -11,8 +11,10 @@ from typing import Final
 SCAN_FULL: Final = 0  # the end was reached, or the columns are full
 SCAN_SHORT: Final = 1  # the next batch needs more bytes than there are
 SCAN_BAD_LENGTH: Final = 2
-SCAN_LEGACY_MAGIC: Final = 3
-SCAN_UNKNOWN_MAGIC: Final = 4
+SCAN_UNKNOWN_MAGIC: Final = 3
+
+NO_TIMESTAMP_TYPE: Final = 256
+"""Added to the attributes of messages that store no time; theirs have eight bits."""
 
 # What is wrong with the records of a batch.
 SOUND: Final = 0
@@ -28,7 +30,15 @@ BAD_HEADER_KEY_LENGTH: Final = 9
 BAD_HEADER_VALUE_LENGTH: Final = 10
 BAD_RECORD_END: Final = 11
 BAD_BATCH_END: Final = 12
-NO_ROOM: Final = 13  # not wrong: the columns are full; never leaves the kernel
+BAD_MESSAGE_LENGTH: Final = 13
+BAD_MESSAGE_CRC: Final = 14
+BAD_MESSAGE_MAGIC: Final = 15
+BAD_NESTING: Final = 16
+BAD_WRAPPER_OFFSET: Final = 17
+BAD_INNER_OFFSET: Final = 18
+BAD_WRAPPER_VALUE: Final = 19
+BAD_MESSAGE_END: Final = 20
+NO_ROOM: Final = 21  # not wrong: the columns are full; never leaves the kernel
 
 # How a payload is made.
 SHAPE_OTHER: Final = 0  # whatever takes more than one call of a library
@@ -51,4 +61,12 @@ PROBLEMS: Final = {
     BAD_HEADER_VALUE_LENGTH: "a header value is longer than its record",
     BAD_RECORD_END: "a record's fields do not fill its length",
     BAD_BATCH_END: "bytes are left behind the last record",
+    BAD_MESSAGE_LENGTH: "an inner message is cut short, or its length is below the smallest",
+    BAD_MESSAGE_CRC: "the CRC of an inner message is wrong",
+    BAD_MESSAGE_MAGIC: "the magic of an inner message is neither 0 nor 1",
+    BAD_NESTING: "an inner message is compressed itself",
+    BAD_WRAPPER_OFFSET: "its offset is below the last inner offset",
+    BAD_INNER_OFFSET: "an inner offset is negative, above the last or too far below it",
+    BAD_WRAPPER_VALUE: "a wrapper message has no value, or no message in it",
+    BAD_MESSAGE_END: "key and value do not fill the message",
 }

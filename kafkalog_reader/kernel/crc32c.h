@@ -135,11 +135,16 @@ KL_CRC_TARGET static uint32_t kl_crc32c_instruction(uint32_t crc, const uint8_t 
 }
 #endif
 
-static inline uint32_t kl_crc32c(const uint8_t *data, size_t size) {
+/* The register after some more bytes; a checksum is a register inverted. */
+static inline uint32_t kl_crc32c_extend(uint32_t state, const uint8_t *data, size_t size) {
 #ifdef KL_CRC_INSTRUCTION
-    if (kl_crc_use_instruction) return ~kl_crc32c_instruction(0xFFFFFFFFu, data, size);
+    if (kl_crc_use_instruction) return kl_crc32c_instruction(state, data, size);
 #endif
-    return ~kl_crc32c_tables(0xFFFFFFFFu, data, size);
+    return kl_crc32c_tables(state, data, size);
+}
+
+static inline uint32_t kl_crc32c(const uint8_t *data, size_t size) {
+    return ~kl_crc32c_extend(0xFFFFFFFFu, data, size);
 }
 
 #endif

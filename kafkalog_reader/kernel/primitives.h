@@ -2,7 +2,9 @@
 #ifndef KAFKALOG_PRIMITIVES_H
 #define KAFKALOG_PRIMITIVES_H
 
+#include "crc32.h"
 #include "crc32c.h"
+#include "crc_shift.h"
 
 /* Copies a record's bytes. Keys and values are short: two overlapping-safe 16-byte moves are
  * cheaper than a call of memcpy, where both sides have 32 bytes left to be written and read. */

@@ -1,16 +1,25 @@
 # Declarations for the compiled kernel. Each name has a Python twin in primitives.py that does the
 # same on memoryviews: `*_at` gives a pointer here and the view itself there, and both are only
 # ever indexed.
-from libc.stdint cimport uint8_t, uint32_t
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 cdef extern from "primitives.h" nogil:
     void kl_crc32c_prepare()
     uint32_t kl_crc32c(const uint8_t *data, size_t size)
     uint32_t kl_crc32c_tables(uint32_t crc, const uint8_t *data, size_t size)
+    void kl_crc32_prepare()
+    uint32_t kl_crc32_extend(uint32_t state, const uint8_t *data, size_t size)
+    uint32_t kl_crc32c_extend(uint32_t state, const uint8_t *data, size_t size)
+    void kl_crc_shift_prepare()
+    uint32_t kl_crc_shift(int castagnoli, uint32_t state, uint64_t count)
     void kl_copy(uint8_t *target, const uint8_t *source, size_t size, size_t room)
 
-cdef inline void prepare_crc32c() noexcept nogil:
+cdef inline void prepare_checksums() noexcept nogil:
     kl_crc32c_prepare()
+    kl_crc32_prepare()
+
+cdef inline void prepare_crc_shift() noexcept nogil:
+    kl_crc_shift_prepare()
 
 cdef inline const unsigned char *read_bytes(const unsigned char[::1] buffer) noexcept nogil:
     return &buffer[0] if buffer.shape[0] > 0 else NULL
@@ -35,6 +44,24 @@ cdef inline unsigned int crc32c(
 ) noexcept nogil:
     return kl_crc32c(source + start, <size_t>(stop - start))
 
+cdef inline unsigned int crc32(
+    const unsigned char *source, Py_ssize_t start, Py_ssize_t stop
+) noexcept nogil:
+    return ~kl_crc32_extend(<uint32_t>0xFFFFFFFF, source + start, <size_t>(stop - start))
+
+cdef inline unsigned int extend_crc(
+    bint castagnoli, unsigned int state,
+    const unsigned char *source, Py_ssize_t start, Py_ssize_t stop
+) noexcept nogil:
+    if castagnoli:
+        return kl_crc32c_extend(state, source + start, <size_t>(stop - start))
+    return kl_crc32_extend(state, source + start, <size_t>(stop - start))
+
+cdef inline unsigned int shift_crc(
+    bint castagnoli, unsigned int state, long long count
+) noexcept nogil:
+    return kl_crc_shift(castagnoli, state, <uint64_t>count)
+
 cdef inline unsigned int crc32c_by_tables(
     const unsigned char *source, Py_ssize_t start, Py_ssize_t stop
 ) noexcept nogil:
@@ -58,6 +85,9 @@ cdef inline const short *read_int16(const short[::1] column) noexcept nogil:
 
 cdef inline long long wrapping_add(long long left, long long right) noexcept nogil:
     return <long long>(<unsigned long long>left + <unsigned long long>right)
+
+cdef inline long long wrapping_subtract(long long left, long long right) noexcept nogil:
+    return <long long>(<unsigned long long>left - <unsigned long long>right)
 
 cdef inline long long int64_at(const unsigned char *source, Py_ssize_t position) noexcept nogil:
     cdef const unsigned char *p = source + position

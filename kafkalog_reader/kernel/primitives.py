@@ -7,6 +7,9 @@ it is only ever indexed, from 0, within its bounds.
 from __future__ import annotations
 
 import struct
+import zlib
+from functools import cache
+from typing import Final
 
 import crc32c as crc32c_library
 
@@ -16,8 +19,14 @@ _INT32 = struct.Struct(">i")
 _INT16 = struct.Struct(">h")
 
 
-def prepare_crc32c() -> None:
-    """Nothing: the library prepares itself."""
+_ALL_ONES: Final = 0xFFFF_FFFF
+
+
+def prepare_checksums() -> None:
+    """Nothing: the libraries prepare themselves."""
+
+
+prepare_crc_shift = prepare_checksums
 
 
 read_bytes = read_int64 = read_int32 = read_int16 = memoryview
@@ -29,12 +38,57 @@ def wrapping_add(left: int, right: int) -> int:
     return ((left + right + (1 << 63)) & 0xFFFF_FFFF_FFFF_FFFF) - (1 << 63)
 
 
+def wrapping_subtract(left: int, right: int) -> int:
+    """The difference of two int64 as Java and C compute it: modulo 2^64."""
+    return wrapping_add(left, -right)
+
+
 def crc32c(source: memoryview, start: int, stop: int) -> int:
     """CRC-32C of ``source[start:stop]``."""
     return crc32c_library.crc32c(source[start:stop])
 
 
 crc32c_by_tables = crc32c
+
+
+def crc32(source: memoryview, start: int, stop: int) -> int:
+    """CRC-32 of ``source[start:stop]``."""
+    return zlib.crc32(source[start:stop])
+
+
+def extend_crc(castagnoli: int, state: int, source: memoryview, start: int, stop: int) -> int:
+    """The register of a CRC after some more bytes; a checksum is a register inverted."""
+    compute = crc32c_library.crc32c if castagnoli else zlib.crc32
+    return compute(source[start:stop], state ^ _ALL_ONES) ^ _ALL_ONES
+
+
+def shift_crc(castagnoli: int, state: int, count: int) -> int:
+    """The register after ``count`` zero bytes."""
+    power = 0
+    while count:
+        if count & 1:
+            state = _apply(_zeros(castagnoli, power), state)
+        count >>= 1
+        power += 1
+    return state
+
+
+def _apply(columns: tuple[int, ...], state: int) -> int:
+    result = 0
+    for column in columns:
+        if state & 1:
+            result ^= column
+        state >>= 1
+    return result
+
+
+@cache
+def _zeros(castagnoli: int, power: int) -> tuple[int, ...]:
+    """What ``2 ** power`` zero bytes make of each bit of a register."""
+    if power:
+        half = _zeros(castagnoli, power - 1)
+        return tuple(_apply(half, column) for column in half)
+    return tuple(extend_crc(castagnoli, 1 << bit, memoryview(b"\0"), 0, 1) for bit in range(32))
 
 
 def copy(

@@ -1,9 +1,10 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
 # ruff: noqa: ANN401  numpy arrays, whose types the compiled kernel checks itself
-"""The header chain of record batches (magic 2), scanned into columns; every CRC checked, no GIL.
+"""The chain of record batches and messages, scanned into columns; every CRC checked, no GIL.
 
-Every length is compared with the bytes left before it is believed. Source: Kafka 4.0,
-DefaultRecordBatch; the order of the checks is that of FileLogInputStream.
+Magics may change from entry to entry. Every length is compared with the bytes left before it is
+believed. Source: Kafka 4.0, DefaultRecordBatch and AbstractLegacyRecordBatch; the order of the
+checks is that of FileLogInputStream.
 """
 
 from __future__ import annotations
@@ -12,19 +13,20 @@ from typing import Any
 
 import cython
 from cython.cimports.kafkalog_reader.kernel.codes import (
+    NO_TIMESTAMP_TYPE,
     SCAN_BAD_LENGTH,
     SCAN_FULL,
-    SCAN_LEGACY_MAGIC,
     SCAN_SHORT,
     SCAN_UNKNOWN_MAGIC,
 )
 from cython.cimports.kafkalog_reader.kernel.primitives import (
+    crc32,
     crc32c,
     crc32c_by_tables,
     int16_at,
     int32_at,
     int64_at,
-    prepare_crc32c,
+    prepare_checksums,
     read_bytes,
     uint32_at,
     write_int8,
@@ -33,12 +35,17 @@ from cython.cimports.kafkalog_reader.kernel.primitives import (
     write_int64,
 )
 
-prepare_crc32c()
+prepare_checksums()
 
 
 def is_compiled() -> bool:
     """Whether this runs as C; interpreted it is some hundred times slower."""
     return bool(cython.compiled)
+
+
+def checksum_of_messages(source: cython.const[cython.uchar][::1]) -> int:
+    """CRC-32 of a buffer, as messages of magic 0 and 1 have it."""
+    return crc32(read_bytes(source), 0, len(source))
 
 
 def checksum(source: cython.const[cython.uchar][::1], *, by_tables: cython.bint = False) -> int:
@@ -56,7 +63,7 @@ def checksum(source: cython.const[cython.uchar][::1], *, by_tables: cython.bint 
 def find_problem(
     source: cython.p_const_uchar, position: cython.Py_ssize_t, stop: cython.Py_ssize_t
 ) -> cython.int:
-    """SCAN_FULL when a whole batch of magic 2 lies at ``position``, else why not."""
+    """SCAN_FULL when a whole batch or message lies at ``position``, else why not."""
     left: cython.Py_ssize_t = stop - position
     length: cython.longlong
     magic: cython.int
@@ -66,11 +73,11 @@ def find_problem(
     magic = source[position + 16]
     if length < 14:  # smaller than any message ever was: zeros, mostly
         return SCAN_BAD_LENGTH
-    if magic < 2:
-        return SCAN_LEGACY_MAGIC
     if magic > 2:
         return SCAN_UNKNOWN_MAGIC
-    if length < 49 or length > 0x7FFF_FFFF - 12:  # Kafka's files end at 2^31 - 1
+    if (magic == 2 and length < 49) or (magic == 1 and length < 22):
+        return SCAN_BAD_LENGTH
+    if length > 0x7FFF_FFFF - 12:  # Kafka's files end at 2^31 - 1
         return SCAN_BAD_LENGTH
     if length > left - 12:
         return SCAN_SHORT
@@ -85,8 +92,14 @@ def scan_batches(
     check_crc: cython.bint,
     columns: Any,
     capacity: cython.Py_ssize_t,
+    next_offset: cython.longlong = 0,
 ) -> tuple[int, int, int]:
     """Fill ``columns`` with the headers of the whole batches in ``source[start:stop]``.
+
+    A message of magic 0 or 1 is a batch of one record, a wrapper one of all records since the
+    entry before it: where it begins stands inside of its compressed value, so ``base_offset`` is
+    the lowest it can be, and ``records_count`` the most. Attributes of messages keep only the bits
+    that mean something; ``NO_TIMESTAMP_TYPE`` is added in magic 0.
 
     Args:
         source: bytes of a log.
@@ -96,6 +109,7 @@ def scan_batches(
         check_crc: compute each CRC; otherwise ``crc_computed`` repeats the stored one.
         columns: has the numpy arrays written below, ``capacity`` long each.
         capacity: stop after so many batches.
+        next_offset: the lowest offset that may come first.
 
     Returns:
         the number of batches, the first byte not consumed, and why it stopped (``codes.SCAN_…``).
@@ -126,6 +140,7 @@ def scan_batches(
     first: cython.longlong
     delta: cython.int
     greatest: cython.longlong = 0x7FFF_FFFF_FFFF_FFFF
+    lowest: cython.longlong
     with cython.nogil:
         while at < stop and row < capacity:
             reason = find_problem(data, at, stop)
@@ -133,6 +148,37 @@ def scan_batches(
                 break
             end = at + 12 + int32_at(data, at + 8)
             first = int64_at(data, at)
+            if data[at + 16] < 2:
+                position[row] = origin + at
+                size_in_bytes[row] = cython.cast(cython.int, end - at)
+                last_offset[row] = first
+                leader_epoch[row] = -1
+                magic[row] = data[at + 16]
+                crc[row] = uint32_at(data, at + 12)
+                crc_computed[row] = crc32(data, at + 16, end) if check_crc else crc[row]
+                max_timestamp[row] = -1
+                attributes[row] = (data[at + 17] & 0x07) | NO_TIMESTAMP_TYPE
+                if data[at + 16] == 1:
+                    max_timestamp[row] = int64_at(data, at + 18)
+                    attributes[row] = data[at + 17] & 0x0F
+                base_timestamp[row] = max_timestamp[row]
+                producer_id[row] = -1
+                producer_epoch[row] = -1
+                base_sequence[row] = -1
+                delta = 0
+                if (data[at + 17] & 0x07) != 0:
+                    base_timestamp[row] = -1
+                    lowest = next_offset
+                    if row > 0:
+                        lowest = min(last_offset[row - 1], greatest - 1) + 1
+                    if 0 <= lowest <= first:
+                        delta = cython.cast(cython.int, min(first - lowest, 0x7FFF_FFFE))
+                base_offset[row] = first - delta
+                last_offset_delta[row] = delta
+                records_count[row] = delta + 1
+                row += 1
+                at = end
+                continue
             delta = int32_at(data, at + 23)
             position[row] = origin + at
             size_in_bytes[row] = cython.cast(cython.int, end - at)
@@ -161,7 +207,7 @@ def scan_batches(
 def count_valid_batches(
     source: cython.const[cython.uchar][::1], start: cython.Py_ssize_t, stop: cython.Py_ssize_t
 ) -> tuple[int, int, int]:
-    """Check the CRC of every batch of ``source[start:stop]``, and keep nothing.
+    """Check the CRC of every batch (magic 2) of ``source[start:stop]``, and keep nothing.
 
     Returns:
         the number of batches and of records, and the first position that holds no whole batch
@@ -175,7 +221,7 @@ def count_valid_batches(
     batches: cython.longlong = 0
     records: cython.longlong = 0
     with cython.nogil:
-        while at < stop and find_problem(data, at, stop) == SCAN_FULL:
+        while at < stop and find_problem(data, at, stop) == SCAN_FULL and data[at + 16] == 2:
             end = at + 12 + int32_at(data, at + 8)
             if crc32c(data, at + 21, end) != uint32_at(data, at + 17):
                 break

@@ -23,9 +23,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
 
 HEADER_SIZE: Final = 61
+CODEC_MASK: Final = 0x07
+LOG_APPEND_TIME: Final = 0x08
 LONGEST_RUN: Final = 32_768
 """Batches a run at most: their columns fit into a second-level cache."""
 
+_SMALLEST_LENGTHS: Final = {0: 14, 1: 22, 2: 49}
 _TAIL_WINDOW: Final = 256 << 10
 _INDEX_ENTRIES_TRIED: Final = 4
 
@@ -61,7 +64,6 @@ class ScanEnd(Enum):
     ZEROS = "zeros"
     """Nothing but zeros from here on: preallocated, or never written before a crash."""
     IMPOSSIBLE_LENGTH = "impossible length"
-    LEGACY_MAGIC = "legacy magic"
     UNKNOWN_MAGIC = "unknown magic"
     WRONG_CRC = "wrong CRC"
     """Ends no scan, but the tail that a broker's recovery would keep."""
@@ -70,6 +72,10 @@ class ScanEnd(Enum):
 @dataclass(slots=True, eq=False)
 class BatchRun:
     """Whole record batches found in one window, as columns of ``count`` entries.
+
+    Of messages (magic 0 and 1) the attributes keep only the bits that mean something. Where the
+    records of a compressed one begin is not known: ``base_offset`` is the lowest it can be,
+    ``records_count`` the most, and ``base_timestamp`` -1.
 
     Attributes:
         buffer: the window; valid until the next run is asked for. The columns stay.
@@ -109,6 +115,17 @@ class BatchRun:
         return cls(buffer, window_position, capacity, **columns)
 
     @property
+    def is_wrapper(self) -> NDArray[np.bool_]:
+        """Where a message holds compressed messages."""
+        wrapper: NDArray[np.bool_] = (self.magic < 2) & ((self.attributes & CODEC_MASK) != 0)
+        return wrapper
+
+    @property
+    def timestamp_type(self) -> NDArray[np.int32]:
+        """-1 in magic 0, else 0 CreateTime or 1 LogAppendTime."""
+        return timestamp_types(self.magic, self.attributes)
+
+    @property
     def crc_valid(self) -> NDArray[np.bool_]:
         """Where the stored CRC is that of the bytes."""
         same: NDArray[np.bool_] = self.crc == self.crc_computed
@@ -131,6 +148,7 @@ class SegmentScan:
         path: the segment file.
         start, stop: positions; ``stop`` None is the end of the file.
         check_crc: otherwise ``crc_computed`` is the stored one.
+        lowest_offset: that may come first; bounds where a compressed message begins.
         progress: told the bytes of every window.
         window_size: bytes held at once, unless one batch is larger.
 
@@ -152,6 +170,7 @@ class SegmentScan:
         stop: int | None = None,
         *,
         check_crc: bool = True,
+        lowest_offset: int = 0,
         progress: Progress = no_progress,
         window_size: int = WINDOW_SIZE,
         follow_links: bool = False,
@@ -164,6 +183,7 @@ class SegmentScan:
         self.skippable = 0
         self._range = (start, stop)
         self._check_crc = check_crc
+        self._lowest_offset = lowest_offset
         self._progress = progress
         self._window_size = window_size
         self._follow_links = follow_links
@@ -205,8 +225,9 @@ class SegmentScan:
             capacity = min(LONGEST_RUN, (len(window) - at) // HEADER_SIZE // 8 * 8 + 8)
             run = BatchRun.with_room(window, origin, capacity)
             count, at, reason = record_batches.scan_batches(
-                window, at, len(window), origin, self._check_crc, run, capacity
-            )
+                window, at, len(window), origin, self._check_crc, run, capacity,
+                self._lowest_offset if self.next_offset is None else self.next_offset,
+            )  # fmt: skip
             if count < capacity:
                 run = run.taken(slice(0, count))
             if count:
@@ -228,17 +249,21 @@ class SegmentScan:
                 self.problem = f"{left} zero bytes to the end"
             else:
                 self.end = ScanEnd.IMPOSSIBLE_LENGTH
-                self.problem = f"batch length {length}, at least 49 expected"
+                smallest = _SMALLEST_LENGTHS.get(rest[16], 14)
+                self.problem = f"batch length {length}, at least {smallest} expected"
         else:
             magic = int.from_bytes(rest[16:17], signed=True)
             whole = 12 + length <= left
             self.skippable = 12 + length if whole else 0
-            if reason == codes.SCAN_LEGACY_MAGIC:
-                self.end = ScanEnd.LEGACY_MAGIC
-                self.problem = f"magic {magic}: message formats 0 and 1 are not read yet"
-            else:
-                self.end = ScanEnd.UNKNOWN_MAGIC
-                self.problem = f"unknown magic {magic}, expected 2"
+            self.end = ScanEnd.UNKNOWN_MAGIC
+            self.problem = f"unknown magic {magic}, expected 0 to 2"
+
+
+def timestamp_types(magic: NDArray[np.int8], attributes: NDArray[np.int16]) -> NDArray[np.int32]:
+    """Who set the timestamps of batches: -1 nobody (magic 0), 0 the producer, 1 the leader."""
+    types = ((attributes & LOG_APPEND_TIME) >> 3).astype(np.int32)
+    without = (magic < 2) & ((attributes & codes.NO_TIMESTAMP_TYPE) != 0)
+    return np.where(without, np.int32(-1), types) if without.any() else types
 
 
 def _needed(rest: memoryview, left: int) -> int:

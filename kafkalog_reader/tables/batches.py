@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from kafkalog_reader.kernel import records
 from kafkalog_reader.tables.arrow_arrays import fixed_width, flags
+from kafkalog_reader.tables.batch_scan import CODEC_MASK
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
@@ -17,10 +18,8 @@ from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.schemas import BATCHES
 from kafkalog_reader.tables.selected_batches import (
-    CODEC_MASK,
     CONTROL,
     DELETE_HORIZON,
-    LOG_APPEND_TIME,
     TRANSACTIONAL,
     scanned_runs,
 )
@@ -36,6 +35,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
+_MESSAGE_ATTRIBUTES: Final = 17
+"""Where a message has its attributes, counted from its start."""
 _MAX_SEQUENCE: Final = 2**31 - 1
 
 _NUMBERS: Final[dict[str, Callable[[BatchRun], NDArray[Any]]]] = {
@@ -49,11 +50,11 @@ _NUMBERS: Final[dict[str, Callable[[BatchRun], NDArray[Any]]]] = {
     "producerId": lambda run: run.producer_id,
     "producerEpoch": lambda run: run.producer_epoch,
     "leaderEpoch": lambda run: run.leader_epoch,
-    "timestampType": lambda run: ((run.attributes & LOG_APPEND_TIME) >> 3).astype(np.int32),
+    "timestampType": lambda run: run.timestamp_type,
     "baseTimestamp": lambda run: microseconds(run.base_timestamp),
     "maxTimestamp": lambda run: microseconds(run.max_timestamp),
     "magic": lambda run: run.magic,
-    "attributes": lambda run: run.attributes,
+    "attributes": lambda run: _stored_attributes(run),
     "crc": lambda run: run.crc,
     "crcComputed": lambda run: run.crc_computed,
 }
@@ -122,7 +123,13 @@ def _column(run: BatchRun, name: str, kind: pa.DataType) -> pa.Array:
         if without.all():
             return pa.nulls(run.count, kind)
         return fixed_width(run.base_timestamp, kind, null=without)
-    return fixed_width(_NUMBERS[name](run), kind)
+    null = None
+    if run.magic.min() < 2:
+        if name == "baseTimestamp":  # a field of magic 2
+            null = run.magic < 2
+        elif name in ("baseOffset", "count"):  # known once it is decompressed
+            null = run.is_wrapper
+    return fixed_width(_NUMBERS[name](run), kind, null=null)
 
 
 def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -130,6 +137,18 @@ def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:
     result = np.empty(len(milliseconds), np.int64)
     records.microseconds(np.ascontiguousarray(milliseconds), result)
     return result
+
+
+def _stored_attributes(run: BatchRun) -> NDArray[np.int16]:
+    messages = np.flatnonzero(run.magic < 2)
+    if not len(messages):
+        return run.attributes
+    attributes = run.attributes.copy()
+    window = np.frombuffer(run.buffer, np.int8)
+    attributes[messages] = window[
+        run.position[messages] - run.window_position + _MESSAGE_ATTRIBUTES
+    ]
+    return attributes
 
 
 def _last_sequence(run: BatchRun) -> NDArray[np.int32]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -10,10 +11,11 @@ import numpy as np
 from kafkalog_reader.errors import CorruptRecordError, LogPosition
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, payload_shapes, records
-from kafkalog_reader.tables.batch_scan import HEADER_SIZE
+from kafkalog_reader.tables.batch_scan import CODEC_MASK, HEADER_SIZE
 from kafkalog_reader.tables.decompression import Decompressor, Limits
+from kafkalog_reader.tables.messages import MessageReader
 from kafkalog_reader.tables.record_columns import LARGEST_COLUMN, RecordColumns
-from kafkalog_reader.tables.selected_batches import CODEC_MASK, batch_position
+from kafkalog_reader.tables.selected_batches import batch_position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,6 +110,7 @@ class RecordDecoder:
         self._piece = piece
         self._damage = damage
         self._decompressor = Decompressor(limits)
+        self._messages = MessageReader(piece, damage, self._decompressor)
         self._decoded: DecodedRecords | None = None
         self._file = LogPosition(shown(piece.path))
 
@@ -119,6 +122,9 @@ class RecordDecoder:
         """
         if run.count == 0:
             return
+        if run.magic.min() < 2:
+            yield from self._add_messages(run)
+            return
         if not (run.attributes & CODEC_MASK).any():
             position = run.position - run.window_position + HEADER_SIZE
             size = run.size_in_bytes.astype(np.int64) - HEADER_SIZE
@@ -126,6 +132,19 @@ class RecordDecoder:
             return
         for payloads in self._decompress(run):
             yield from self._decode(self._decompressor.buffer, payloads)
+
+    def _add_messages(self, run: BatchRun) -> Iterator[DecodedRecords]:
+        """Decode a run with messages of magic 0 or 1 in it."""
+        is_message = run.magic < 2
+        borders = np.flatnonzero(is_message[1:] != is_message[:-1]) + 1
+        for start, stop in pairwise([0, *borders.tolist(), run.count]):
+            part = run.taken(slice(start, stop))
+            if not is_message[start]:
+                yield from self.add(part)
+                continue
+            for made in self._messages.rewritten(part):
+                payloads = _Payloads(made.run, made.payload_position, made.payload_size)
+                yield from self._decode(made.source, payloads)
 
     def flush(self) -> Iterator[DecodedRecords]:
         """Yield what is left, if anything is."""

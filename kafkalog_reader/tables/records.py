@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.arrow_arrays import fixed_width, flags
+from kafkalog_reader.tables.batch_scan import CODEC_MASK, timestamp_types
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
@@ -19,9 +20,7 @@ from kafkalog_reader.tables.record_columns import RecordColumns
 from kafkalog_reader.tables.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.tables.schemas import RECORDS
 from kafkalog_reader.tables.selected_batches import (
-    CODEC_MASK,
     CONTROL,
-    LOG_APPEND_TIME,
     TRANSACTIONAL,
     sound_runs,
 )
@@ -37,9 +36,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Column
 
 _OF_BATCHES: Final[dict[str, Callable[[DecodedRecords], NDArray[Any]]]] = {
-    "timestampType": lambda d: ((d.of_batches("attributes") & LOG_APPEND_TIME) >> 3).astype(
-        np.int32
-    ),
+    "timestampType": lambda d: timestamp_types(d.of_batches("magic"), d.of_batches("attributes")),
     "position": lambda d: d.of_batches("position"),
     "batchBaseOffset": lambda d: d.of_batches("base_offset"),
     "leaderEpoch": lambda d: d.of_batches("leader_epoch"),

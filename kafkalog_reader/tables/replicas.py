@@ -159,7 +159,7 @@ class _Replica:
 
     def _tail_columns(self, tail: LogTail, last: SegmentFiles) -> dict[str, Any]:
         where = LogPosition(shown(last.path("log")), tail.end_position, tail.next_offset)
-        if tail.end in (ScanEnd.LEGACY_MAGIC, ScanEnd.UNKNOWN_MAGIC):
+        if tail.end is ScanEnd.UNKNOWN_MAGIC:
             problem = f"{tail.end.value}: where this log ends is not known"
             Damage(self.mode).left_out(UnsupportedFormatError(problem, where))
             return {}

@@ -86,7 +86,7 @@ class _Summary:
     """What the batches of one segment add up to."""
 
     def __init__(self) -> None:
-        self.first: tuple[int, int] | None = None  # offset, leader epoch
+        self.first: tuple[int | None, int] | None = None  # offset, leader epoch
         self.last: tuple[int, int] | None = None
         self.batches = 0
         self.records = 0
@@ -95,10 +95,16 @@ class _Summary:
         self.oldest: int | None = None
         self.newest: int | None = None
         self.codecs = np.zeros(8, dtype=np.int64)
+        self.magics = np.zeros(3, dtype=np.int64)
+        self.has_wrappers = False
 
     def add(self, run: BatchRun) -> None:
+        is_wrapper = run.is_wrapper
         if self.first is None:
-            self.first = int(run.base_offset[0]), int(run.leader_epoch[0])
+            first_offset = None if is_wrapper[0] else int(run.base_offset[0])
+            self.first = first_offset, int(run.leader_epoch[0])
+        self.magics += np.bincount(run.magic, minlength=3)
+        self.has_wrappers |= bool(is_wrapper.any())
         self.last = int(run.last_offset[-1]), int(run.leader_epoch[-1])
         self.batches += run.count
         valid = run.crc_valid
@@ -116,9 +122,13 @@ class _Summary:
             return
         newest = int(run.max_timestamp.max())
         self.newest = newest if self.newest is None else max(self.newest, newest)
-        # an empty batch has no first record; a delete horizon stands where its timestamp did
-        known = (run.records_count > 0) & (
-            (run.attributes & (_LOG_APPEND_TIME | _DELETE_HORIZON)) != _DELETE_HORIZON
+        # An empty batch has no first record; a delete horizon stands where its timestamp did.
+        # Magic 0 stores no time, and a wrapper only that of its newest record.
+        known = (
+            (run.records_count > 0)
+            & ((run.attributes & (_LOG_APPEND_TIME | _DELETE_HORIZON)) != _DELETE_HORIZON)
+            & (run.magic > 0)
+            & (~run.is_wrapper | ((run.attributes & _LOG_APPEND_TIME) != 0))
         )
         first = np.where(run.attributes & _LOG_APPEND_TIME, run.max_timestamp, run.base_timestamp)[
             known
@@ -134,11 +144,11 @@ class _Summary:
             "firstOffset": first_offset,
             "lastOffset": last_offset,
             "batches": self.batches,
-            "records": self.records,
+            "records": None if self.has_wrappers else self.records,
             "minTimestamp": None if self.oldest is None else microseconds_of(self.oldest),
             "maxTimestamp": None if self.newest is None else microseconds_of(self.newest),
             "codecs": [_codec(int(number)) for number in np.flatnonzero(self.codecs)],
-            "magics": [2] if self.batches else [],
+            "magics": np.flatnonzero(self.magics).tolist(),
             "firstLeaderEpoch": first_epoch,
             "lastLeaderEpoch": last_epoch,
             "validBytes": end_position if self.first_error is None else self.first_error,

@@ -14,7 +14,7 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import BatchRun, ScanEnd, SegmentScan
+from kafkalog_reader.tables.batch_scan import CODEC_MASK, BatchRun, ScanEnd, SegmentScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-CODEC_MASK: Final = 0x07
-LOG_APPEND_TIME: Final = 0x08
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
 DELETE_HORIZON: Final = 0x40
+_LAST_CODEC: Final = 4
 
 
 def scanned_runs(
@@ -78,7 +77,7 @@ def sound_runs(
         UnreadableFileError: the file cannot be opened or read.
     """
     for run in scanned_runs(piece, request, damage, progress):
-        unsound = np.flatnonzero(~run.crc_valid | ((run.attributes & CODEC_MASK) > 4))
+        unsound = np.flatnonzero(~run.crc_valid | (_codecs(run) > _LAST_CODEC))
         start = 0
         for bad in unsound.tolist():
             yield _pruned_by_time(run.taken(slice(start, bad)), request)
@@ -114,6 +113,14 @@ def _pruned_by_time(run: BatchRun, request: ReadRequest) -> BatchRun:
     return run if keep is None or keep.all() else run.taken(np.flatnonzero(keep))
 
 
+def _codecs(run: BatchRun) -> NDArray[np.int16]:
+    """The codec of each batch; messages do not know the last one, zstd."""
+    codecs: NDArray[np.int16] = run.attributes & CODEC_MASK
+    if run.magic.min(initial=2) < 2:
+        codecs += (codecs == _LAST_CODEC) & (run.magic < 2)
+    return codecs
+
+
 def _both(one: NDArray[np.bool_] | None, other: NDArray[np.bool_]) -> NDArray[np.bool_]:
     return other if one is None else one & other
 
@@ -127,6 +134,9 @@ def _batch_error(run: BatchRun, batch: int, piece: SegmentSlice) -> LocatedError
             where,
         )
     codec = int(run.attributes[batch]) & CODEC_MASK
+    if codec == _LAST_CODEC:
+        magic = int(run.magic[batch])
+        return CorruptRecordError(f"zstd in magic {magic}, which does not know it", where)
     return UnsupportedFormatError(f"unknown codec {codec}, 0 to 4 are known", where)
 
 
@@ -134,7 +144,7 @@ def _report_end(scan: SegmentScan, piece: SegmentSlice, damage: Damage) -> None:
     where = LogPosition(shown(piece.path), scan.end_position, scan.next_offset)
     if scan.end in (ScanEnd.TORN, ScanEnd.ZEROS) and piece.is_log_end:
         logger.warning("%s: %s, the log ends here", where, scan.problem)
-    elif scan.end in (ScanEnd.LEGACY_MAGIC, ScanEnd.UNKNOWN_MAGIC):
+    elif scan.end is ScanEnd.UNKNOWN_MAGIC:
         damage.left_out(UnsupportedFormatError(scan.problem, where))
     else:
         damage.left_out(CorruptRecordError(scan.problem, where))

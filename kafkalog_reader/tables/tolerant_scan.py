@@ -75,6 +75,6 @@ class TolerantScan:
                 logger.warning("%s: %s: the log ends here", where, scan.problem)
             return
         self.is_readable = False
-        is_foreign = scan.end in (ScanEnd.LEGACY_MAGIC, ScanEnd.UNKNOWN_MAGIC)
+        is_foreign = scan.end is ScanEnd.UNKNOWN_MAGIC
         kind = UnsupportedFormatError if is_foreign else CorruptRecordError
         self._damage.left_out(kind(scan.problem, where))

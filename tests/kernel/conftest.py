@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-MODULES = ("payload_shapes", "record_batches", "records")
+MODULES = ("messages", "payload_shapes", "record_batches", "records")
 
 
 def load_module(name: str, kind: str) -> ModuleType:

@@ -71,8 +71,6 @@ def test_a_torn_batch_ends_the_scan_where_it_begins(kernel, cut: int) -> None:
         pytest.param(8, b"\xff\xff\xff\xff", codes.SCAN_BAD_LENGTH, id="length_negative"),
         pytest.param(8, b"\x7f\xff\xff\xff", codes.SCAN_BAD_LENGTH, id="length_beyond_any_file"),
         pytest.param(8, b"\x7f\xff\xff\xf3", codes.SCAN_SHORT, id="length_beyond_this_file"),
-        pytest.param(16, b"\x00", codes.SCAN_LEGACY_MAGIC, id="magic_0"),
-        pytest.param(16, b"\x01", codes.SCAN_LEGACY_MAGIC, id="magic_1"),
         pytest.param(16, b"\x03", codes.SCAN_UNKNOWN_MAGIC, id="magic_3"),
         pytest.param(16, b"\xff", codes.SCAN_UNKNOWN_MAGIC, id="magic_negative"),
     ],

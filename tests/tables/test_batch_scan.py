@@ -51,7 +51,6 @@ def test_windows_of_any_size_give_the_same_batches(partition, window_size: int) 
         (bytes(500), ScanEnd.ZEROS),
         (bytes(500) + b"\x01", ScanEnd.IMPOSSIBLE_LENGTH),
         (b"\xff" * 61, ScanEnd.IMPOSSIBLE_LENGTH),
-        (BATCHES[0][:16] + b"\x01" + BATCHES[0][17:], ScanEnd.LEGACY_MAGIC),
         (BATCHES[0][:16] + b"\x07" + BATCHES[0][17:], ScanEnd.UNKNOWN_MAGIC),
     ],
 )
