@@ -2,25 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
+import hashlib
 import json
 import os
+import pty
+import re
+import shlex
 import signal
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
+import kafkalog_reader
 from fixtures.builder import cluster, replica
+from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 
 ROOT = Path(__file__).parent.parent.parent
-S3_2 = ROOT / "fixtures" / "captures" / "s3_2" / "both-led"
+CAPTURES = ROOT / "fixtures" / "captures"
+S3_2 = CAPTURES / "s3_2" / "both-led"
 AB = "a@0/e0 b@1/e0"
 Answer = tuple[int, str, str]
 Run = Callable[..., Answer]
+SEGMENT = "00000000000000000000.log"
+
+
+def flip(segment: Path, position: int) -> None:
+    content = bytearray(segment.read_bytes())
+    content[position] ^= 1
+    segment.write_bytes(content)
+
+
+def contents(root: Path) -> dict[str, tuple[str, int]]:
+    return {
+        str(path): (hashlib.sha256(path.read_bytes()).hexdigest(), path.stat().st_mtime_ns)
+        for path in root.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.fixture
@@ -37,7 +61,9 @@ def test_verdict_comes_first_then_the_picture_and_the_ranked_candidates(diff: Ru
     code, out, err = diff(S3_2, "--topic", "t")
     lines = out.splitlines()
     assert (code, err) == (1, "")
-    assert lines[0].startswith("t-0: FORKED at offset 2 · 3 replicas, leader epochs 0 and 1")
+    assert lines[0] == (
+        "t-0: FORKED at offset 2 · leader epochs 0 and 1 write different records there"
+    )
     assert any("▲ fork" in line for line in lines)
     ranked = [line.split() for line in lines if line.lstrip()[:1].isdigit() and "broker" in line]
     assert [row[2] for row in ranked] == ["1", "2", "0"]
@@ -84,10 +110,7 @@ def test_fleet_counts_the_sound_and_shows_the_worst_first(diff: Run, tmp_path: P
 
 def test_damage_says_where_and_who_has_the_records_sound(diff: Run, tmp_path: Path) -> None:
     roots = cluster(tmp_path, dict.fromkeys(range(3), replica(AB, high_watermark=2)))
-    segment = roots[2] / "t-0" / "00000000000000000000.log"
-    content = bytearray(segment.read_bytes())
-    content[-1] ^= 1
-    segment.write_bytes(content)
+    flip(roots[2] / "t-0" / SEGMENT, -1)
     code, out, _ = diff(tmp_path)
     assert code == 1
     assert out.startswith("t-0: DAMAGED")
@@ -108,12 +131,156 @@ def test_json_is_one_object_a_partition_with_its_version(diff: Run) -> None:
     assert "KL-503" in {found["code"] for found in split["findings"]}
 
 
-@pytest.mark.parametrize("magic", [0, 1, 3, 127])
+def test_every_way_to_lose_committed_records_is_said_so(diff: Run) -> None:
+    code, out, _ = diff(CAPTURES / "s5_2/c-written", "--topic", "t")
+    assert code == 1
+    assert "UNCLEAN" in out
+    assert "do not" not in out  # there is nothing else to do
+    assert "Whoever leads, committed records are lost. Broker 1 loses least" in out
+    assert "KL-513" in out
+    assert "KL-514" in out
+
+
+def test_what_is_not_known_is_said(diff: Run) -> None:
+    _, out, _ = diff(S3_2, "--topic", "t")
+    text = " ".join(out.split())
+    assert (
+        "whether an election was unclean: only then can offsets 2–4 on broker 0 have been committed"
+    ) in text
+    assert "further copies hold, if there are any: 3 were supplied" in text
+    _, out, _ = diff(CAPTURES / "s5_1/a-down", "--topic", "t")
+    assert "whether offset 2 on broker 0 was committed" in out
+
+
+def test_pending_truncation_shows_the_place_and_saves_what_will_be_cut(diff: Run) -> None:
+    _, out, _ = diff(CAPTURES / "s5_1/b-elected", "--topic", "t")
+    assert out.startswith("t-0: PENDING TRUNCATION: broker 0")
+    assert "▲ will be cut" in out
+    assert "Broker 1 was elected (leader epoch 1)" in out
+    assert "Before broker 0 is started again, save what only it has:" in out
+
+
+def test_next_command_of_a_fork_saves_what_only_the_loser_has(diff: Run, tmp_path: Path) -> None:
+    _, out, _ = diff(S3_2, "--topic", "t")
+    line = next(line.strip() for line in out.splitlines() if "kafkalog table records" in line)
+    program, *arguments = shlex.split(line)
+    saved = tmp_path / "saved.parquet"
+    arguments[arguments.index("--output") + 1] = str(saved)
+    assert program == "kafkalog"
+    assert status(kafkalog, arguments) == 0
+    table = pq.read_table(saved)
+    assert table.column("offset").to_pylist() == [2, 3, 4]
+    assert set(table.column("leaderEpoch").to_pylist()) == {0}
+
+
+def test_next_command_of_damage_shows_the_batch(
+    diff: Run, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    roots = cluster(tmp_path, dict.fromkeys(range(2), replica(AB, high_watermark=2)))
+    flip(roots[1] / "t-0" / SEGMENT, -1)
+    _, out, _ = diff(tmp_path)
+    line = next(line.strip() for line in out.splitlines() if "kafkalog inspect" in line)
+    status(kafkalog, shlex.split(line)[1:])
+    out, _ = capfd.readouterr()
+    assert re.search(r"baseOffset +1\b", out)
+    assert re.search(r"crc .*computed", out)
+
+
+def test_silent_divergence_is_said_although_no_record_is_lost(diff: Run, tmp_path: Path) -> None:
+    cluster(tmp_path, {0: replica(f"{AB} c@2/e0"), 1: replica(f"{AB} d@2/e0")})
+    code, out, _ = diff(tmp_path)
+    assert code == 1
+    assert "clean, SILENT" in out
+    assert "broker 1 keeps other content from offset 2 on" in " ".join(out.split())
+
+
+def test_metadata_log_is_audited_for_its_files_only(diff: Run) -> None:
+    code, out, _ = diff(S3_2, "--topic", "__cluster_metadata", "--format", "json")
+    (metadata,) = map(json.loads, out.splitlines())
+    assert code == 0
+    assert metadata["elections"] == []
+    assert all(each["code"] < "KL-900" for each in metadata["findings"])
+    assert diff(S3_2)[1].splitlines()[0].endswith("1 forked, cluster metadata sound")
+
+
+def test_quorum_decides_where_metadata_logs_part(diff: Run, tmp_path: Path) -> None:
+    ours = replica(f"{AB} c@2/e1", epochs="0:0 1:2", topic="__cluster_metadata")
+    theirs = replica(f"{AB} f@2/e2", epochs="0:0 2:2", topic="__cluster_metadata")
+    cluster(tmp_path, {0: ours, 1: theirs})
+    code, out, _ = diff(tmp_path)
+    assert code == 0
+    assert "the controllers' quorum decides" in " ".join(out.split())
+    assert "rank" not in out
+
+
+def test_damaged_metadata_log_is_found(diff: Run, tmp_path: Path) -> None:
+    roots = cluster(tmp_path, {0: replica(AB, topic="__cluster_metadata")})
+    flip(roots[0] / "__cluster_metadata-0" / SEGMENT, -1)
+    code, out, _ = diff(tmp_path)
+    assert code == 1
+    assert out.startswith("__cluster_metadata-0: DAMAGED, UNRECOVERABLE")
+
+
+CAPTURED = sorted(
+    str(path.relative_to(CAPTURES))
+    for scenario in CAPTURES.iterdir()
+    for path in scenario.iterdir()
+    if path.is_dir() and path.name != "truth"
+)
+
+
+@pytest.mark.parametrize("capture", CAPTURED)
+def test_every_capture_keeps_within_80_columns_and_stays_unchanged(diff: Run, capture: str) -> None:
+    before = contents(CAPTURES / capture)
+    code, out, err = diff(CAPTURES / capture, "--verbose")
+    assert code in (0, 1), err
+    words = [line for line in out.splitlines() if len(line) > 80 and "kafkalog " not in line]
+    assert [line for line in words if len(line.split()) > 2] == []  # a path alone stays whole
+    assert contents(CAPTURES / capture) == before
+
+
+@pytest.mark.parametrize("capture", CAPTURED)
+def test_json_of_every_capture_agrees_with_the_partitions_table(diff: Run, capture: str) -> None:
+    _, out, _ = diff(CAPTURES / capture, "--format", "json")
+    rows = kafkalog_reader.open(str(CAPTURES / capture)).table(
+        "partitions", columns=("topic", "partition", "verdict", "forkOffset")
+    )
+    told = [json.loads(line) for line in out.splitlines()]
+    assert [
+        {name: each[name] for name in ("topic", "partition", "verdict", "forkOffset")}
+        for each in told
+    ] == rows.read_all().to_pylist()
+
+
+def test_a_fleet_of_hundreds_in_trouble_stays_one_screen(diff: Run, tmp_path: Path) -> None:
+    ours = [replica(f"{AB} x@2/e1", epochs="0:0 1:2", partition=n) for n in range(300)]
+    theirs = [replica(f"{AB} f@2/e2", epochs="0:0 2:2", partition=n) for n in range(300)]
+    cluster(tmp_path, {0: ours, 1: theirs})
+    code, out, _ = diff(tmp_path)
+    assert code == 1
+    assert len(out.splitlines()) <= 24
+    assert "292 more in trouble (--verbose)" in out
+    assert max(map(len, out.splitlines()[:-1])) <= 80
+    verbose = diff(tmp_path, "--verbose")[1]
+    assert verbose.count("FORKED at offset 2") == 300
+
+
+def test_the_command_for_the_worst_can_be_pasted(diff: Run, tmp_path: Path) -> None:
+    ours = [replica(f"{AB} x@2/e1", epochs="0:0 1:2", partition=n) for n in (3, 4)]
+    theirs = [replica(f"{AB} f@2/e2", epochs="0:0 2:2", partition=n) for n in (3, 4)]
+    cluster(tmp_path / "two words", {0: ours, 1: theirs})
+    _, out, _ = diff(tmp_path / "two words")
+    program, *arguments = shlex.split(out.splitlines()[-1])
+    assert program == "replica-diff"
+    assert diff(*arguments)[1].startswith("t-3: FORKED")
+
+
+@pytest.mark.parametrize("magic", [3, 127])
 def test_a_format_that_is_not_read_is_trouble_and_named(
     diff: Run, tmp_path: Path, magic: int
 ) -> None:
     roots = cluster(tmp_path, dict.fromkeys(range(2), replica(AB, high_watermark=2)))
-    segment = roots[0] / "t-0" / "00000000000000000000.log"
+    segment = roots[0] / "t-0" / SEGMENT
     content = bytearray(segment.read_bytes())
     content[16] = magic
     segment.write_bytes(content)
@@ -141,6 +308,10 @@ def test_help_has_an_example(diff: Run) -> None:
     assert code == 0
     assert "Example:" in out
     assert "replica-diff /mnt/b1" in out
+
+
+def test_version_is_the_package(diff: Run) -> None:
+    assert diff("--version") == (0, f"replica-diff {kafkalog_reader.__version__}\n", "")
 
 
 def process(*arguments: object, **environment: str) -> subprocess.Popen[bytes]:
@@ -172,3 +343,63 @@ def test_ctrl_c_says_how_far_it_came(tmp_path: Path) -> None:
     _, err = running.communicate(timeout=60)
     assert running.returncode == 130
     assert b"of 3,000 partitions compared" in err
+
+
+def test_ctrl_c_shows_what_there_is(tmp_path: Path) -> None:
+    ours = [replica(f"{AB} x@2/e1", epochs="0:0 1:2")]
+    theirs = [replica(f"{AB} f@2/e2", epochs="0:0 2:2")]
+    sound = [replica(AB, partition=number, high_watermark=2) for number in range(1, 2000)]
+    cluster(tmp_path, {0: ours + sound, 1: theirs + sound})
+    running = process(tmp_path, "--verbose")
+    assert running.stdout is not None
+    first = running.stdout.readline()  # it has begun
+    running.send_signal(signal.SIGINT)
+    out, err = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert first.startswith(b"t-0: FORKED at offset 2")
+    assert b"of 2,000 partitions compared" in err
+    assert b"of 2,000 partitions, 2 brokers: " in out
+
+
+def test_a_reader_that_goes_away_is_met_with_silence(tmp_path: Path) -> None:
+    sound = [replica(AB, partition=number, high_watermark=2) for number in range(300)]
+    cluster(tmp_path, {0: sound})
+    running = process(tmp_path, "--format", "json")
+    assert running.stdout is not None
+    assert running.stderr is not None
+    running.stdout.readline()
+    running.stdout.close()
+    with running.stderr as narration:
+        assert narration.read() == b""
+    assert running.wait(timeout=60) == 141
+
+
+def on_a_terminal(*arguments: object, **environment: str) -> bytes:
+    controller, terminal = pty.openpty()
+    program = "from kafkalog_reader.cli.replica_diff import main; main()"
+    running = subprocess.Popen(
+        [sys.executable, "-c", program, *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm", **environment},
+        stdout=terminal,
+        stderr=subprocess.PIPE,
+    )
+    os.close(terminal)
+    shown = b""
+    with contextlib.suppress(OSError):  # EIO: the other end is closed
+        while part := os.read(controller, 65536):
+            shown += part
+    os.close(controller)
+    assert running.stderr is not None
+    with running.stderr as narration:
+        assert narration.read() == b""
+    running.wait(timeout=60)
+    return shown
+
+
+def test_colour_is_on_a_terminal_only_and_says_nothing_new() -> None:
+    coloured = on_a_terminal(S3_2, "--topic", "t", NO_COLOR="", PYTHONIOENCODING="utf-8")
+    uncoloured = on_a_terminal(S3_2, "--topic", "t", NO_COLOR="1", PYTHONIOENCODING="utf-8")
+    assert b"\x1b[31m" in coloured
+    assert b"\x1b" not in uncoloured
+    assert re.sub(rb"\x1b\[[0-9;]*m", b"", coloured).split() == uncoloured.split()

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import io
+import subprocess
+import sys
+
 import pytest
 
-from kafkalog_reader.report.lanes import Lane, LanePiece, Lanes, lane_lines, lanes_figure
+from kafkalog_reader.report.lanes import Lane, LanePiece, Lanes, lane_lines
 from kafkalog_reader.report.spans import Style, plain
 
 
@@ -75,7 +79,55 @@ def test_a_thousand_leader_epochs_still_make_a_picture() -> None:
 
 
 def test_the_figure_has_a_bar_a_piece_and_a_line_at_the_fork() -> None:
-    pytest.importorskip("matplotlib")
+    from kafkalog_reader.report.lanes_figure import lanes_figure
+
     (axes,) = lanes_figure(SPLIT).axes
     assert len(axes.patches) == 4
     assert [label.get_text() for label in axes.get_yticklabels()] == ["broker 0", "broker 1"]
+    said = [text.get_text() for text in axes.texts]
+    assert said.count("epoch 0") == 3  # readable without colour
+    assert {"epoch 2", "end 5   HW 2–5", "fork at 2"} <= set(said)
+
+
+@pytest.mark.parametrize("count", [1, 12])
+def test_the_figure_can_be_drawn_without_a_display(count: int) -> None:
+    from kafkalog_reader.report.lanes_figure import lanes_figure
+
+    lanes = Lanes(
+        title="t-0",
+        lanes=tuple(lane(f"broker {n}", 10**12, (0, 0, 10**12, False)) for n in range(count)),
+        fork=None,
+    )
+    png = io.BytesIO()
+    lanes_figure(lanes).savefig(png, format="png")
+    assert png.getvalue().startswith(b"\x89PNG")
+
+
+def test_only_a_figure_needs_matplotlib() -> None:
+    program = "import sys, kafkalog_reader.report.lanes; sys.exit('matplotlib' in sys.modules)"
+    subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_a_new_leader_epoch_is_marked_without_colour() -> None:
+    healed = Lanes(
+        title="t-0",
+        lanes=(lane("broker 0", 4, (0, 0, 2, False), (1, 2, 4, False)),),
+        fork=None,
+    )
+    assert "┼" in plain(list(lane_lines(healed))[1])
+
+
+def test_what_will_be_cut_is_marked_where_it_begins() -> None:
+    pending = Lanes(
+        title="t-0",
+        lanes=(
+            lane("broker 0", 3, (0, 0, 2, False), (0, 2, 3, True)),
+            lane("broker 1", 2, (0, 0, 2, False)),
+        ),
+        fork=None,
+        cut=2,
+    )
+    ruler, zero, _, mark = map(plain, lane_lines(pending))
+    assert mark.endswith("▲ will be cut")
+    assert ruler[mark.index("▲")] == "2"
+    assert zero[mark.index("▲")] == "╪"
