@@ -33,6 +33,7 @@ TABLES: Final[dict[str, str]] = {
     "producers": "kafkalog_reader.tables.producers:ProducersTable",
     "checkpoints": "kafkalog_reader.tables.checkpoints:CheckpointsTable",
     "findings": "kafkalog_reader.audits.findings:FindingsTable",
+    "recoveries": "kafkalog_reader.audits.recoveries:RecoveriesTable",
 }
 
 # What a caller may say, and the ReadRequest field that it becomes.

@@ -263,3 +263,24 @@ FINDINGS: Final = (
     Column("causedBy", pa.string(), "code and place of the finding behind this one"),
     Column("message", pa.string(), "the finding in a sentence"),
 )
+
+# --- recoveries
+
+RECOVERIES: Final = (
+    *IDENTITY,
+    Column(
+        "outcome",
+        pa.string(),
+        "loads, cut, emptied, stray, directoryOffline, brokerAborts or expired",
+    ),
+    Column("logEndOffset", pa.int64(), "one past the last valid batch, now"),
+    Column(
+        "logEndOffsetAfterStart",
+        pa.int64(),
+        "as the broker will see it; null: it does not come up, or sets the directory aside",
+    ),
+    Column("segmentsRead", pa.list_(pa.int64()), "base offsets of the segments read again"),
+    Column("recordsCut", pa.int64(), "records of sound batches that go"),
+    Column("bytesCut", pa.int64(), "that go from the logs", "bytes"),
+    Column("reason", pa.string(), "why, with file, position and offset; null: nothing special"),
+)

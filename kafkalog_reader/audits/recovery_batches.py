@@ -1,0 +1,291 @@
+"""The batches of a segment as a starting broker walks them: by its rules, not by ours.
+
+It reads every magic from 2 up as 2, because neither the magic nor the code that looks at it is
+covered by the CRC; it takes fewer than 18 bytes for nothing; and it stops without a word where a
+batch does not fit into the file. Source: Kafka 4.3, FileLogInputStream.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+import numpy as np
+
+from kafkalog_reader.format.crc import compute_crc32c
+from kafkalog_reader.io.window import WINDOW_SIZE, Windows
+from kafkalog_reader.tables.batch_scan import SegmentScan
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.tables.batch_scan import BatchRun
+
+_START: Final = struct.Struct(">qiib")  # baseOffset, batchLength, leader epoch or CRC, magic
+_HEADER: Final = struct.Struct(">qiibIhiqqqhii")
+_OFFSET_AND_LENGTH: Final = struct.Struct(">qi")
+_CRC_END: Final = 16  # of a message
+_CODEC_POSITION: Final = 17  # of a message
+_CODEC_MASK: Final = 7
+_TIMESTAMP_END: Final = 26  # of a message of magic 1
+_OVERHEAD: Final = 12
+_SMALLEST: Final = 14
+_NEWEST_MAGIC: Final = 2
+_SMALLEST_OF: Final = {0: _SMALLEST, 1: 22, 2: _HEADER.size - _OVERHEAD}
+"""Lengths from which on the kernel reads a batch or message itself."""
+_NEVER: Final = 2**31
+_FOREIGN_WINDOW: Final = 1 << 20
+_FOREIGN_AT_ONCE: Final = 4096
+
+
+class WalkEnd(Enum):
+    """Why a walk over batches ended."""
+
+    END = "end of the file"
+    CUT_SHORT = "batch cut short"
+    """Silent: a partial batch, or fewer bytes than a header's beginning."""
+    TOO_SMALL = "impossible length"
+    """Raises: a length that no message ever had; zeros, mostly."""
+
+
+class _Row(NamedTuple):
+    position: int
+    size_in_bytes: int
+    base_offset: int
+    last_offset: int
+    leader_epoch: int
+    max_timestamp: int
+    records: int
+    is_sound: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StoredBatches:
+    """Consecutive batches as columns.
+
+    Attributes:
+        base_offset: of a message its offset: where a wrapper begins takes decompressing to know.
+        last_offset: base offset plus delta, whatever they say; of a message its offset.
+        leader_epoch: -1 of messages.
+        is_sound: as ``RecordBatch#ensureValid`` sees it: large enough, and the CRC is right.
+        records: by the header; 1 of a message, whatever it wraps.
+    """
+
+    position: NDArray[np.int64]
+    size_in_bytes: NDArray[np.int64]
+    base_offset: NDArray[np.int64]
+    last_offset: NDArray[np.int64]
+    leader_epoch: NDArray[np.int64]
+    max_timestamp: NDArray[np.int64]
+    records: NDArray[np.int64]
+    is_sound: NDArray[np.bool_]
+
+    def __len__(self) -> int:
+        return len(self.position)
+
+    def first(self, count: int) -> StoredBatches:
+        """The first so many of them."""
+        if count == len(self):
+            return self
+        return StoredBatches(**{name: getattr(self, name)[:count] for name in self.__slots__})
+
+
+class BatchWalk:
+    """Iterates over the batches of a ``.log`` from a position on, as a broker does.
+
+    Args:
+        path: the segment file.
+        start, stop: positions; what lies behind ``stop`` was cut, or belongs to another segment.
+        check_crc: otherwise every batch counts as sound, but for old wrappers, because a broker
+            decompresses those that it walks over.
+        progress: told the bytes that were read.
+        follow_links: whether the path may be a link.
+
+    Attributes:
+        end, end_position: why and where it ended; valid after the last batch.
+        problem: the same in words; empty at the end of the file.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or read.
+    """
+
+    def __init__(
+        self,
+        path: str,
+        start: int,
+        stop: int,
+        *,
+        check_crc: bool,
+        progress: Progress = no_progress,
+        follow_links: bool = False,
+    ) -> None:
+        self.end = WalkEnd.END
+        self.end_position = start
+        self.problem = ""
+        self._path = path
+        self._stop = stop
+        self._check_crc = check_crc
+        self._progress = progress
+        self._follow_links = follow_links
+
+    def __iter__(self) -> Iterator[StoredBatches]:
+        window_size = WINDOW_SIZE
+        while True:
+            started = self.end_position
+            scan = SegmentScan(
+                self._path,
+                self.end_position,
+                self._stop,
+                check_crc=self._check_crc,
+                progress=self._progress,
+                window_size=window_size,
+                follow_links=self._follow_links,
+            )
+            for run in scan:
+                yield _stored(run, check_crc=self._check_crc)
+            self.end_position = scan.end_position
+            # Where magics alternate, a window must not be read for every batch.
+            window_size = min(max(4 * (self.end_position - started), 64 << 10), WINDOW_SIZE)
+            if not (yield from self._foreign()):
+                return
+
+    def _foreign(self) -> Generator[StoredBatches, None, bool]:
+        """Batches that the kernel leaves to others, one by one; returns whether there were any.
+
+        Where they end, either one follows that the kernel reads, or the walk is over.
+        """
+        rows: list[_Row] = []
+        found = False
+        with Windows(
+            self._path,
+            self.end_position,
+            self._stop,
+            size=_FOREIGN_WINDOW,
+            follow_links=self._follow_links,
+        ) as windows:
+            peek = _Peek(windows)
+            while self._has_batch(peek):
+                start = peek.at(self.end_position, _START.size + 1)
+                _, length, _, magic = _START.unpack_from(start)
+                if length >= _SMALLEST_OF.get(magic, _NEVER):
+                    break
+                size = _OVERHEAD + length
+                is_wrapper = magic < _NEWEST_MAGIC and bool(start[_CODEC_POSITION] & _CODEC_MASK)
+                rows.append(
+                    _row(peek.at(self.end_position, size)[:size], self.end_position, magic)
+                    if self._check_crc or is_wrapper
+                    else _unchecked_row(
+                        peek.at(self.end_position, _HEADER.size), self.end_position, magic
+                    )
+                )
+                self.end_position += size
+                self._progress(size)
+                found = True
+                if len(rows) == _FOREIGN_AT_ONCE:
+                    yield _of_rows(rows)
+                    rows = []
+        if rows:
+            yield _of_rows(rows)
+        return found and self.end is WalkEnd.END and self.end_position < self._stop
+
+    def _has_batch(self, peek: _Peek) -> bool:
+        """Whether a batch begins here that fits; otherwise the walk is over, and says why."""
+        left = self._stop - self.end_position
+        if left <= 0:
+            return False
+        if left <= _START.size:
+            self._over(WalkEnd.CUT_SHORT, f"{left} bytes are left, too few for a batch")
+            return False
+        _, length, _, _ = _START.unpack_from(peek.at(self.end_position, _START.size))
+        if length < _SMALLEST:
+            self._over(WalkEnd.TOO_SMALL, f"batch length {length}, at least 14 expected")
+        elif _OVERHEAD + length > left:
+            self._over(WalkEnd.CUT_SHORT, f"batch cut short: {left} of {_OVERHEAD + length} bytes")
+        else:
+            return True
+        return False
+
+    def _over(self, end: WalkEnd, problem: str) -> None:
+        self.end, self.problem = end, problem
+
+
+class _Peek:
+    """Bytes anywhere in a file, out of one window as long as they lie in it."""
+
+    def __init__(self, windows: Windows) -> None:
+        self._windows = windows
+        self._window, self._origin = memoryview(b""), 0
+
+    def at(self, position: int, size: int) -> memoryview:
+        """The bytes from a position on: ``size`` at least, unless the range ends before."""
+        start = position - self._origin
+        if start < 0 or start + size > len(self._window):
+            self._window, self._origin = self._windows.read(position, size), position
+            start = 0
+        return self._window[start:]
+
+
+def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
+    is_magic_2 = run.magic >= _NEWEST_MAGIC
+    is_sound = run.crc_valid
+    if not check_crc:
+        for wrapper in np.flatnonzero(run.is_wrapper).tolist():
+            start = int(run.position[wrapper]) - run.window_position
+            message = run.buffer[start + _CRC_END : start + int(run.size_in_bytes[wrapper])]
+            is_sound[wrapper] = zlib.crc32(message) == run.crc[wrapper]
+    return StoredBatches(
+        position=run.position,
+        size_in_bytes=run.size_in_bytes.astype(np.int64),
+        base_offset=np.where(is_magic_2, run.base_offset, run.last_offset),
+        # As Java adds them: a lie is no reason to stop, and sums wrap around.
+        last_offset=np.where(is_magic_2, run.base_offset + run.last_offset_delta, run.last_offset),
+        leader_epoch=run.leader_epoch.astype(np.int64),
+        max_timestamp=run.max_timestamp,
+        records=np.where(is_magic_2, np.maximum(run.records_count, 0), 1).astype(np.int64),
+        is_sound=is_sound,
+    )
+
+
+def _row(batch: memoryview, position: int, magic: int) -> _Row:
+    if magic < _NEWEST_MAGIC:
+        stored, crc = int.from_bytes(batch[12:16], "big"), zlib.crc32(batch[16:])
+    elif len(batch) < _HEADER.size:
+        return _unchecked_row(batch, position, magic)._replace(is_sound=False)
+    else:
+        stored, crc = int.from_bytes(batch[17:21], "big"), compute_crc32c(bytes(batch[21:]))
+    return _unchecked_row(batch, position, magic)._replace(is_sound=stored == crc)
+
+
+def _unchecked_row(header: memoryview, position: int, magic: int) -> _Row:
+    base_offset, length = _OFFSET_AND_LENGTH.unpack_from(header)
+    if magic < _NEWEST_MAGIC:
+        timestamp = -1
+        if magic == 1 and len(header) >= _TIMESTAMP_END:
+            timestamp = int.from_bytes(header[18:_TIMESTAMP_END], "big", signed=True)
+        return _Row(position, _OVERHEAD + length, base_offset, base_offset, -1, timestamp, 1)
+    fields = bytes(header[: _HEADER.size]).ljust(_HEADER.size, b"\0")
+    _, _, leader_epoch, _, _, _, delta, _, max_timestamp, *_, records = _HEADER.unpack(fields)
+    last_offset = (base_offset + delta + 2**63) % 2**64 - 2**63
+    return _Row(
+        position,
+        _OVERHEAD + length,
+        base_offset,
+        last_offset,
+        leader_epoch,
+        max_timestamp,
+        max(records, 0),
+    )
+
+
+def _of_rows(rows: list[_Row]) -> StoredBatches:
+    columns: dict[str, Any] = {
+        name: np.array(values, dtype=np.bool_ if name.startswith("is_") else np.int64)
+        for name, values in zip(_Row._fields, zip(*rows, strict=True), strict=True)
+    }
+    return StoredBatches(**columns)

@@ -1,0 +1,99 @@
+"""What a broker takes from index files when it opens them: every whole entry, zeros included.
+
+Source: Kafka 4.3, AbstractIndex, OffsetIndex, TimeIndex, TransactionIndex.
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.io.window import Windows
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import SegmentFiles
+
+_OFFSET_ENTRY: Final = struct.Struct(">ii")
+_TIME_ENTRY: Final = struct.Struct(">qi")
+_ABORTED: Final = struct.Struct(">bbqqqq")
+_WARM_ENTRIES: Final = 8192 // _OFFSET_ENTRY.size
+TRANSACTION_INDEX_VERSION: Final = 0
+
+
+def last_entry_lookup(files: SegmentFiles, *, follow_links: bool) -> tuple[int, int]:
+    """The offset of the last entry, and the position that a lookup of that offset gives.
+
+    Where entries rise that is the last entry. Where they do not, the binary search goes astray,
+    and it is repeated here step by step.
+
+    Raises:
+        UnreadableFileError: the index cannot be opened or read.
+    """
+    with Windows(files.path("index"), size=1, follow_links=follow_links) as windows:
+        entries = windows.size_in_bytes // _OFFSET_ENTRY.size
+
+        def entry(number: int) -> tuple[int, int]:
+            size = _OFFSET_ENTRY.size
+            found: tuple[int, int] = _OFFSET_ENTRY.unpack(windows.read(number * size, size)[:size])
+            return found
+
+        if entries == 0:
+            return files.base_offset, 0
+        relative_offset, _ = entry(entries - 1)
+        first_warm = max(0, entries - 1 - _WARM_ENTRIES)
+        if entry(first_warm)[0] < relative_offset:
+            low, high = first_warm, entries - 1
+        elif entry(0)[0] > relative_offset:
+            return files.base_offset + relative_offset, 0
+        else:
+            low, high = 0, first_warm
+        while low < high:
+            middle = (low + high + 1) // 2
+            offset, position = entry(middle)
+            if offset == relative_offset:
+                return files.base_offset + relative_offset, position
+            low, high = (low, middle - 1) if offset > relative_offset else (middle, high)
+        return files.base_offset + relative_offset, entry(low)[1]
+
+
+def last_timestamp(files: SegmentFiles, *, follow_links: bool) -> int:
+    """The largest timestamp as the broker believes it: that of the last entry; -1 without one.
+
+    Raises:
+        UnreadableFileError: the index cannot be opened or read.
+    """
+    if not files.time_index_size:
+        return -1
+    size = _TIME_ENTRY.size
+    with Windows(files.path("timeindex"), size=size, follow_links=follow_links) as windows:
+        entries = windows.size_in_bytes // size
+        if entries == 0:
+            return -1
+        timestamp, _ = _TIME_ENTRY.unpack(windows.read((entries - 1) * size, size)[:size])
+        return int(timestamp)
+
+
+def check_transaction_index(files: SegmentFiles, *, follow_links: bool) -> tuple[bool, int | None]:
+    """Whether every entry lies above the base, and the first version that is not known.
+
+    The check stops at whichever comes first. Kafka writes the version in two bytes and looks at
+    the first (AbortedTxn#version of 4.3.1), so that it takes 1 to 255 for 0.
+
+    Raises:
+        UnreadableFileError: the index cannot be opened or read.
+    """
+    if not files.transaction_index_size:
+        return True, None
+    path = files.path("txnindex")
+    with Windows(path, size=_ABORTED.size * 4096, follow_links=follow_links) as windows:
+        position, end = 0, windows.size_in_bytes - windows.size_in_bytes % _ABORTED.size
+        while position < end:
+            window = windows.read(position, _ABORTED.size)
+            whole = len(window) - len(window) % _ABORTED.size
+            for version, _, _, _, last_offset, _ in _ABORTED.iter_unpack(window[:whole]):
+                if version > TRANSACTION_INDEX_VERSION:
+                    return True, version << 8
+                if last_offset < files.base_offset:
+                    return False, None
+            position += whole
+    return True, None

@@ -1,0 +1,32 @@
+"""What becomes of a replica when its broker starts, and how a start fails."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Outcome(Enum):
+    """What the next start does to a replica."""
+
+    LOADS = "loads"
+    """It is served with everything that its broker sees in it."""
+    CUT = "cut"
+    """Recovery cuts records off."""
+    EMPTIED = "emptied"
+    """Every segment is deleted: the log start lies beyond the end."""
+    STRAY = "stray"
+    """The directory is set aside and the partition starts empty: KL-417."""
+    DIRECTORY_OFFLINE = "directoryOffline"
+    """The log directory is taken offline, or serves nothing."""
+    BROKER_ABORTS = "brokerAborts"
+    """The broker does not come up."""
+    EXPIRED = "expired"
+    """Time retention deletes segments right after the start: KL-418."""
+
+
+class StartFailure(Exception):  # noqa: N818  what happens to the broker, no error of ours
+    """The broker does not survive the load."""
+
+
+class DirectoryFailure(Exception):  # noqa: N818  the same of a log directory
+    """The log directory is taken offline."""

@@ -1,0 +1,93 @@
+"""By which rule a broker starts: its release, and the configuration of its topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_COMPACTED_BY_ITSELF: Final = frozenset(
+    {"__consumer_offsets", "__transaction_state", "__share_group_state"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogConfig:
+    """What a start looks at of a topic's configuration.
+
+    Attributes:
+        index_interval: ``index.interval.bytes``.
+        max_index_size: ``segment.index.bytes``.
+        retention_ms: ``retention.ms``; None keeps for ever.
+        is_known: the retention is the topic's own; otherwise it is Kafka's default, and the
+            broker's may be another.
+    """
+
+    index_interval: int = 4096
+    max_index_size: int = 10 << 20
+    retention_ms: int | None = 7 * 24 * 3600 * 1000
+    is_known: bool = False
+
+
+DEFAULT_CONFIG: Final = LogConfig()
+KEPT: Final = LogConfig(retention_ms=None, is_known=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterTopics:
+    """The topics of a cluster, as its metadata log tells.
+
+    Attributes:
+        topic_ids: by topic.
+        configs: of topics, by topic; only what was set.
+    """
+
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRule:
+    """How brokers of a release start; what differs between releases has a name here.
+
+    Attributes:
+        release: the first one that starts like this.
+        sets_strays_aside: a replica whose topic id is missing or not the cluster's is renamed.
+        default_config: of topics that say nothing themselves.
+        started_at: milliseconds; None: when the files were last modified, so that retention
+            deletes only what it would have deleted there and then.
+    """
+
+    release: str = "4.0"
+    sets_strays_aside: bool = True
+    default_config: LogConfig = DEFAULT_CONFIG
+    started_at: int | None = None
+
+    def config_of(self, topic: str | None, topics: ClusterTopics | None) -> LogConfig:
+        """The configuration of a topic, as far as it is known."""
+        default = self.default_config
+        said = {} if topics is None or topic is None else topics.configs.get(topic, {})
+        policy = said.get("cleanup.policy")
+        is_compacted = topic in _COMPACTED_BY_ITSELF if policy is None else "delete" not in policy
+        retention = _number(said.get("retention.ms"))
+        kept_for_ever = is_compacted or (retention is not None and retention < 0)
+        return LogConfig(
+            index_interval=_number(said.get("index.interval.bytes")) or default.index_interval,
+            max_index_size=_number(said.get("segment.index.bytes")) or default.max_index_size,
+            retention_ms=(
+                None if kept_for_ever else default.retention_ms if retention is None else retention
+            ),
+            is_known=retention is not None or is_compacted or default.is_known,
+        )
+
+
+CURRENT_RULE: Final = StartRule()
+
+
+def _number(text: str | None) -> int | None:
+    try:
+        return None if text is None else int(text)
+    except ValueError:
+        return None
