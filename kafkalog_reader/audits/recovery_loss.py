@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
 
 from kafkalog_reader.audits.recovery_batches import BatchWalk
-from kafkalog_reader.tables.batch_scan import batch_starts_at
-from kafkalog_reader.tables.sparse_index import SparseIndex
+from kafkalog_reader.io.window import Windows
+from kafkalog_reader.tables.batch_scan import HEADER_SIZE, batch_starts_at
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from kafkalog_reader.audits.recovery_segment import LoadingSegment
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.tables.table import Progress
 
-_MOST_RESUMPTIONS: Final = 64
-"""How often a count goes on behind damage that hides where the next batch begins."""
+_WINDOW: Final = 1 << 20
+_MOST_SEARCHED: Final = 64 << 20
+"""Bytes in which the next batch is looked for, in one range."""
+_MOST_TRIES: Final = 1000
+"""CRCs that are computed for it: hostile bytes may look like batches everywhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,14 +51,15 @@ class LostRange:
     def records(self, progress: Progress) -> int:
         """Records of the sound batches in it: what could have been saved.
 
-        Behind damage that hides where the next batch begins, the count goes on at the next entry
-        of the offset index that a sound batch confirms; without one it ends there.
+        Behind damage that hides where the next batch begins, the count goes on at the next place
+        where a sound batch lies, as far as a bounded search finds one.
 
         Raises:
             UnreadableFileError: a file cannot be opened or read.
         """
         records, position = 0, self.start
-        for _ in range(_MOST_RESUMPTIONS):
+        search = _Search(self.files, self.stop, follow_links=self.follow_links)
+        while position < self.stop:
             walk = BatchWalk(
                 self.files.path("log"),
                 position,
@@ -61,21 +69,59 @@ class LostRange:
                 follow_links=self.follow_links,
             )
             for batches in walk:
-                records += int(batches.records[batches.is_sound].sum())
-            following = None if not walk.problem else self._indexed_after(walk.end_position)
+                sound = np.flatnonzero(batches.is_sound)
+                if len(sound):
+                    records += int(batches.records[sound].sum())
+                    position = int(batches.position[sound[-1]] + batches.size_in_bytes[sound[-1]])
+            # A length that lies may have led astray before the walk noticed.
+            following = search.after(position) if walk.problem else None
             if following is None:
-                return records
+                break
             position = following
         return records
 
-    def _indexed_after(self, position: int) -> int | None:
-        if not self.files.offset_index_size:
-            return None
-        with SparseIndex(self.files, follow_links=self.follow_links) as index:
-            for number in range(index.last_up_to_position(position) + 1, len(index)):
-                following = index[number][1]
-                if following >= self.stop:
-                    return None
-                if batch_starts_at(self.files, following, follow_links=self.follow_links):
-                    return following
+
+class _Search:
+    """Looks for sound batches in bytes that are no chain of them, up to a limit of work."""
+
+    def __init__(self, files: SegmentFiles, stop: int, *, follow_links: bool) -> None:
+        self._files = files
+        self._stop = stop
+        self._follow_links = follow_links
+        self._bytes_left = _MOST_SEARCHED
+        self._tries_left = _MOST_TRIES
+
+    def after(self, position: int) -> int | None:
+        """The first sound batch that begins behind ``position``; None: none was found."""
+        at = position + 1
+        with Windows(
+            self._files.path("log"), at, self._stop, size=_WINDOW, follow_links=self._follow_links
+        ) as windows:
+            while self._stop - at >= HEADER_SIZE and self._bytes_left > 0:
+                window = windows.read(at, HEADER_SIZE)
+                self._bytes_left -= len(window)
+                for candidate in self._candidates(window, at):
+                    if self._tries_left == 0:
+                        return None
+                    self._tries_left -= 1
+                    if batch_starts_at(self._files, candidate, follow_links=self._follow_links):
+                        return candidate
+                at += len(window) - HEADER_SIZE + 1
         return None
+
+    def _candidates(self, window: memoryview, origin: int) -> list[int]:
+        """Where magic, length and offset are those of a batch of this segment that fits."""
+        content = np.frombuffer(window, np.uint8)
+        starts = np.flatnonzero(content[16 : len(content) - HEADER_SIZE + 17] == 2)
+        lengths = _big_endian(content, starts + 8, 4)
+        offsets = _big_endian(content, starts, 8) - self._files.base_offset
+        fits = (lengths >= HEADER_SIZE - 12) & (lengths + 12 <= self._stop - origin - starts)
+        fits &= (offsets >= 0) & (offsets < 2**31)
+        return [int(start) + origin for start in starts[fits]]
+
+
+def _big_endian(content: NDArray[np.uint8], starts: NDArray[np.intp], size: int) -> Any:  # noqa: ANN401  int64s
+    values = np.zeros(len(starts), np.int64)
+    for byte in range(size):
+        values = (values << 8) | content[starts + byte]
+    return values
