@@ -303,6 +303,7 @@ class RecordColumns:
         self.rows = 0
 
     @cython.cfunc
+    @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
     def has_room(self, records: cython.longlong, size: cython.longlong) -> cython.bint:
@@ -400,19 +401,18 @@ class UncompressedBatches:
             if len(getattr(batches, name)) < self._count:
                 raise ValueError(f"{name} has fewer than {self._count} entries")
 
-    def decode(self, first: cython.Py_ssize_t, out: RecordColumns) -> int:
-        """Append the records of all batches from number ``first`` on to ``out``.
+    def decode(self, first: cython.Py_ssize_t, stop: cython.Py_ssize_t, out: RecordColumns) -> int:
+        """Append the records of the batches from number ``first`` up to ``stop`` to ``out``.
 
         Returns:
-            the first batch that was not decoded for want of room; the number of batches when all
-            were.
+            the first batch that was not decoded for want of room; ``stop`` when all were.
         """
         batch: cython.Py_ssize_t = first
         problem: cython.int
-        if first < 0 or out is None:
-            raise ValueError(f"batch {first}")
+        if not 0 <= first <= stop <= self._count or out is None:
+            raise ValueError(f"batches {first} to {stop} of {self._count}")
         with cython.nogil:
-            while batch < self._count:
+            while batch < stop:
                 out.mark()
                 problem = self._decode_batch(batch, out)
                 if problem != SOUND:

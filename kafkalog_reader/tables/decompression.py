@@ -19,7 +19,7 @@ from kafkalog_reader.tables.arrow_arrays import texts
 from kafkalog_reader.tables.recycled_memory import allocate
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     import numpy as np
     import pyarrow as pa
@@ -44,6 +44,8 @@ _STEP: Final = 1 << 17
 _SCRATCH: Final = 2 << 20
 _lz4_block_into: Final = cramjam.lz4.decompress_block_into
 _snappy_block_into: Final = cramjam.snappy.decompress_raw_into
+Block = tuple[int, int, int, int]
+"""Shape, start, stop, and the most bytes that come out."""
 _LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
     zstandard.ZstdError,
     cramjam.DecompressionError,
@@ -77,6 +79,25 @@ class Limits:
         return min(self.batch_bytes, max(self.ratio_from_bytes, self.ratio * compressed_size))
 
 
+def _not_simple(_payload: memoryview, _room: memoryview, _bound: int) -> int | None:
+    return None
+
+
+def _copy_stored(payload: memoryview, room: memoryview, bound: int) -> int:
+    room[:bound] = payload
+    return bound
+
+
+def _decompress_lz4_block(block: memoryview, room: memoryview, bound: int) -> int:
+    count: int = _lz4_block_into(block, room, output_len=bound)
+    return count
+
+
+def _decompress_snappy_block(block: memoryview, room: memoryview, bound: int) -> int:
+    count: int = _snappy_block_into(block, room[:bound])
+    return count
+
+
 class Decompressor:
     """Decompresses payloads behind each other into one buffer that is used again and again.
 
@@ -91,6 +112,14 @@ class Decompressor:
         self._never_too_much = limits.largest_output(0)
         self._usual_size = 1 << 16
         self._zstd = zstandard.ZstdDecompressor(max_window_size=limits.zstd_window)
+        self._simple: dict[int, Callable[[memoryview, memoryview, int], int | None]] = {
+            codes.SHAPE_OTHER: _not_simple,
+            codes.SHAPE_STORED: _copy_stored,
+            codes.SHAPE_LZ4_BLOCK: _decompress_lz4_block,
+            codes.SHAPE_SNAPPY_BLOCK: _decompress_snappy_block,
+            codes.SHAPE_ZSTD_FRAME: self._simple_zstd,
+            codes.SHAPE_GZIP: self._simple_gzip,
+        }
         self._codecs: dict[int, Callable[[memoryview, LogPosition], None]] = {
             0: self._append,
             1: self._append_gzip,
@@ -104,6 +133,11 @@ class Decompressor:
         """Everything decompressed since ``clear``; valid until the next payload."""
         return self._view[: self.size]
 
+    @property
+    def scratch(self) -> memoryview:
+        """What ``buffer`` is the start of: the same object until a payload takes more room."""
+        return self._view
+
     def clear(self) -> None:
         """Forget what was decompressed, and memory that only one giant batch needed."""
         self.size = 0
@@ -111,47 +145,59 @@ class Decompressor:
             self._view = memoryview(allocate(_SCRATCH)).cast("B")
 
     def add_simple(self, shape: int, payload: memoryview, bound: int) -> bool:
-        """Append what a payload of a known shape decompresses to, in one call of a library.
+        """Append what one payload of a known shape decompresses to; see ``add_blocks``."""
+        return self.add_blocks(payload, iter([(shape, 0, len(payload), bound)]), [], 0)
+
+    def add_blocks(
+        self, buffer: memoryview, blocks: Iterator[Block], ends: list[int], enough: int
+    ) -> bool:
+        """Append what payloads of known shapes decompress to, one call of a library each.
 
         Args:
-            shape: ``codes.SHAPE_…``.
-            payload: the only block.
-            bound: the most bytes that come out.
+            buffer: holds the payloads.
+            blocks: of each payload the shape (``codes.SHAPE_…``), where its only block starts and
+                stops, and the most bytes that come out; taken until there are ``enough``.
+            ends: receives ``size`` after each payload.
+            enough: stop once ``size`` is as large.
 
         Returns:
-            whether it worked; otherwise nothing is appended, and ``add`` says why.
+            False when the last block taken did not work: nothing of it is appended, and ``add``
+            says why.
         """
-        size = self.size
         scratch = self._view
-        free = min(len(scratch) - size, self._never_too_much)
-        if bound > free:
-            return False
+        size, capacity = self.size, len(scratch)
         try:
-            if shape == codes.SHAPE_LZ4_BLOCK:
-                self.size += _lz4_block_into(payload, scratch[size:], output_len=bound)
-            elif shape == codes.SHAPE_SNAPPY_BLOCK:
-                self.size += _snappy_block_into(payload, scratch[size : size + bound])
-            elif shape == codes.SHAPE_ZSTD_FRAME and bound > 0:  # 0 is not what it seems to say
-                most = min(bound, self._usual_size)  # allocated, whatever comes out
-                content = self._zstd.decompress(payload, max_output_size=most)
-                self.size += len(content)
-                scratch[size : self.size] = content
-            elif shape == codes.SHAPE_GZIP:
-                member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
-                content = member.decompress(payload, free)
-                if not member.eof or member.unused_data:
+            for shape, start, stop, bound in blocks:
+                if bound > capacity - size or bound > self._never_too_much:
                     return False
-                self.size += len(content)
-                scratch[size : self.size] = content
-            elif shape == codes.SHAPE_STORED:
-                self.size += bound
-                scratch[size : self.size] = payload
-            else:
-                return False
+                count = self._simple[shape](buffer[start:stop], scratch[size:], bound)
+                if count is None:
+                    return False
+                size += count
+                ends.append(size)
+                if size >= enough:
+                    break
         except _LIBRARY_ERRORS:
-            self.size = size
             return False
+        finally:
+            self.size = size
         return True
+
+    def _simple_zstd(self, frame: memoryview, room: memoryview, bound: int) -> int | None:
+        if bound == 0:  # not what it seems to say
+            return None
+        most = min(bound, self._usual_size)  # allocated, whatever comes out
+        content = self._zstd.decompress(frame, max_output_size=most)
+        room[: len(content)] = content
+        return len(content)
+
+    def _simple_gzip(self, payload: memoryview, room: memoryview, _bound: int) -> int | None:
+        member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
+        content = member.decompress(payload, min(len(room), self._never_too_much))
+        if not member.eof or member.unused_data:
+            return None
+        room[: len(content)] = content
+        return len(content)
 
     def add(self, codec: int, payload: memoryview, where: LogPosition) -> int:
         """Append what a payload decompresses to, and say how many bytes that is.
@@ -178,7 +224,7 @@ class Decompressor:
         if size > len(self._view) - self.size:
             needed = max(self.size + size, 2 * len(self._view))
             grown = memoryview(allocate(needed)).cast("B")
-            grown[: self.size] = self.buffer
+            grown[: self.size] = self._view[: self.size]
             self._view = grown
         return self._view[self.size :]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +14,7 @@ from kafkalog_reader.tables.batch_scan import CODEC_MASK, HEADER_SIZE
 from kafkalog_reader.tables.decompression import Decompressor, Limits
 from kafkalog_reader.tables.messages import MessageReader
 from kafkalog_reader.tables.record_columns import LARGEST_COLUMN, RecordColumns
+from kafkalog_reader.tables.recycled_memory import room_for
 from kafkalog_reader.tables.selected_batches import batch_position
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.tables.batch_scan import BatchRun
     from kafkalog_reader.tables.damage import Damage
+    from kafkalog_reader.tables.decompression import Block
     from kafkalog_reader.tables.log_unit import SegmentSlice
 
 ROWS: Final = 65_536
@@ -34,28 +35,38 @@ DECOMPRESSED_TOGETHER: Final = 512 << 10
 """Bytes decompressed before they are decoded: they should still be in the second-level cache."""
 
 
-@dataclass(slots=True)
 class _Payloads:
     """Batches whose uncompressed records lie in one buffer, as ``UncompressedBatches`` wants."""
 
-    run: BatchRun
-    payload_position: NDArray[np.int64]
-    payload_size: NDArray[np.int64]
-    row_end: NDArray[np.int64] = field(init=False)
-    problem: NDArray[np.int32] = field(init=False)
-    problem_position: NDArray[np.int64] = field(init=False)
+    __slots__ = (
+        "payload_position", "payload_size", "problem", "problem_position", "row_end", "run"
+    )  # fmt: skip
 
-    def __post_init__(self) -> None:
-        self.row_end = np.empty(self.run.count, np.int64)
-        self.problem = np.zeros(self.run.count, np.int32)
-        self.problem_position = np.zeros(self.run.count, np.int64)
+    def __init__(
+        self, run: BatchRun, payload_position: NDArray[np.int64], payload_size: NDArray[np.int64]
+    ) -> None:
+        self.run = run
+        self.payload_position = payload_position
+        self.payload_size = payload_size
+        _, self.row_end = room_for(np.int64, run.count)
+        _, self.problem = room_for(np.int32, run.count)
+        _, self.problem_position = room_for(np.int64, run.count)
 
     @classmethod
-    def behind_each_other(cls, run: BatchRun, ends: list[int]) -> _Payloads:
-        """Payloads that fill a buffer from its start, each up to the next of ``ends``."""
-        stops = np.array(ends, np.int64)
-        starts = np.concatenate([np.zeros(1, np.int64), stops[:-1]])
-        return cls(run, starts, stops - starts)
+    def in_window(cls, run: BatchRun) -> _Payloads:
+        """Payloads where they lie in the run's window."""
+        _, position = room_for(np.int64, run.count)
+        _, size = room_for(np.int64, run.count)
+        np.subtract(run.position, run.window_position - HEADER_SIZE, out=position)
+        np.subtract(run.size_in_bytes, HEADER_SIZE, out=size)
+        return cls(run, position, size)
+
+    def put_behind_each_other(self, first: int, ends: list[int]) -> None:
+        """Batches from ``first`` on fill a buffer from its start, each up to the next end."""
+        stop = first + len(ends)
+        starts = self.payload_position[first:stop]
+        starts[0], starts[1:] = 0, ends[:-1]
+        np.subtract(ends, starts, out=self.payload_size[first:stop])
 
     def __getattr__(self, name: str) -> Any:  # noqa: ANN401  the header's columns
         return getattr(self.run, name)
@@ -70,23 +81,26 @@ class DecodedRecords:
 
     def __init__(self, columns: RecordColumns) -> None:
         self.columns = columns
-        self._runs: list[BatchRun] = []
-        self._counts: list[NDArray[np.int64]] = []
+        self._parts: list[tuple[_Payloads, int, int]] = []
 
-    def came_from(self, run: BatchRun, counts: NDArray[np.int64]) -> None:
-        """Note that the next rows are so many of each batch of ``run``."""
-        self._runs.append(run)
-        self._counts.append(counts)
+    def came_from(self, payloads: _Payloads, first: int, stop: int) -> None:
+        """Note that the rows from the last ones on are those of some batches of a run."""
+        if self._parts and self._parts[-1][0] is payloads:
+            first = self._parts.pop()[1]
+        self._parts.append((payloads, first, stop))
 
     def of_batches(self, name: str) -> NDArray[Any]:
         """A header column, one entry a batch."""
-        return np.concatenate([getattr(run, name) for run in self._runs])
+        return np.concatenate(
+            [getattr(payloads.run, name)[first:stop] for payloads, first, stop in self._parts]
+        )
 
     def of_records(self, of_batches: NDArray[Any]) -> NDArray[Any]:
         """One entry a batch made one entry a record."""
         if len(of_batches) and (of_batches == of_batches[0]).all():
             return np.full(self.columns.rows, of_batches[0], of_batches.dtype)
-        return np.repeat(of_batches, np.concatenate(self._counts))
+        ends = [payloads.row_end[first:stop] for payloads, first, stop in self._parts]
+        return np.repeat(of_batches, np.diff(np.concatenate(ends), prepend=0))
 
 
 class RecordDecoder:
@@ -126,12 +140,11 @@ class RecordDecoder:
             yield from self._add_messages(run)
             return
         if not (run.attributes & CODEC_MASK).any():
-            position = run.position - run.window_position + HEADER_SIZE
-            size = run.size_in_bytes.astype(np.int64) - HEADER_SIZE
-            yield from self._decode(run.buffer, _Payloads(run, position, size))
+            payloads = _Payloads.in_window(run)
+            batches = records.UncompressedBatches(run.buffer, payloads)
+            yield from self._decode(batches, payloads, 0, run.count)
             return
-        for payloads in self._decompress(run):
-            yield from self._decode(self._decompressor.buffer, payloads)
+        yield from self._decompress(run)
 
     def _add_messages(self, run: BatchRun) -> Iterator[DecodedRecords]:
         """Decode a run with messages of magic 0 or 1 in it."""
@@ -144,7 +157,8 @@ class RecordDecoder:
                 continue
             for made in self._messages.rewritten(part):
                 payloads = _Payloads(made.run, made.payload_position, made.payload_size)
-                yield from self._decode(made.source, payloads)
+                batches = records.UncompressedBatches(made.source, payloads)
+                yield from self._decode(batches, payloads, 0, made.run.count)
 
     def flush(self) -> Iterator[DecodedRecords]:
         """Yield what is left, if anything is."""
@@ -152,46 +166,61 @@ class RecordDecoder:
             yield self._decoded
         self._decoded = None
 
-    def _decompress(self, run: BatchRun) -> Iterator[_Payloads]:
-        """Decompress batch by batch; yield some whenever they are enough for a kernel call."""
+    def _decompress(self, run: BatchRun) -> Iterator[DecodedRecords]:
+        """Decompress batch by batch; decode whenever they are enough for a kernel call."""
         decompressor = self._decompressor
-        starts = run.position - run.window_position + HEADER_SIZE
-        stops = starts + run.size_in_bytes - HEADER_SIZE
+        payloads = _Payloads.in_window(run)
+        starts = payloads.payload_position.copy()
+        stops = starts + payloads.payload_size
         numbers = run.attributes & CODEC_MASK
         shapes = np.empty(run.count, np.int32)
         bounds = np.empty(run.count, np.int64)
         block_starts, block_stops = starts.copy(), stops.copy()
         payload_shapes.find_shapes(run.buffer, numbers, block_starts, block_stops, shapes, bounds)
-        buffer = run.buffer
+        blocks = zip(
+            shapes.tolist(),
+            block_starts.tolist(),
+            block_stops.tolist(),
+            bounds.tolist(),
+            strict=True,
+        )
+        scratch = decompressor.scratch
+        batches = records.UncompressedBatches(scratch, payloads)
         first = 0
-        ends: list[int] = []
+        while first < run.count:
+            ends, damage = self._gather(run, first, blocks, starts, stops)
+            if decompressor.scratch is not scratch:  # it took a larger one
+                scratch = decompressor.scratch
+                batches = records.UncompressedBatches(scratch, payloads)
+            if ends:
+                payloads.put_behind_each_other(first, ends)
+                yield from self._decode(batches, payloads, first, first + len(ends))
+            if damage is not None:
+                raise damage
+            first += len(ends)
+
+    def _gather(
+        self,
+        run: BatchRun,
+        first: int,
+        blocks: Iterator[Block],
+        starts: NDArray[np.int64],
+        stops: NDArray[np.int64],
+    ) -> tuple[list[int], CorruptRecordError | None]:
+        """Decompress batches from ``first`` on until they are enough, or until one is damaged."""
+        decompressor = self._decompressor
         decompressor.clear()
-        for number, (shape, start, stop, bound) in enumerate(
-            zip(
-                shapes.tolist(),
-                block_starts.tolist(),
-                block_stops.tolist(),
-                bounds.tolist(),
-                strict=True,
-            )
-        ):
-            if not decompressor.add_simple(shape, buffer[start:stop], bound):
-                payload = buffer[starts[number] : stops[number]]
+        ends: list[int] = []
+        while first + len(ends) < run.count and decompressor.size < DECOMPRESSED_TOGETHER:
+            if not decompressor.add_blocks(run.buffer, blocks, ends, DECOMPRESSED_TOGETHER):
+                number = first + len(ends)
                 try:
+                    payload = run.buffer[starts[number] : stops[number]]
                     self._decompress_with_care(run, number, payload)
-                except CorruptRecordError:
-                    if ends:  # what comes before the damage is still read
-                        part = run.taken(slice(first, number))
-                        yield _Payloads.behind_each_other(part, ends)
-                    raise
-            ends.append(decompressor.size)
-            if decompressor.size >= DECOMPRESSED_TOGETHER:
-                yield _Payloads.behind_each_other(run.taken(slice(first, number + 1)), ends)
-                decompressor.clear()
-                first, ends = number + 1, []
-        if ends:
-            part = run.taken(slice(first, run.count)) if first else run
-            yield _Payloads.behind_each_other(part, ends)
+                except CorruptRecordError as damage:
+                    return ends, damage
+                ends.append(decompressor.size)
+        return ends, None
 
     def _decompress_with_care(self, run: BatchRun, number: int, payload: memoryview) -> None:
         """Decompress one batch step by step; one that does not decompress has no records."""
@@ -204,28 +233,22 @@ class RecordDecoder:
             where = batch_position(self._piece, run, number)
             self._damage.left_out(CorruptRecordError(error.problem, where))
 
-    def _decode(self, source: memoryview, payloads: _Payloads) -> Iterator[DecodedRecords]:
-        batches = records.UncompressedBatches(source, payloads)
-        first = 0
-        while first < payloads.run.count:
+    def _decode(
+        self, batches: records.UncompressedBatches, payloads: _Payloads, first: int, stop: int
+    ) -> Iterator[DecodedRecords]:
+        while first < stop:
             decoded = self._decoded or self._with_room(payloads, first)
             self._decoded = decoded
-            row_start = decoded.columns.rows
-            stop = batches.decode(first, decoded.columns.kernel)
-            if stop > first:
-                ends = payloads.row_end[first:stop]
-                part = slice(first, stop)
-                everything = stop - first == payloads.run.count
-                decoded.came_from(
-                    payloads.run if everything else payloads.run.taken(part),
-                    np.diff(ends, prepend=row_start),
-                )
-                self._report(payloads, first, stop)
-            if stop < payloads.run.count:
+            was_empty = decoded.columns.rows == 0
+            reached = batches.decode(first, stop, decoded.columns.kernel)
+            if reached > first:
+                decoded.came_from(payloads, first, reached)
+                self._report(payloads, first, reached)
+            if reached < stop:
                 yield from self.flush()
-                if stop == first and row_start == 0:
+                if reached == first and was_empty:
                     self._decoded = self._with_room(payloads, first, headers=decoded)
-            first = stop
+            first = reached
 
     def _with_room(
         self, payloads: _Payloads, batch: int, headers: DecodedRecords | None = None
@@ -240,6 +263,8 @@ class RecordDecoder:
         )
 
     def _report(self, payloads: _Payloads, first: int, stop: int) -> None:
+        if not payloads.problem[first:stop].any():
+            return
         for batch in np.flatnonzero(payloads.problem[first:stop]) + first:
             problem = codes.PROBLEMS[int(payloads.problem[batch])]
             inside = int(payloads.problem_position[batch])

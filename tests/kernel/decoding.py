@@ -54,7 +54,8 @@ def batch_columns(headers, payloads: list[tuple[int, int]]) -> SimpleNamespace:
 def decode(kernel, source: bytes, batches, *, rows=512, size=1 << 16, headers=256, first=0):
     """Decode every column of every batch."""
     room = Room(kernel, rows, size, headers)
-    stopped_at = kernel.records.UncompressedBatches(source, batches).decode(first, room.columns)
+    uncompressed = kernel.records.UncompressedBatches(source, batches)
+    stopped_at = uncompressed.decode(first, len(batches.row_end), room.columns)
     return Decoded(
         room.rows(),
         batches.row_end.tolist(),
