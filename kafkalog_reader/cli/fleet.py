@@ -32,6 +32,8 @@ _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
 _NARROWEST: Final = 60
 _WIDEST: Final = 120
+_LEAST: Final = (1, 0, 0, "", 0)
+"""Sorts behind every partition."""
 _COLOURS: Final = {
     Style.LOST: "red",
     Style.ATTENTION: "yellow",
@@ -78,10 +80,13 @@ class Fleet:
         self.partitions += 1
         if not audit.is_metadata:  # its replicas are also on controllers, which are no brokers
             self._brokers.update((audit.cluster_id, replica.name) for replica in audit.replicas)
+        is_sound_metadata = audit.is_metadata and not any(each.severity in "CHM" for each in found)
         entry = _entry(audit, found)
+        if is_sound_metadata:  # whatever its verdict: the quorum sees to it
+            entry = entry._replace(order=_LEAST)
         if self._worst is None or entry.order < self._worst[0].order:
             self._worst = (entry, audit, found)
-        if audit.is_metadata and not any(each.severity in "CHM" for each in found):
+        if is_sound_metadata:
             self._metadata += 1
             return
         is_single = len(audit.replicas) == 1 and audit.verdict is Verdict.CONSISTENT

@@ -76,18 +76,19 @@ def replica_diff(
         partitions=frozenset(partition) if chosen["partition"] else None,
     )
     evidence = discover(paths, follow_links=follow_links)
+    is_json = output_format == "json"
     links = ["--follow-links"] if follow_links else []
     fleet = Fleet(command=["replica-diff", *paths, *links], verbose=verbose)
     outcome = Outcome()
     try:
-        for audit in _audits(evidence, request, fleet, rows_on_stdout=output_format == "json"):
+        for audit in _audits(evidence, request, fleet, rows_on_stdout=verbose or is_json):
             found = findings_of(audit)
             outcome.add(audit, found)
             fleet.add(audit, found)
-            if output_format == "json":
+            if is_json:
                 _write_json(audit, found)
     finally:  # after Ctrl-C too: what it has
-        if output_format == "text":
+        if not is_json:
             fleet.write()
     if fleet.partitions == 0:
         from kafkalog_reader.errors import UsageError

@@ -213,6 +213,22 @@ def test_quorum_decides_where_metadata_logs_part(diff: Run, tmp_path: Path) -> N
     assert "rank" not in out
 
 
+def test_a_fork_is_worse_than_what_the_quorum_decides(diff: Run, tmp_path: Path) -> None:
+    ours, theirs = f"{AB} c@2/e1", f"{AB} f@2/e2"
+    topics = ("__cluster_metadata", "t")
+    cluster(
+        tmp_path,
+        {
+            0: [replica(ours, epochs="0:0 1:2", topic=topic) for topic in topics],
+            1: [replica(theirs, epochs="0:0 2:2", topic=topic) for topic in topics],
+        },
+    )
+    code, out, _ = diff(tmp_path)
+    assert code == 1
+    assert out.splitlines()[0] == "2 partitions, 2 brokers: 1 forked, cluster metadata sound"
+    assert out.splitlines()[2].startswith("t-0: FORKED at offset 2")
+
+
 def test_damaged_metadata_log_is_found(diff: Run, tmp_path: Path) -> None:
     roots = cluster(tmp_path, {0: replica(AB, topic="__cluster_metadata")})
     flip(roots[0] / "__cluster_metadata-0" / SEGMENT, -1)
