@@ -130,8 +130,8 @@ def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
 
 def _ends_broker(metadata: bytes) -> bool:
     """Whether this damage is a missing line or an id of another shape, which nobody catches."""
-    lines = _LINE_END.split(metadata)
-    if len(lines) < 2 or not lines[0]:
+    lines = _lines(metadata)
+    if len(lines) < 2:
         return True
     values = [_SEPARATOR.split(line) for line in lines[:2]]
     if any(len(value) != 2 for value in values) or not _INTEGER.fullmatch(values[0][1]):
@@ -161,9 +161,7 @@ def _read(root: LogDirectory, name: str) -> dict[TopicPartition, int]:
 
 
 def _entries(content: bytes, width: int) -> list[list[bytes]]:
-    lines = _LINE_END.split(content)
-    if lines[-1] == b"":
-        lines.pop()
+    lines = _lines(content)
     if not lines:
         return []
     if _head(lines[0], 1) != 0:
@@ -184,6 +182,13 @@ def _entries(content: bytes, width: int) -> list[list[bytes]]:
     if len(entries) != count:
         raise _Malformed(f"line 2 announces {count} entries, found {len(entries)}")
     return entries
+
+
+def _lines(content: bytes) -> list[bytes]:
+    lines = _LINE_END.split(content)
+    if lines[-1] == b"":  # a terminator at the very end starts no further line
+        lines.pop()
+    return lines
 
 
 def _head(line: bytes, number: int) -> int:

@@ -217,11 +217,7 @@ def read_next_offset(segment: LoadingSegment, progress: Progress) -> int:
     if segment.recovered is not None:
         return segment.recovered.next_offset
     target, position = last_entry_lookup(segment.files, follow_links=segment.follow_links)
-    if position < 0:
-        raise StartFailure(
-            f"{LogPosition(shown(segment.files.path('index')))}: "
-            f"its last entry points to position {position}"
-        )
+    position = max(position, 0)  # LogSegment#translateOffset takes an entry below 0 for the start
     if position >= segment.size_in_bytes:
         return segment.base_offset
     found, next_offset = False, segment.base_offset

@@ -98,10 +98,9 @@ def _compared(case: Case, base: list[bytes]) -> Iterator[tuple[str, Any, Any]]:
     answer = case.seen["offsets"].get(case.partition)
     log_end = None if answer is None or case.is_aside else answer[1]
     yield "log end", prediction.log_end_offset_after_start, log_end
-    if not case.seen["cameUp"]:
+    if not case.seen["cameUp"] or prediction.loaded is None:
         return
     yield "segments read", set(prediction.segments_read), _segments_read(case)
-    assert prediction.loaded is not None
     log = prediction.loaded.log
     if not case.is_aside:
         yield "log start", log.log_start_offset, answer[0]
