@@ -9,8 +9,8 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 LAYERS = (
-    "errors", "format", "io", "kernel", "tables", "audits", "registry", "report", "cli",
-    "spark_datasource",
+    "errors", "format", "io", "kernel", "tables", "audits", "registry", "salvage", "report",
+    "cli", "spark_datasource",
 )  # fmt: skip
 MODULES = sorted(
     path.relative_to(ROOT).as_posix()

@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "tables": "kafkalog_reader.cli.tables:tables_command",
     "dump": "kafkalog_reader.cli.dump:dump_command",
     "inspect": "kafkalog_reader.cli.inspect:inspect_command",
+    "salvage": "kafkalog_reader.cli.salvage:salvage_command",
 }
 
 

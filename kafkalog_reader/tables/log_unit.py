@@ -66,7 +66,7 @@ def log_units(directories: Iterable[PartitionDirectory], request: ReadRequest) -
     gathered: list[SegmentSlice] = []
     size = 0
     for directory in directories:
-        for piece in _slices(directory, request):
+        for piece in slices_of(directory, request):
             length = piece.stop - piece.start
             is_full = size + length > request.max_partition_bytes or len(gathered) == MOST_SLICES
             if gathered and is_full:
@@ -85,7 +85,8 @@ def log_start_offset(directory: PartitionDirectory, first_base_offset: int) -> i
     return max(first_base_offset, checkpointed.get(key, 0))
 
 
-def _slices(directory: PartitionDirectory, request: ReadRequest) -> Iterator[SegmentSlice]:
+def slices_of(directory: PartitionDirectory, request: ReadRequest) -> Iterator[SegmentSlice]:
+    """Yield one replica's byte ranges in order; see ``log_units``."""
     found = [segment for segment in segments(directory) if segment.log_size is not None]
     lower, upper = request.offsets_of(directory.topic, directory.partition)
     if request.log_range_only and found:

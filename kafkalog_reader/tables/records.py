@@ -77,13 +77,22 @@ class RecordsTable(Table):
         assert isinstance(unit, LogUnit)
         schema = self.projected(request)
         for piece in unit.slices:
-            yield from _read_slice(piece, schema, request, progress)
+            yield from read_slice(piece, schema, request, Damage(request.mode), progress)
 
 
-def _read_slice(
-    piece: SegmentSlice, schema: pa.Schema, request: ReadRequest, progress: Progress
+def read_slice(
+    piece: SegmentSlice,
+    schema: pa.Schema,
+    request: ReadRequest,
+    damage: Damage,
+    progress: Progress = no_progress,
 ) -> Iterator[pa.RecordBatch]:
-    damage = Damage(request.mode)
+    """Yield the records of one slice, in the columns of ``schema``; ``damage`` decides on damage.
+
+    Raises:
+        LocatedError: what ``damage`` raises; the records before it are yielded first.
+        UnreadableFileError: the file cannot be opened or read.
+    """
     decoder = RecordDecoder(frozenset(schema.names), piece, damage)
     rows = _Rows(piece, schema, request)
     try:

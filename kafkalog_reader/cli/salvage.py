@@ -1,0 +1,139 @@
+"""``kafkalog salvage``: what can still be read, as Parquet or as logs that a broker loads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafkalog_reader.cli.options import (
+    follow_links_option,
+    paths_argument,
+    selected,
+    selection_options,
+)
+from kafkalog_reader.cli.printable import plural
+from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
+from kafkalog_reader.errors import UsageError
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.salvage.manifest import SalvagedPartition
+    from kafkalog_reader.salvage.segments import Receiver
+    from kafkalog_reader.tables.request import ReadRequest
+
+
+@click.command("salvage", short_help="What can still be read, as Parquet or as a log to load.")
+@paths_argument
+@click.option(
+    "--output", metavar="DIR", required=True, help="A folder, new or empty, not among the inputs."
+)
+@click.option("--as-segments", is_flag=True, help="Logs for a broker of another cluster to load.")
+@click.option(
+    "--topic-id",
+    "topic_ids",
+    metavar="[TOPIC=]ID",
+    multiple=True,
+    help="The topic's id in the cluster that receives it; repeatable.",
+)
+@click.option(
+    "--leader-epoch",
+    metavar="N",
+    type=click.IntRange(0, 2**31 - 1),
+    default=0,
+    show_default=True,
+    help="Of every batch; no greater than the partition's there.",
+)
+@selection_options
+@click.option(
+    "--replica",
+    metavar="REPLICA",
+    default="best",
+    show_default=True,
+    help="Which copies: best, broker:N, or all (Parquet only).",
+)
+@follow_links_option
+@verbose_option()
+def salvage_command(
+    paths: tuple[str, ...], output: str, as_segments: bool, topic_ids: tuple[str, ...],
+    leader_epoch: int, topic: tuple[str, ...], partition: tuple[int, ...], replica: str,
+    follow_links: bool,
+) -> int:  # fmt: skip
+    """Write everything readable of damaged logs into a new folder. Inputs stay as they are.
+
+    \b
+    Example:
+      kafkalog salvage /mnt/b1 --topic orders --output /restore/orders
+      kafkalog salvage /mnt/b1 --topic orders --output /restore/orders \\
+          --as-segments --topic-id 5vLx2mWbQ7yT3hJ1cRk0pA
+
+    A folder a topic partition: Parquet with all columns of the table records, a file a segment; or
+    with --as-segments the partition directory of a stopped broker. Batches keep their payload byte
+    for byte; producers are taken out, and of transactions what was committed stays, as plain
+    records: docs/salvage.md says why, and how to hand it to a cluster. manifest.json says what was
+    left out, where and why.
+
+    The exit status is 1 when damage was left out.
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader import registry
+    from kafkalog_reader.io.discovery import discover
+
+    if as_segments and replica == "all":
+        raise UsageError("--as-segments makes one log of a partition: --replica best or broker:N")
+    if not as_segments and topic_ids:
+        raise UsageError("--topic-id is for --as-segments")
+    request = registry.request(
+        registry.table("records"), replica=replica, **selected(topic, partition)
+    )
+    evidence = discover(paths, follow_links=follow_links)
+    receiver = _receiver(topic_ids, leader_epoch, evidence, request) if as_segments else None
+    return _salvage(evidence, request, output, inputs=paths, receiver=receiver)
+
+
+def _salvage(evidence: Evidence, request: ReadRequest, output: str, **options: Any) -> int:  # noqa: ANN401  passed on
+    from kafkalog_reader.cli.progress import ReadProgress
+    from kafkalog_reader.salvage.run import salvage
+
+    left_out = 0
+    with ReadProgress() as progress:
+        session().how_far = lambda: f"{progress}; manifest.json says what is there"
+        for salvaged in salvage(evidence, request, output, progress=progress, **options):
+            left_out += salvaged.left_out.count
+            click.echo(_line(salvaged))
+    return FOUND if left_out else CLEAN
+
+
+def _line(salvaged: SalvagedPartition) -> str:
+    offsets = salvaged.offsets
+    found = f"{salvaged.name}: {plural(salvaged.records, 'record')}"
+    if offsets.first is not None:
+        found += f", offsets {offsets.first:,} to {offsets.last:,}"
+    if offsets.missing:
+        found += f", {offsets.missing:,} of them not there"
+    places = salvaged.left_out.count
+    return f"{found}; {plural(places, 'damaged place')} left out" if places else found
+
+
+def _receiver(
+    topic_ids: tuple[str, ...], leader_epoch: int, evidence: Evidence, request: ReadRequest
+) -> Receiver:
+    from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes, uuid_text
+    from kafkalog_reader.salvage.segments import Receiver
+
+    topics = {d.topic for d in evidence.partition_directories(request) if d.topic is not None}
+    found: dict[str, str] = {}
+    for given in topic_ids:
+        name, equals, topic_id = given.rpartition("=")
+        try:
+            topic_id = uuid_text(uuid_bytes(topic_id))
+        except ValueError as error:
+            raise UsageError(f"--topic-id {given}: {error}") from error
+        if topic_id == ZERO_UUID:
+            raise UsageError(f"--topic-id {given}: the zero id names no topic")
+        if equals:
+            found[name] = topic_id
+        elif len(topics) == 1:
+            found[next(iter(topics))] = topic_id
+        else:
+            raise UsageError(f"--topic-id {given}: say TOPIC=ID, there are {len(topics)} topics")
+    return Receiver(topic_ids=found, leader_epoch=leader_epoch)

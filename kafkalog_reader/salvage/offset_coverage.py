@@ -1,0 +1,53 @@
+"""Which offsets a salvage holds, and which between them it does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+MOST_RANGES: Final = 1000
+"""A compacted log is full of gaps that are no loss."""
+
+
+@dataclass(slots=True)
+class OffsetCoverage:
+    """Offsets seen in rising order.
+
+    Attributes:
+        missing: offsets between the first and the last that nothing was kept of.
+        missing_ranges: the first of these ranges, both ends inclusive.
+    """
+
+    first: int | None = None
+    last: int | None = None
+    missing: int = 0
+    missing_ranges: list[tuple[int, int]] = field(default_factory=list)
+
+    def add(self, base_offset: NDArray[np.int64], last_offset: NDArray[np.int64]) -> None:
+        """Take in batches, or records with the same array twice."""
+        if not len(base_offset):
+            return
+        if self.first is None or self.last is None:
+            self.first = int(base_offset[0])
+            self.last = self.first - 1
+        before = np.concatenate(([self.last], last_offset[:-1]))
+        gaps = np.flatnonzero(base_offset > before + 1)
+        if len(gaps):
+            self.missing += int((base_offset[gaps] - before[gaps] - 1).sum())
+            for gap in gaps[: MOST_RANGES - len(self.missing_ranges)].tolist():
+                self.missing_ranges.append((int(before[gap]) + 1, int(base_offset[gap]) - 1))
+        self.last = max(self.last, int(last_offset[-1]))
+
+    def as_json(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        return {
+            "firstOffset": self.first,
+            "lastOffset": self.last,
+            "missingOffsets": self.missing,
+            "missingOffsetRanges": [list(each) for each in self.missing_ranges],
+        }

@@ -1,0 +1,78 @@
+"""The folder that a salvage fills: new or empty, and never among the inputs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.salvage.manifest import MANIFEST
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+
+UNFINISHED = ".unfinished"
+
+
+class OutputFolder:
+    """Makes the folders of partitions; each gets its name when it is whole.
+
+    Raises:
+        UsageError: the folder holds something, lies in an input, or cannot be made.
+    """
+
+    def __init__(self, path: str, evidence: Evidence) -> None:
+        self.path = Path(os.path.realpath(path))
+        self._given = path
+        self._used: set[str] = set()
+        self._refuse(evidence)
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise self._cannot_write(error) from error
+
+    def begin(self, directory: PartitionDirectory) -> Path:
+        """Make the folder of a partition, under a name that says that it is not finished."""
+        name = "unnamed" if directory.topic is None else f"{directory.topic}-{directory.partition}"
+        number, free = 1, name
+        while free in self._used:  # a second replica, or a second cluster
+            number += 1
+            free = f"{name}~{number}"
+        self._used.add(free)
+        folder = self.path / f"{free}{UNFINISHED}"
+        try:
+            folder.mkdir()
+        except OSError as error:
+            raise self._cannot_write(error) from error
+        return folder
+
+    def finish(self, folder: Path) -> Path | None:
+        """Give a folder its name; one in which nothing is goes away again."""
+        if not any(folder.iterdir()):
+            folder.rmdir()
+            return None
+        return folder.rename(folder.with_name(folder.name.removesuffix(UNFINISHED)))
+
+    def write_manifest(self, text: str) -> None:
+        """Write the manifest: the last file of a salvage."""
+        (self.path / MANIFEST).write_text(text, encoding="utf-8")
+
+    def _refuse(self, evidence: Evidence) -> None:
+        inputs = [*(r.path for r in evidence.log_directories), *(d.path for d in evidence.given)]
+        for directory in inputs:
+            if self.path.is_relative_to(os.path.realpath(directory)):
+                raise UsageError(
+                    f"--output {shown(self._given)} lies in {shown(directory)}, which is an input: "
+                    "inputs are evidence and stay as they are"
+                )
+        if self.path.exists() and not self.path.is_dir():
+            raise UsageError(f"--output {shown(self._given)} is a file: name a folder")
+        if self.path.is_dir() and any(self.path.iterdir()):
+            raise UsageError(
+                f"--output {shown(self._given)} is not empty: a salvage overwrites nothing"
+            )
+
+    def _cannot_write(self, error: OSError) -> UsageError:
+        return UsageError(f"cannot write {shown(self._given)}: {error.strerror or error}")

@@ -1,0 +1,80 @@
+"""Record batches made to fit any cluster: another leader epoch, and no producer.
+
+A producer id belongs to the cluster that gave it out. In another one a new producer gets the same
+id some day, and would be refused because its first sequence does not follow the one in the log.
+Payloads stay byte for byte; a batch without a producer keeps its CRC too, because the leader epoch
+lies outside of what it covers. Source: Kafka 4.0, DefaultRecordBatch.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.kernel import record_batches
+from kafkalog_reader.tables.batch_scan import BatchRun
+from kafkalog_reader.tables.control_type import TRANSACTIONAL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+_LEADER_EPOCH: Final = np.arange(12, 16)
+_CRC: Final = np.arange(17, 21)
+_ATTRIBUTES: Final = np.arange(21, 23)
+_PRODUCER: Final = np.arange(43, 57)
+"""Producer id, producer epoch, base sequence: −1 each, which is all ones."""
+
+
+def standalone_batches(run: BatchRun, leader_epoch: int) -> tuple[NDArray[np.uint8], int]:
+    """Copy the batches of a run behind each other, rewritten.
+
+    Returns:
+        The bytes, and how many batches lost a producer. Batches of magic 0 and 1 know neither
+        leader epoch nor producer, and are copied as they are.
+    """
+    content, starts = _behind_each_other(run)
+    is_v2 = run.magic == 2
+    _put(content, starts[is_v2], _LEADER_EPOCH, np.full(int(is_v2.sum()), leader_epoch, ">i4"))
+    produced = np.flatnonzero(is_v2 & (run.producer_id != -1))
+    if len(produced):
+        at = starts[produced]
+        content[at[:, None] + _PRODUCER] = 0xFF
+        attributes = run.attributes[produced] & ~np.int16(TRANSACTIONAL)
+        _put(content, at, _ATTRIBUTES, attributes.astype(">i2"))
+        _put(content, at, _CRC, _crcs(content, run.count)[produced].astype(">u4"))
+    return content, len(produced)
+
+
+def _behind_each_other(run: BatchRun) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    window = np.frombuffer(run.buffer, np.uint8)
+    begins = run.position - run.window_position
+    ends = begins + run.size_in_bytes
+    cuts = np.flatnonzero(begins[1:] != ends[:-1]) + 1
+    firsts, lasts = np.append(0, cuts), np.append(cuts - 1, run.count - 1)
+    parts = [
+        window[begins[first] : ends[last]]
+        for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
+    ]
+    sizes = run.size_in_bytes.astype(np.int64)
+    return np.concatenate(parts), np.cumsum(sizes) - sizes
+
+
+def _put(
+    content: NDArray[np.uint8],
+    starts: NDArray[np.int64],
+    field: NDArray[np.int64],
+    values: NDArray[np.generic],
+) -> None:
+    content[starts[:, None] + field] = values.view(np.uint8).reshape(len(starts), len(field))
+
+
+def _crcs(content: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
+    """The CRC of every batch, by the kernel: it computes what it would compare."""
+    capacity = (count + 8) // 8 * 8
+    scanned = BatchRun.with_room(content.data, 0, capacity)
+    found, _end, _reason = record_batches.scan_batches(
+        content.data, 0, len(content), 0, True, scanned, capacity
+    )
+    assert found == count
+    return scanned.crc_computed[:count]
