@@ -1,10 +1,11 @@
 """Every error raised on purpose.
 
 KafkaLogError
-├── UsageError               an option, a table or a path that makes no sense; names the nearest known one
-├── LogLayoutError           a path that holds nothing Kafka would write, or a name Kafka would not use
+├── UsageError               an option, a table or a path that makes no sense; names the nearest
+├── LogLayoutError           a path or a name that Kafka would not have written
 ├── UnreadableFileError      the operating system refused or failed a read; says where
 ├── UnsupportedFormatError   Kafka's (or newer than we know), but not handled here; says where
+├── LimitReachedError        more bytes than a limit allows: sound or not, not looked at; says where
 └── CorruptLogError          bytes that contradict the format; always says where
     ├── CorruptRecordError
     ├── CorruptIndexError
@@ -16,6 +17,25 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 
+def shown(text: str) -> str:
+    """A name or path on one line that cannot act on a terminal, and that is valid UTF-8.
+
+    Control and bidirectional characters, and bytes that are no UTF-8, become backslash escapes.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        character if character.isprintable() else _escaped(character) for character in text
+    )
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    if 0xDC80 <= code <= 0xDCFF:  # os.fsdecode marks an undecodable byte so
+        return f"\\x{code - 0xDC00:02x}"
+    return character.encode("unicode_escape").decode("ascii")
+
+
 @dataclass(frozen=True, slots=True)
 class LogPosition:
     """A place in a log: the file, the byte in it, the Kafka offset where it is known."""
@@ -25,7 +45,7 @@ class LogPosition:
     offset: int | None = None
 
     def __str__(self) -> str:
-        text = self.file
+        text = shown(self.file)  # whoever named the file may have meant our terminal
         if self.position is not None:
             text += f" at position {self.position}"
         if self.offset is not None:
@@ -63,6 +83,10 @@ class UnreadableFileError(LocatedError):
 
 class UnsupportedFormatError(LocatedError):
     """The bytes at ``where`` are a format that this version does not read."""
+
+
+class LimitReachedError(LocatedError):
+    """The bytes at ``where`` become more than a limit allows: they may be sound, nobody looked."""
 
 
 class CorruptLogError(LocatedError):

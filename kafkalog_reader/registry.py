@@ -50,6 +50,7 @@ OPTIONS: Final[dict[str, str]] = {
     "include_control_records": "include_control_records",
     "log_range_only": "log_range_only",
     "max_partition_bytes": "max_partition_bytes",
+    "max_batch_bytes": "max_batch_bytes",
     "limit": "limit",
 }
 EVERY_TABLE: Final = frozenset({"topic", "partition", "broker", "mode", "limit"})
@@ -82,7 +83,7 @@ def request(table: Table, columns: Iterable[str] | None = None, **options: Any) 
         options: ``topic`` and ``partition`` and ``broker`` (one or several), ``from_offset``,
             ``to_offset`` (exclusive), ``from_time``, ``to_time`` (exclusive; datetime, ISO 8601
             text or milliseconds), ``limit``, ``mode``, ``replica``, ``include_control_records``,
-            ``log_range_only``, ``max_partition_bytes``.
+            ``log_range_only``, ``max_partition_bytes``, ``max_batch_bytes``.
 
     Raises:
         UsageError: an unknown option, column or value.

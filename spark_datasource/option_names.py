@@ -24,6 +24,7 @@ SOME_TABLES: Final = {
     "endingOffsets": "to_offset",
     "replica": "replica",
     "includeControlRecords": "include_control_records",
+    "maxBatchBytes": "max_batch_bytes",
 }
 RECORDS_ONLY: Final = "includeHeaders"
 KNOWN: Final = (*EVERY_TABLE, *SOME_TABLES, RECORDS_ONLY)

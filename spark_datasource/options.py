@@ -94,6 +94,7 @@ def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
         include_control_records=_flag(given, "includeControlRecords") if is_records else True,
         mode=_mode(given),
         max_partition_bytes=_size(given, "maxPartitionBytes", ReadRequest().max_partition_bytes),
+        max_batch_bytes=_size(given, "maxBatchBytes", 0) or None,
     )
 
 

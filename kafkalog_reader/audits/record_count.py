@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedFormatError
+from kafkalog_reader.errors import (
+    CorruptLogError,
+    LimitReachedError,
+    LogPosition,
+    UnsupportedFormatError,
+)
 from kafkalog_reader.format.record_batch import parse_batch_records
 from kafkalog_reader.format.record_batch_header import parse_record_batch_header
 from kafkalog_reader.io.partition_directory import segments
@@ -74,6 +79,6 @@ def _inside(run: BatchRun, index: int, first_offset: int, next_offset: int) -> i
     try:
         header = parse_record_batch_header(content, where)
         records = parse_batch_records(content, header, where)
-    except (CorruptLogError, UnsupportedFormatError):
+    except (CorruptLogError, LimitReachedError, UnsupportedFormatError):
         return min(max(0, int(run.records_count[index])), bounds[1] - bounds[0])
     return sum(bounds[0] <= base_offset + record.offset_delta < bounds[1] for record in records)

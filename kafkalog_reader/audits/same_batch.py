@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.difference import DifferenceKind
-from kafkalog_reader.errors import CorruptLogError, UnsupportedFormatError
+from kafkalog_reader.errors import CorruptLogError, LimitReachedError, UnsupportedFormatError
 from kafkalog_reader.format.record_batch import RecordBatch, parse_record_batch
 from kafkalog_reader.format.record_batch_header import CRC_COVERS_FROM
 
@@ -36,7 +36,7 @@ def differing_kind(
         return DifferenceKind.CONFLICT
     try:
         batches = [parse_record_batch(bytes(s.batch), s.place().where) for s in intact]
-    except (CorruptLogError, UnsupportedFormatError):
+    except (CorruptLogError, LimitReachedError, UnsupportedFormatError):
         return DifferenceKind.NOT_COMPARED
     return DifferenceKind.CLEANED if _records_agree(batches) else DifferenceKind.CONFLICT
 

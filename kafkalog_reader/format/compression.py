@@ -13,7 +13,11 @@ import zstandard
 from isal import igzip, isal_zlib
 
 from kafkalog_reader.errors import CorruptRecordError
-from kafkalog_reader.format.decompression_limit import MAX_DECOMPRESSED_SIZE, checked_size
+from kafkalog_reader.format.decompression_limit import (
+    DEFAULT_LIMITS,
+    checked_size,
+    window_too_large,
+)
 from kafkalog_reader.format.lz4_frame import compress_lz4_frame, decompress_lz4_frame
 from kafkalog_reader.format.snappy_stream import compress_snappy, decompress_snappy
 
@@ -24,7 +28,6 @@ if TYPE_CHECKING:
 
 _GZIP_MEMBER: Final[bytes] = b"\x1f\x8b\x08"
 _GZIP_WINDOW: Final[int] = 31  # 15 bits, and the gzip wrapper
-_ZSTD_MAX_WINDOW: Final[int] = 1 << 27  # zstd-jni's default limit, hence Kafka's
 # A zstd block of 4 bytes can say 128 KiB, and a payload can be a million gzip members: libraries
 # are fed little at a time, so that what one step yields and what it leaves unused stay small.
 _STEP: Final[int] = 512
@@ -66,7 +69,7 @@ def decompress(
     payload: bytes,
     where: LogPosition,
     *,
-    limit: int = MAX_DECOMPRESSED_SIZE,
+    limit: int | None = None,
     magic: int = 2,
 ) -> bytes:
     """Decompress the payload of a record batch, or the value of a wrapper message.
@@ -75,13 +78,15 @@ def decompress(
         codec: how it was compressed.
         payload: all of it.
         where: the place to name in errors.
-        limit: the most bytes that may come out.
+        limit: the most bytes that may come out; None is what ``Limits`` says by default.
         magic: of the batch or wrapper; the LZ4 frames of magic 0 have another header checksum.
 
     Raises:
         CorruptRecordError: the payload is not what the codec's writer makes.
-        UnsupportedFormatError: more than ``limit`` bytes come out.
+        LimitReachedError: more than ``limit`` bytes come out.
     """
+    if limit is None:
+        limit = DEFAULT_LIMITS.largest_output(len(payload))
     match codec:
         case Codec.NONE:
             return payload
@@ -124,7 +129,7 @@ def _decompress_gzip(payload: bytes, where: LogPosition, limit: int) -> bytes:
 
 def _decompress_zstd(payload: bytes, where: LogPosition, limit: int) -> bytes:
     """Decompress all frames, which fill the payload."""
-    decompressor = zstandard.ZstdDecompressor(max_window_size=_ZSTD_MAX_WINDOW)
+    decompressor = zstandard.ZstdDecompressor(max_window_size=DEFAULT_LIMITS.zstd_window)
 
     def another_begins(position: int) -> bool:
         return position < len(payload)
@@ -150,6 +155,9 @@ def _decompress_streams(
             try:
                 pieces.append(stream.decompress(step))
             except _LIBRARY_ERRORS as error:
+                refused = window_too_large(error, DEFAULT_LIMITS.zstd_window, where)
+                if refused is not None:
+                    raise refused from error
                 raise CorruptRecordError(f"does not decompress: {error}", where) from error
             size = checked_size(size + len(pieces[-1]), limit, where)
             position += len(step) - len(stream.unused_data)

@@ -83,7 +83,7 @@ def decompress_lz4_frame(
 
     Raises:
         CorruptRecordError: no frame that Kafka reads, a wrong checksum, or no end mark.
-        UnsupportedFormatError: more than ``limit`` bytes come out.
+        LimitReachedError: more than ``limit`` bytes come out.
     """
     frame = _parse_frame(payload, where, check_header=check_header)
     position = frame.blocks_start

@@ -42,7 +42,8 @@ def message_structures(content: bytes, where: LogPosition) -> Iterator[Structure
 
     Raises:
         CorruptRecordError: no message, cut short, or lengths or offsets contradict each other.
-        UnsupportedFormatError: another magic, an unknown codec, or too much to decompress.
+        UnsupportedFormatError: another magic, or an unknown codec.
+        LimitReachedError: too much to decompress.
     """
     entry = parse_message_entry(content, where)
     where = replace(where, offset=entry.base_offset)

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
 from kafkalog_reader.format.compression import Codec, compress, decompress
-from kafkalog_reader.format.decompression_limit import MAX_DECOMPRESSED_SIZE
 from kafkalog_reader.format.message import (
     MESSAGE_HEADER_0,
     build_message,
@@ -117,19 +116,20 @@ class MessageSet:
 
 
 def parse_message_set(
-    wrapper: Message, where: LogPosition, *, limit: int = MAX_DECOMPRESSED_SIZE
+    wrapper: Message, where: LogPosition, *, limit: int | None = None
 ) -> MessageSet:
     """Decompress a wrapper's value and check the chain of messages in it, not what they hold.
 
     Args:
         wrapper: a message whose attributes name a codec.
         where: its place; without an offset it gets the wrapper's.
-        limit: the most bytes that may come out.
+        limit: the most bytes that may come out; None is what ``Limits`` says by default.
 
     Raises:
         CorruptRecordError: no value, or one that does not decompress; no message in it, or a
             compressed one; lengths or offsets that contradict each other.
-        UnsupportedFormatError: an unknown codec or magic, or more than ``limit`` bytes come out.
+        UnsupportedFormatError: an unknown codec or magic.
+        LimitReachedError: more than ``limit`` bytes come out.
     """
     if where.offset is None:
         where = replace(where, offset=wrapper.offset)
@@ -164,13 +164,14 @@ def parse_message_set(
 
 
 def message_records(
-    message: Message, where: LogPosition, *, limit: int = MAX_DECOMPRESSED_SIZE
+    message: Message, where: LogPosition, *, limit: int | None = None
 ) -> Iterator[LegacyRecord]:
     """Yield the record that a message is, or those that a wrapper holds.
 
     Raises:
         CorruptRecordError: a negative offset; of a wrapper, see ``parse_message_set``.
-        UnsupportedFormatError: an unknown codec or magic, or more than ``limit`` bytes come out.
+        UnsupportedFormatError: an unknown codec or magic.
+        LimitReachedError: more than ``limit`` bytes come out.
     """
     if message.offset < 0:
         raise CorruptRecordError(f"offset {message.offset} is none of a log", where)
@@ -241,7 +242,7 @@ def build_wrapper(
     )
 
 
-def _decompressed(wrapper: Message, where: LogPosition, limit: int) -> bytes:
+def _decompressed(wrapper: Message, where: LogPosition, limit: int | None) -> bytes:
     codec_id = wrapper.codec_id
     if codec_id > max(Codec):
         raise UnsupportedFormatError(f"codec {codec_id}: messages know 0 to 3", where)

@@ -41,7 +41,8 @@ def parse_record_batch(content: bytes, where: LogPosition) -> RecordBatch:
 
     Raises:
         CorruptRecordError: cut short, a wrong CRC, or records that contradict the header.
-        UnsupportedFormatError: another magic, an unknown codec, or too much to decompress.
+        UnsupportedFormatError: another magic, or an unknown codec.
+        LimitReachedError: too much to decompress.
     """
     header = parse_record_batch_header(content, where)
     where = replace(where, offset=header.base_offset)
@@ -64,7 +65,8 @@ def parse_batch_records(
 
     Raises:
         CorruptRecordError: the payload or a record contradicts the format or the header.
-        UnsupportedFormatError: an unknown codec, or too much to decompress.
+        UnsupportedFormatError: an unknown codec.
+        LimitReachedError: too much to decompress.
     """
     if header.records_count == 0:  # an empty batch of the cleaner: nobody looks behind the header
         return ()
@@ -98,7 +100,8 @@ def batch_payload(content: bytes, header: RecordBatchHeader, where: LogPosition)
 
     Raises:
         CorruptRecordError: they do not decompress.
-        UnsupportedFormatError: an unknown codec, or too much to decompress.
+        UnsupportedFormatError: an unknown codec.
+        LimitReachedError: too much to decompress.
     """
     if header.codec_id > max(Codec):
         raise UnsupportedFormatError(f"codec {header.codec_id}: only 0 to 4 are known", where)

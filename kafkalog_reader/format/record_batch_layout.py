@@ -52,7 +52,8 @@ def record_batch_structures(content: bytes, where: LogPosition) -> Iterator[Stru
 
     Raises:
         CorruptRecordError: no batch, cut short, or a record contradicts its lengths.
-        UnsupportedFormatError: another magic, an unknown codec, or too much to decompress.
+        UnsupportedFormatError: another magic, or an unknown codec.
+        LimitReachedError: too much to decompress.
     """
     header = parse_record_batch_header(content, where)
     yield record_batch_header_structure(content, where)

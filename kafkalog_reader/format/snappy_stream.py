@@ -34,7 +34,7 @@ def decompress_snappy(payload: bytes, where: LogPosition, limit: int) -> bytes:
 
     Raises:
         CorruptRecordError: a block is cut short or is no snappy block.
-        UnsupportedFormatError: more than ``limit`` bytes would come out.
+        LimitReachedError: more than ``limit`` bytes would come out.
     """
     if len(payload) < HEADER_SIZE or not payload.startswith(STREAM_MAGIC):
         return _block(payload, where, limit, 0)

@@ -9,6 +9,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from kafkalog_reader.errors import shown as shown  # errors show names too
+
 _LIVE: Final = re.compile(r"([a-zA-Z0-9._-]{1,249})-([0-9]{1,20})", re.ASCII)
 _RENAMED: Final = re.compile(
     r"([a-zA-Z0-9._-]{1,249})-([0-9]{1,20})\.[^.\s]{1,64}-(delete|future|stray)", re.ASCII
@@ -92,22 +94,3 @@ def parse_snapshot_file_name(name: str) -> int | None:
 def segment_file_name(base_offset: int, kind: str, suffix: str | None = None) -> str:
     """The name that Kafka gives a segment's ``log``, ``index``, ``timeindex`` or ``txnindex``."""
     return f"{base_offset:020d}.{kind}" + (f".{suffix}" if suffix else "")
-
-
-def shown(text: str) -> str:
-    """A name or path on one line that cannot act on a terminal, and that is valid UTF-8.
-
-    Control and bidirectional characters, and bytes that are no UTF-8, become backslash escapes.
-    """
-    if text.isprintable():
-        return text
-    return "".join(
-        character if character.isprintable() else _escaped(character) for character in text
-    )
-
-
-def _escaped(character: str) -> str:
-    code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # os.fsdecode marks an undecodable byte so
-        return f"\\x{code - 0xDC00:02x}"
-    return character.encode("unicode_escape").decode("ascii")

@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.errors import CorruptRecordError, LogPosition, UnsupportedFormatError
+from kafkalog_reader.errors import (
+    CorruptRecordError,
+    LimitReachedError,
+    LogPosition,
+    UnsupportedFormatError,
+)
 from kafkalog_reader.format.control_record import parse_control_record_key
 from kafkalog_reader.format.record_batch import parse_record_batch
 
@@ -57,5 +62,5 @@ def _declared_type(run: BatchRun, row: int) -> int:
     try:
         records = parse_record_batch(content, where).records
         return NO_TYPE if not records else parse_control_record_key(records[0].key, where).type_id
-    except (CorruptRecordError, UnsupportedFormatError):
+    except (CorruptRecordError, LimitReachedError, UnsupportedFormatError):
         return NO_TYPE

@@ -6,7 +6,6 @@ the same slowly (``format.compression``), and tests compare the two.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import cramjam
@@ -14,6 +13,11 @@ import zstandard
 from isal import isal_zlib
 
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError
+from kafkalog_reader.format.decompression_limit import (
+    Limits,
+    checked_size,
+    window_too_large,
+)
 from kafkalog_reader.kernel import codes, payload_shapes
 from kafkalog_reader.tables.arrow_arrays import texts
 from kafkalog_reader.tables.recycled_memory import allocate
@@ -41,6 +45,7 @@ _LZ4_BLOCK_SIZE: Final = 1 << 16
 _LZ4_STORED: Final = 1 << 31
 _ONE_CALL: Final = 4 << 20  # within every limit
 _STEP: Final = 1 << 17
+_GZIP_STEP: Final = 1 << 12  # a million members must not mean a million copies of the rest
 _SCRATCH: Final = 2 << 20
 _lz4_block_into: Final = cramjam.lz4.decompress_block_into
 _snappy_block_into: Final = cramjam.snappy.decompress_raw_into
@@ -56,27 +61,6 @@ _LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
 def codec_names(numbers: NDArray[np.int16]) -> pa.StringArray:
     """Bits 0 to 2 of attributes as names."""
     return texts(_NAMES_OF_NUMBERS, numbers)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """How much one batch may decompress to: a few kilobytes can announce terabytes.
-
-    Attributes:
-        batch_bytes: of one batch; a batch of 133 MB was seen in the wild.
-        ratio, ratio_from_bytes: at most so many times the compressed size, where more than so
-            many bytes come out.
-        zstd_window: the largest window, zstd-jni's limit and hence Kafka's.
-    """
-
-    batch_bytes: int = 512 << 20
-    ratio: int = 1000
-    ratio_from_bytes: int = 16 << 20
-    zstd_window: int = 128 << 20
-
-    def largest_output(self, compressed_size: int) -> int:
-        """How many bytes a payload of that size may become."""
-        return min(self.batch_bytes, max(self.ratio_from_bytes, self.ratio * compressed_size))
 
 
 def _not_simple(_payload: memoryview, _room: memoryview, _bound: int) -> int | None:
@@ -203,14 +187,17 @@ class Decompressor:
         """Append what a payload decompresses to, and say how many bytes that is.
 
         Raises:
-            CorruptRecordError: the payload is not what the codec's writer makes, or becomes more
-                than the limits allow.
+            CorruptRecordError: the payload is not what the codec's writer makes.
+            LimitReachedError: it becomes more than the limits allow.
         """
         start = self.size
         try:
             self._codecs[codec](payload, where)
         except _LIBRARY_ERRORS as error:
             self.size = start
+            refused = window_too_large(error, self._limits.zstd_window, where)
+            if refused is not None:
+                raise refused from error
             raise CorruptRecordError(
                 f"{CODEC_NAMES[codec]} does not decompress: {error}", where
             ) from error
@@ -234,13 +221,7 @@ class Decompressor:
         self.size += size
 
     def _check(self, size: int, payload: memoryview, where: LogPosition) -> None:
-        largest = self._limits.largest_output(len(payload))
-        if size > largest:
-            raise CorruptRecordError(
-                f"decompresses to more than {largest:,} bytes, the limit for a payload of "
-                f"{len(payload):,}",
-                where,
-            )
+        checked_size(size, self._limits.largest_output(len(payload)), where)
 
     def _append_zstd(self, payload: memoryview, where: LogPosition) -> None:
         frames, bound = payload_shapes.measure_zstd(payload)
@@ -260,18 +241,17 @@ class Decompressor:
 
     def _append_gzip(self, payload: memoryview, where: LogPosition) -> None:
         """All members; behind the first, what is no member is ignored, as by the JDK."""
-        start = self.size
-        rest: bytes | memoryview = payload
-        while self.size == start or bytes(rest[:3]) == _GZIP_MEMBER:
+        start, position = self.size, 0
+        while position == 0 or bytes(payload[position : position + 3]) == _GZIP_MEMBER:
             member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
-            left = self._limits.largest_output(len(payload)) - (self.size - start)
-            self._append(member.decompress(rest, left + 1))
-            self._check(self.size - start, payload, where)
-            if not member.eof:
-                raise CorruptRecordError("gzip member cut short", where)
-            rest = member.unused_data
-            if not rest:
-                break
+            while not member.eof:
+                step = payload[position : position + _GZIP_STEP]
+                if not step:
+                    raise CorruptRecordError("gzip member cut short", where)
+                left = self._limits.largest_output(len(payload)) - (self.size - start)
+                self._append(member.decompress(step, left + 1))
+                self._check(self.size - start, payload, where)
+                position += len(step) - len(member.unused_data)
 
     def _append_snappy(self, payload: memoryview, where: LogPosition) -> None:
         """snappy-java's stream of blocks, or one raw block of other clients."""

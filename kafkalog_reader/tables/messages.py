@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.errors import CorruptRecordError, LogPosition
+from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPosition
 from kafkalog_reader.format.xxhash32 import compute_xxhash32
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, messages, payload_shapes
@@ -145,7 +145,7 @@ class MessageReader:
 
     def _decompress(
         self, run: BatchRun, entries: _Entries
-    ) -> Iterator[tuple[int, CorruptRecordError | None]]:
+    ) -> Iterator[tuple[int, CorruptRecordError | LimitReachedError | None]]:
         """Decompress wrapper by wrapper; stop at each that fails and whenever it is enough."""
         wrappers = np.flatnonzero(run.attributes & CODEC_MASK)
         if not len(wrappers):
@@ -170,7 +170,7 @@ class MessageReader:
         payload_shapes.find_shapes(run.buffer, numbers, block_starts, block_stops, shapes, bounds)
         decompressor = self._decompressor
         for wrapper, number in enumerate(wrappers.tolist()):
-            error = None
+            error: CorruptRecordError | LimitReachedError | None = None
             entries.content_start[number] = decompressor.size
             if problems[wrapper]:
                 problem = codes.PROBLEMS[int(problems[wrapper])]
@@ -185,9 +185,9 @@ class MessageReader:
                     value = memoryview(_with_header_checksum(value))
                 try:
                     decompressor.add(int(numbers[wrapper]), value, self._file)
-                except CorruptRecordError as raised:
+                except (CorruptRecordError, LimitReachedError) as raised:
                     where = batch_position(self._piece, run, number)
-                    error = CorruptRecordError(raised.problem, where)
+                    error = type(raised)(raised.problem, where)
             entries.content_stop[number] = decompressor.size
             if error is not None or decompressor.size >= REWRITTEN_TOGETHER:
                 yield number, error

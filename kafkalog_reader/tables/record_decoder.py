@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from kafkalog_reader.errors import CorruptRecordError, LogPosition
+from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPosition
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, payload_shapes, records
 from kafkalog_reader.tables.batch_scan import CODEC_MASK, HEADER_SIZE
@@ -206,7 +206,7 @@ class RecordDecoder:
         blocks: Iterator[Block],
         starts: NDArray[np.int64],
         stops: NDArray[np.int64],
-    ) -> tuple[list[int], CorruptRecordError | None]:
+    ) -> tuple[list[int], CorruptRecordError | LimitReachedError | None]:
         """Decompress batches from ``first`` on until they are enough, or until one is damaged."""
         decompressor = self._decompressor
         decompressor.clear()
@@ -217,7 +217,7 @@ class RecordDecoder:
                 try:
                     payload = run.buffer[starts[number] : stops[number]]
                     self._decompress_with_care(run, number, payload)
-                except CorruptRecordError as damage:
+                except (CorruptRecordError, LimitReachedError) as damage:
                     return ends, damage
                 ends.append(decompressor.size)
         return ends, None
@@ -228,10 +228,10 @@ class RecordDecoder:
             return
         try:
             self._decompressor.add(int(run.attributes[number]) & CODEC_MASK, payload, self._file)
-        except CorruptRecordError as error:
+        except (CorruptRecordError, LimitReachedError) as error:
             run.records_count[number] = 0
             where = batch_position(self._piece, run, number)
-            self._damage.left_out(CorruptRecordError(error.problem, where))
+            self._damage.left_out(type(error)(error.problem, where))
 
     def _decode(
         self, batches: records.UncompressedBatches, payloads: _Payloads, first: int, stop: int

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.tables.arrow_arrays import fixed_width, flags
 from kafkalog_reader.tables.batch_scan import CODEC_MASK, timestamp_types
 from kafkalog_reader.tables.best_replica import chosen_replicas
@@ -58,6 +59,7 @@ class RecordsTable(Table):
         {
             "topic", "partition", "from_offset", "to_offset", "from_time", "to_time", "replica",
             "include_control_records", "log_range_only", "max_partition_bytes",
+            "max_batch_bytes",
         }
     )  # fmt: skip
 
@@ -93,7 +95,8 @@ def read_slice(
         LocatedError: what ``damage`` raises; the records before it are yielded first.
         UnreadableFileError: the file cannot be opened or read.
     """
-    decoder = RecordDecoder(frozenset(schema.names), piece, damage)
+    limits = Limits.allowing(request.max_batch_bytes)
+    decoder = RecordDecoder(frozenset(schema.names), piece, damage, limits)
     rows = _Rows(piece, schema, request)
     try:
         for run in sound_runs(piece, request, damage, progress):

@@ -46,6 +46,7 @@ class ReadRequest:
         include_control_records: keep transaction markers and the like.
         mode: what to do at damage.
         max_partition_bytes: how large a unit of work may grow, in bytes of log.
+        max_batch_bytes: how much one batch may decompress to; None is what ``Limits`` says.
         limit: stop after so many rows.
     """
 
@@ -69,6 +70,7 @@ class ReadRequest:
     include_control_records: bool = True
     mode: Mode = Mode.FAILFAST
     max_partition_bytes: int = 128 * 1024 * 1024
+    max_batch_bytes: int | None = None
     limit: int | None = None
 
     def selects(self, topic: str | None, partition: int | None) -> bool:

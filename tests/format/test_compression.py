@@ -15,7 +15,7 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
+from kafkalog_reader.errors import CorruptRecordError, LimitReachedError
 from kafkalog_reader.format.compression import Codec, compress, decompress
 from tests.format.vectors import COMPRESSED_PAYLOADS, COMPRESSED_RECORDS, WHERE
 
@@ -120,7 +120,7 @@ def test_wrong_lz4_block_checksum_is_corrupt() -> None:
 def test_bomb_stops_at_the_limit(codec: Codec) -> None:
     payload = compress(codec, bytes(10_000_000))
     assert len(payload) < 500_000
-    with pytest.raises(UnsupportedFormatError, match=r"more than 1,000,000 bytes"):
+    with pytest.raises(LimitReachedError, match=r"more than 1,000,000 bytes"):
         decompress(codec, payload, WHERE, limit=1_000_000)
 
 
@@ -135,7 +135,7 @@ def test_payload_of_exactly_the_limit_is_read(codec: Codec) -> None:
 
 
 def test_snappy_block_that_announces_4_gib_allocates_nothing() -> None:
-    with pytest.raises(UnsupportedFormatError, match="the limit"):
+    with pytest.raises(LimitReachedError, match="the limit"):
         decompress(Codec.SNAPPY, bytes.fromhex("ffffffff0f") + HELLO, WHERE)
 
 
@@ -157,7 +157,7 @@ def test_other_libraries_read_what_is_written(content: bytes, repeat: int) -> No
 @pytest.mark.parametrize("codec", CODECS)
 @given(payload=st.binary(max_size=300))
 def test_any_bytes_decompress_or_are_refused(codec: Codec, payload: bytes) -> None:
-    with contextlib.suppress(CorruptRecordError, UnsupportedFormatError):
+    with contextlib.suppress(CorruptRecordError, LimitReachedError):
         decompress(codec, payload, WHERE, limit=1 << 20)
 
 
@@ -166,5 +166,5 @@ def test_any_bytes_decompress_or_are_refused(codec: Codec, payload: bytes) -> No
 def test_damaged_payload_decompresses_or_is_refused(codec: Codec, position: int, byte: int) -> None:
     payload = bytearray(compress(codec, HELLO * 20))
     payload[position % len(payload)] = byte
-    with contextlib.suppress(CorruptRecordError, UnsupportedFormatError):
+    with contextlib.suppress(CorruptRecordError, LimitReachedError):
         decompress(codec, bytes(payload), WHERE, limit=1 << 20)

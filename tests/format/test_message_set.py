@@ -14,7 +14,12 @@ from aiokafka.record.legacy_records import LegacyRecordBatch, LegacyRecordBatchB
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkalog_reader.errors import CorruptRecordError, LogPosition, UnsupportedFormatError
+from kafkalog_reader.errors import (
+    CorruptRecordError,
+    LimitReachedError,
+    LogPosition,
+    UnsupportedFormatError,
+)
 from kafkalog_reader.format.compression import Codec, compress, decompress
 from kafkalog_reader.format.message import build_message, parse_message
 from kafkalog_reader.format.message_set import (
@@ -313,7 +318,7 @@ def test_inner_message_of_a_later_magic_is_refused() -> None:
 def test_bomb_stops_at_the_limit(codec: Codec, magic: int) -> None:
     wrapper = build_wrapper([_record(0, value=bytes(10_000_000))], codec=codec, magic=magic)
     message = parse_message(wrapper, WHERE)
-    with pytest.raises(UnsupportedFormatError, match="more than 1,000,000 bytes"):
+    with pytest.raises(LimitReachedError, match="more than 1,000,000 bytes"):
         parse_message_set(message, WHERE, limit=1_000_000)
 
 

@@ -10,7 +10,7 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkalog_reader.errors import CorruptRecordError, KafkaLogError
+from kafkalog_reader.errors import CorruptRecordError, KafkaLogError, LimitReachedError
 from kafkalog_reader.format.compression import Codec, compress, decompress
 from kafkalog_reader.kernel import codes
 from kafkalog_reader.tables.decompression import Decompressor, Limits
@@ -93,13 +93,13 @@ def test_mutated_payloads_decompress_as_the_declared_format_says(codec, size, se
 def test_a_payload_that_grows_beyond_a_limit_is_refused(codec: Codec) -> None:
     payload = compress(codec, bytes(1_000_000))
     limits = Limits(batch_bytes=100_000)
-    with pytest.raises(CorruptRecordError, match="limit"):
+    with pytest.raises(LimitReachedError, match="limit"):
         fast(codec, payload, limits)
     assert fast(codec, payload, Limits(batch_bytes=1_000_000)) == bytes(1_000_000)
 
 
 def test_a_snappy_block_that_announces_terabytes_is_refused_before_it_is_allocated() -> None:
-    with pytest.raises(CorruptRecordError, match="limit"):
+    with pytest.raises(LimitReachedError, match="limit"):
         fast(Codec.SNAPPY, b"\xff\xff\xff\xff\x0f" + b"x" * 30)
 
 

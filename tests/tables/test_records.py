@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 import kafkalog_reader
-from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
+from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, UnsupportedFormatError
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.record import Record, RecordHeader
 from kafkalog_reader.format.record_batch import build_record_batch
@@ -266,8 +266,9 @@ def test_a_payload_that_grows_beyond_the_limits_is_refused_by_name(partition) ->
         [Record(offset_delta=0, value=bytes(64 << 20))], codec=Codec.ZSTD, base_timestamp=T
     )
     write_segment(partition, [bomb])
-    with pytest.raises(CorruptRecordError, match="limit"):
+    with pytest.raises(LimitReachedError, match="limit"):
         offsets(partition)
+    assert offsets(partition, max_batch_bytes=65 << 20) == [0]
 
 
 def test_every_yielded_batch_has_exactly_the_projected_schema(partition) -> None:
