@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 import click
 
+from kafkalog_reader.cli.options import max_rate_option
 from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import session, verbose_option
 
@@ -25,6 +26,7 @@ LINES_AT_ONCE: Final = 1000
 @click.option(
     "--print-data-log", is_flag=True, help="Keys and payloads too; implies --deep-iteration."
 )
+@max_rate_option
 @verbose_option()
 def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: bool) -> None:
     """Print segments, indexes and producer snapshots as kafka-dump-log prints them.

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.options import max_rate_option
 from kafkalog_reader.cli.run import verbose_option
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ class Position(click.ParamType[int]):
     show_default=True,
     help="Byte of FILE where the structure starts.",
 )
+@max_rate_option
 @verbose_option()
 def inspect_command(file: str, position: int) -> None:
     """Show one structure of a file field by field: position, bytes, name, meaning.

@@ -8,6 +8,7 @@ import click
 
 from kafkalog_reader.cli.options import (
     follow_links_option,
+    max_rate_option,
     paths_argument,
     selected,
     selection_options,
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 )
 @selection_options
 @follow_links_option
+@max_rate_option
 @verbose_option()
 def ls_command(
     paths: tuple[str, ...], output_format: str, topic: tuple[str, ...],

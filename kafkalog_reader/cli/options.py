@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any, Final
 
 import click
 
 Decorator = Callable[[Any], Any]
+
+_SIZE: Final = re.compile(r"([0-9]{1,15})\s*([kmg]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
+_SHIFTS: Final = {"": 0, "k": 10, "m": 20, "g": 30}
 
 REPLICAS: Final = "best, all or broker:N"
 
@@ -52,6 +56,25 @@ class Columns(click.ParamType[tuple[str, ...]]):
         return names
 
 
+class Size(click.ParamType[int]):
+    """A number of bytes: 4096, 64k, 50MB, 1GiB; k, m and g are 1024 each, as everywhere here."""
+
+    name = "bytes"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401  click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int:
+        if isinstance(value, int):
+            return value
+        size = _SIZE.fullmatch(value.strip())
+        if size is None or int(size[1]) == 0:
+            self.fail(f"{value!r} is no size: write 50MB, 64m or bytes", param, ctx)
+        return int(size[1]) << _SHIFTS[size[2].lower()]
+
+
 def paths_argument(command: Any) -> Any:  # noqa: ANN401  what click decorates
     """The argument ``PATH...``; the command's parameter is ``paths``."""
     return click.argument("paths", metavar="PATH...", nargs=-1, required=True)(command)
@@ -79,3 +102,21 @@ def selection_options(command: Any) -> Any:  # noqa: ANN401  what click decorate
 def selected(topic: tuple[str, ...], partition: tuple[int, ...]) -> dict[str, Any]:
     """The two options above as keyword options of ``registry.request``."""
     return {"topic": topic or None, "partition": partition or None}
+
+
+def max_rate_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
+    """The option ``--max-rate``: takes effect at once, for the whole process."""
+    return click.option(
+        "--max-rate",
+        metavar="BYTES",
+        type=Size(),
+        expose_value=False,
+        callback=_limit_rate,
+        help="Read at most so many bytes a second, such as 50MB: for a broker's own disk.",
+    )(command)
+
+
+def _limit_rate(_context: click.Context, _option: click.Parameter, value: int | None) -> None:
+    from kafkalog_reader.io.read_rate import limit_rate
+
+    limit_rate(value)

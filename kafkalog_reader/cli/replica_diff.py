@@ -11,6 +11,7 @@ from kafkalog_reader import __version__
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.options import (
     follow_links_option,
+    max_rate_option,
     paths_argument,
     selected,
     selection_options,
@@ -47,6 +48,7 @@ _NOT_READ = frozenset({"KL-004", "KL-006"})
 )
 @fail_on_option()
 @follow_links_option
+@max_rate_option
 @verbose_option("Every finding and every partition; the traceback of an error.", expose_value=True)
 def replica_diff(
     paths: tuple[str, ...], topic: tuple[str, ...], partition: tuple[int, ...],

@@ -13,7 +13,9 @@ from kafkalog_reader.cli.options import (
     REPLICAS,
     Columns,
     Offset,
+    Size,
     follow_links_option,
+    max_rate_option,
     paths_argument,
     selected,
     selection_options,
@@ -86,8 +88,15 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
     help="At damage: FAILFAST stops, PERMISSIVE leaves it out and warns, DROPMALFORMED says "
     "nothing.  [default: FAILFAST]",
 )
+@click.option(
+    "--max-batch-bytes",
+    metavar="BYTES",
+    type=Size(),
+    help="What one batch may decompress to.  [default: 512m, above 16m 1000 times its size]",
+)
 @click.option("--replica", metavar="REPLICA", help=f"Which copies: {REPLICAS}.  [default: all]")
 @follow_links_option
+@max_rate_option
 @fail_on_option()
 @verbose_option()
 def table_command(

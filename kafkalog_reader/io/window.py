@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.page_cache import cold_pieces, let_go, stop_reading_ahead
+from kafkalog_reader.io.read_rate import rate_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -67,9 +69,24 @@ class Windows:
         if wanted > len(self._buffer):  # a record batch larger than the window
             self._buffer = memoryview(self._allocate(wanted)).cast("B")
         window = self._buffer[:wanted]
+        cold = tuple(cold_pieces(self._descriptor, position, position + wanted))
+        if cold:
+            stop_reading_ahead(self._descriptor)
+        try:
+            self._fill(window, position)
+        finally:
+            for start, stop in cold:
+                let_go(self._descriptor, start, stop)
+        return window
+
+    def _fill(self, window: memoryview, position: int) -> None:
+        limit = rate_limit()
+        at_once = _LARGEST_READ if limit is None else min(limit.burst, _LARGEST_READ)
         filled = 0
-        while filled < wanted:
-            part = window[filled : filled + _LARGEST_READ]
+        while filled < len(window):
+            part = window[filled : filled + at_once]
+            if limit is not None:
+                limit.take(len(part))
             try:
                 count = os.preadv(self._descriptor, [part], position + filled)
             except OSError as error:
@@ -82,7 +99,6 @@ class Windows:
                     where,
                 )
             filled += count
-        return window
 
     def close(self) -> None:
         """Close the file; the last window stays valid."""

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPosition
+from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, payload_shapes, records
 from kafkalog_reader.tables.batch_scan import CODEC_MASK, HEADER_SIZE
-from kafkalog_reader.tables.decompression import Decompressor, Limits
+from kafkalog_reader.tables.decompression import Decompressor
 from kafkalog_reader.tables.messages import MessageReader
 from kafkalog_reader.tables.record_columns import LARGEST_COLUMN, RecordColumns
 from kafkalog_reader.tables.recycled_memory import room_for

@@ -1,0 +1,52 @@
+"""At most so many bytes a second from disk, over all threads of the process."""
+
+from __future__ import annotations
+
+import threading
+import time
+from typing import Final
+
+_BURST_SECONDS: Final = 0.1
+"""What may be read at once after a pause: long pauses must not earn a flood."""
+
+
+class ReadRate:
+    """A token bucket that may go into debt: who has read much waits before the next read.
+
+    Args:
+        bytes_per_second: at least 1.
+    """
+
+    def __init__(self, bytes_per_second: int) -> None:
+        self._rate = max(1, bytes_per_second)
+        self._lock = threading.Lock()
+        self._free_at = time.monotonic()
+
+    @property
+    def burst(self) -> int:
+        """Bytes to ask for at once, so that the rate holds over any second."""
+        return max(1, int(self._rate * _BURST_SECONDS))
+
+    def take(self, size: int) -> None:
+        """Wait until ``size`` more bytes may be read."""
+        with self._lock:
+            now = time.monotonic()
+            self._free_at = max(self._free_at, now - _BURST_SECONDS)
+            wait = self._free_at - now
+            self._free_at += size / self._rate
+        if wait > 0:
+            time.sleep(wait)
+
+
+_limit: ReadRate | None = None
+
+
+def limit_rate(bytes_per_second: int | None) -> None:
+    """Limit every later read of this process; None takes the limit away."""
+    global _limit  # the disk is the process's, not a caller's
+    _limit = None if bytes_per_second is None else ReadRate(bytes_per_second)
+
+
+def rate_limit() -> ReadRate | None:
+    """The limit in force, if there is one."""
+    return _limit

@@ -1,0 +1,85 @@
+"""What a read leaves in the page cache; the kernel says what is there, through ``mincore``."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import os
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pytest
+
+from kafkalog_reader.io import page_cache
+from kafkalog_reader.io.window import Windows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+MIB = 1 << 20
+SIZE = 8 * MIB
+
+
+def pages_in_memory(path: Path) -> int:
+    """As the kernel counts them for a mapping, which is another way than the one under test."""
+    libc = ctypes.CDLL(None)
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapping:
+        view = np.frombuffer(mapping, np.uint8)
+        there = (ctypes.c_ubyte * (len(view) // mmap.PAGESIZE))()
+        address = ctypes.c_void_p(view.ctypes.data)
+        assert libc.mincore(address, ctypes.c_size_t(len(view)), there) == 0
+        del view
+        return sum(page & 1 for page in there)
+
+
+@pytest.fixture
+def cold(tmp_path: Path) -> Path:
+    """A file of which nothing is in memory."""
+    path = tmp_path / "00000000000000000000.log"
+    path.write_bytes(os.urandom(MIB) * (SIZE // MIB))
+    descriptor = os.open(path, os.O_RDWR)
+    os.fsync(descriptor)  # dirty pages stay where they are
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(descriptor)
+    if pages_in_memory(path):
+        pytest.skip("a file system that lives in memory")
+    return path
+
+
+def read_all(path: Path, size: int = 3 * MIB + 1) -> None:
+    with Windows(str(path), size=size) as windows:
+        position = 0
+        while position < windows.size_in_bytes:
+            position += len(windows.read(position))
+
+
+@pytest.fixture(params=["cachestat", "first_page"])
+def way_to_ask(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    if request.param == "first_page":
+        monkeypatch.setattr(page_cache, "_system_call", lambda: None)
+    return str(request.param)
+
+
+def test_a_cold_file_is_cold_again_after_it_was_read(cold: Path, way_to_ask: str) -> None:
+    read_all(cold)
+    left = pages_in_memory(cold)
+    assert left == 0 if way_to_ask == "cachestat" else left <= 64
+
+
+@pytest.mark.usefixtures("way_to_ask")
+def test_pages_that_were_there_before_stay(cold: Path) -> None:
+    with cold.open("rb", buffering=0) as file:
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # nothing more than asked for
+        os.pread(file.fileno(), 2 * MIB, 5 * MIB)
+    before = pages_in_memory(cold)
+    assert before == 512
+    read_all(cold)
+    mixed = 2 * page_cache.PIECE // mmap.PAGESIZE  # at either end a piece is partly warm, and stays
+    assert before <= pages_in_memory(cold) <= before + mixed
+
+
+@pytest.mark.usefixtures("way_to_ask")
+def test_a_warm_file_stays_warm(cold: Path) -> None:
+    cold.read_bytes()
+    read_all(cold)
+    assert pages_in_memory(cold) == SIZE // mmap.PAGESIZE
