@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 import pytest
 
 from fixtures import live
 from fixtures.recovery.clean_damages import CLEAN
+from fixtures.recovery.observation import observations
+from fixtures.recovery.start import BEFORE
 from fixtures.recovery.unclean_damages import UNCLEAN
-from tests.oracle.recovery_agreement import cases, disagreements
+from tests.oracle.recovery_agreement import disagreements, predictions
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from fixtures.recovery.observation import Observation
 
 DAMAGES = (*UNCLEAN, *CLEAN)
 TOGETHER = [damage for damage in DAMAGES if not damage.alone]
@@ -20,13 +25,24 @@ TOGETHER = [damage for damage in DAMAGES if not damage.alone]
 
 @pytest.mark.broker
 def test_broker_does_with_shared_damage_what_was_predicted(tmp_path: Path) -> None:
-    output = live.run("recovery_together", tmp_path / "output")
-    assert disagreements(output) == []
-    assert len(list(cases(output))) == len(TOGETHER) >= 100
+    output = live.run("recovery_2", tmp_path / "output")
+    assert _disagreements(output) == []
+    assert len(observations(output)) == len(TOGETHER) >= 100
 
 
 @pytest.mark.oracle
 def test_broker_does_with_every_damage_what_was_predicted(tmp_path: Path) -> None:
-    output = live.run("recovery", tmp_path / "output", timeout=900)
-    assert disagreements(output) == []
-    assert len(list(cases(output))) == len(DAMAGES) >= 130
+    output = live.run("recovery", tmp_path / "output", timeout=1200)
+    assert _disagreements(output) == []
+    assert len(observations(output)) == len(DAMAGES) >= 130
+
+
+def _disagreements(output: Path) -> list[str]:
+    by_start: dict[str, list[Observation]] = defaultdict(list)
+    for each in observations(output):
+        by_start[each.start].append(each)
+    return [
+        line
+        for start, observed in by_start.items()
+        for line in disagreements(observed, predictions(output / start / BEFORE))
+    ]
