@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from kafkalog_reader.audits.directory_findings import directory_findings, duplicate_findings
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partition
 from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
+from kafkalog_reader.audits.replica_checks import joined
 from kafkalog_reader.audits.replica_findings import replica_findings
 from kafkalog_reader.audits.segment_findings import segment_findings
 from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import FINDINGS
-from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.evidence import Evidence, LogDirectory
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootUnit(Unit):
+    """One log directory that was given whole."""
+
+    root: LogDirectory
 
 
 class FindingsTable(Table):
@@ -32,18 +41,28 @@ class FindingsTable(Table):
     doc: ClassVar[str] = "one row a finding: what is wrong, where, how sure, what to do"
     columns: ClassVar[tuple[Column, ...]] = FINDINGS
 
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
-        """One topic partition with all its replicas."""
-        return partition_units(evidence, request)
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
+        """One topic partition with all its replicas; and each log directory, where all are asked.
+
+        A log directory given only in part says nothing of the rest.
+        """
+        yield from partition_units(evidence, request)
+        if request.topics is None and request.partitions is None and request.assigned is None:
+            for root in evidence.roots:
+                yield RootUnit(size_in_bytes=0, root=root)
 
     def read(
         self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the findings of one partition; damage is a row here in every mode."""
         schema = self.projected(request)
-        directories = cast("PartitionUnit", unit).directories
-        audit = audit_partition(directories, progress)
-        rows = [finding_row(audit, each) for each in findings_of(audit)]
+        if isinstance(unit, RootUnit):
+            of_root = sorted(directory_findings(unit.root), key=lambda each: each.order)
+            rows = [finding_row(None, each) for each in of_root]
+        else:
+            directories = cast("PartitionUnit", unit).directories
+            audit = audit_partition(directories, progress, check_files=True)
+            rows = [finding_row(audit, each) for each in findings_of(audit)]
         yield build_rows(
             schema, len(rows), {name: [row[name] for row in rows] for name in schema.names}
         )
@@ -51,7 +70,22 @@ class FindingsTable(Table):
 
 def findings_of(audit: PartitionAudit) -> tuple[Finding, ...]:
     """All findings of a partition, worst first."""
-    found = [*segment_findings(audit), *replica_findings(audit), *_recoverability(audit)]
+    damage = [*segment_findings(audit)]
+    if audit.checked:
+        damage = [
+            each
+            for replica, checked, history in zip(
+                audit.replicas, audit.checked, audit.histories, strict=True
+            )
+            for each in joined(
+                replica,
+                [d for d in damage if d.directory == replica.directory],
+                checked,
+                history.log_end_offset,
+            )
+        ]
+        damage += duplicate_findings([replica.directory for replica in audit.replicas])
+    found = [*damage, *replica_findings(audit), *_recoverability(audit)]
     return tuple(sorted(found, key=lambda each: each.order))
 
 
@@ -62,11 +96,12 @@ def _recoverability(audit: PartitionAudit) -> Iterator[Finding]:
         yield finding("KL-905", "of some damaged bytes no supplied replica has an intact copy")
 
 
-def finding_row(audit: PartitionAudit, each: Finding) -> dict[str, Any]:
-    """A finding as the table shows it, by column name."""
+def finding_row(audit: PartitionAudit | None, each: Finding) -> dict[str, Any]:
+    """A finding as the table shows it, by column name; without an audit it is a directory's."""
     if each.directory is not None:
         scope: dict[str, Any] = dict(identity_of(each.directory))
     else:
+        assert audit is not None
         scope = {
             "clusterId": audit.cluster_id,
             "brokerId": None,
@@ -75,7 +110,8 @@ def finding_row(audit: PartitionAudit, each: Finding) -> dict[str, Any]:
             "topic": audit.topic,
             "partition": audit.partition,
         }
-    ids = sorted({replica.topic_id for replica in audit.replicas} - {None}, key=str)
+    replicas = () if audit is None else audit.replicas
+    ids = sorted({replica.topic_id for replica in replicas} - {None}, key=str)
     return scope | {
         "code": each.code,
         "name": each.name,

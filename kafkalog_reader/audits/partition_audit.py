@@ -15,8 +15,10 @@ from kafkalog_reader.audits.comparison import compare
 from kafkalog_reader.audits.difference import Comparison, DifferenceKind
 from kafkalog_reader.audits.follow import EpochLog
 from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
+from kafkalog_reader.audits.log_watch import WatchedStream
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
 from kafkalog_reader.audits.replica import Replica, inspect_replica
+from kafkalog_reader.audits.replica_checks import check_replica
 from kafkalog_reader.audits.verdict import Verdict, is_unread, verdict_of
 from kafkalog_reader.tables.high_watermark import high_watermark_of
 from kafkalog_reader.tables.table import Progress, no_progress
@@ -24,6 +26,7 @@ from kafkalog_reader.tables.table import Progress, no_progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kafkalog_reader.audits.finding import Finding
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -56,6 +59,7 @@ class PartitionAudit:
         elections: best candidate first; empty where the verdict is undecidable, and of the
             metadata log.
         reason: why the verdict is undecidable; empty otherwise.
+        checked: what the other files and the headers of each replica say; empty unless asked for.
     """
 
     cluster_id: str | None
@@ -70,6 +74,7 @@ class PartitionAudit:
     elections: tuple[Election, ...]
     verdict: Verdict
     reason: str = ""
+    checked: tuple[tuple[Finding, ...], ...] = ()
 
     @property
     def is_metadata(self) -> bool:
@@ -103,15 +108,29 @@ def joined_names(names: Sequence[str]) -> str:
 
 
 def audit_partition(
-    directories: Sequence[PartitionDirectory], progress: Progress = no_progress
+    directories: Sequence[PartitionDirectory],
+    progress: Progress = no_progress,
+    *,
+    check_files: bool = False,
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
 
     Files that cannot be read are findings and make the verdict ``undecidable``, no error.
+
+    Args:
+        directories: of the replicas.
+        progress: told the bytes that were read.
+        check_files: hold headers, indexes and checkpoints of each replica against each other too.
     """
     replicas = tuple(inspect_replica(directory) for directory in directories)
     size = max(_SMALLEST_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
-    streams = [
+    streams: list[BatchStream]
+    watched = [
+        WatchedStream(replica, window_size=size, progress=progress)
+        for replica in replicas
+        if check_files
+    ]
+    streams = [*watched] or [
         BatchStream(
             replica.directory, replica.log_start_offset, window_size=size, progress=progress
         )
@@ -149,6 +168,10 @@ def audit_partition(
         elections=held,
         verdict=verdict,
         reason=reason,
+        checked=tuple(
+            check_replica(replica, stream, history.log_end_offset)
+            for replica, stream, history in zip(replicas, watched, histories, strict=False)
+        ),
     )
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import logging
+import posixpath
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_leader_epochs, read_topic_id
+from kafkalog_reader.io.names import LEADER_EPOCHS, segment_file_name, shown
 from kafkalog_reader.io.partition_directory import segments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
 
@@ -49,6 +52,28 @@ class Replica:
     @property
     def broker_id(self) -> int | None:
         return self.directory.log_directory.broker_id
+
+    def file(self, name: str) -> str:
+        """A file of the partition directory, as findings name it: below the log directory."""
+        return posixpath.join(shown(posixpath.basename(self.directory.path.rstrip("/"))), name)
+
+    def segment_file(self, segment: SegmentFiles, kind: str = "log") -> str:
+        """A file of one segment, as findings name it."""
+        return self.file(segment_file_name(segment.base_offset, kind, segment.suffix))
+
+    def file_of(self, where: LogPosition) -> str:
+        """The file of an error, below the log directory where it lies in one."""
+        root = shown(self.directory.log_directory.path.rstrip("/")) + "/"
+        if where.file.startswith(root):
+            return where.file[len(root) :]
+        return posixpath.join(*where.file.split("/")[-2:])
+
+    @property
+    def has_sound_epochs(self) -> bool:
+        """Whether the epoch checkpoint could be read, or is not there."""
+        return not any(
+            posixpath.basename(problem.where.file) == LEADER_EPOCHS for problem in self.problems
+        )
 
     @property
     def cache(self) -> LeaderEpochCache:

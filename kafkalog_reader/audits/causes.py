@@ -1,0 +1,67 @@
+"""One cause, one headline: which finding stands behind which."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kafkalog_reader.audits.finding import Finding
+
+_DAMAGE: Final = frozenset(
+    {"KL-004", "KL-006", "KL-101", "KL-102", "KL-103", "KL-104", "KL-105", "KL-106",
+     "KL-107", "KL-108", "KL-110", "KL-111", "KL-112", "KL-118"}
+)  # fmt: skip
+_FOLLOWS_IN_SEGMENT: Final = frozenset(
+    {"KL-107", "KL-110", "KL-111", "KL-112", "KL-114", "KL-118", "KL-204", "KL-205", "KL-206",
+     "KL-211", "KL-212", "KL-214", "KL-215"}
+)  # fmt: skip
+_FOLLOWS_IN_REPLICA: Final = frozenset(
+    {"KL-304", "KL-305", "KL-308", "KL-316", "KL-401", "KL-402", "KL-403", "KL-404", "KL-406",
+     "KL-407", "KL-409"}
+)  # fmt: skip
+
+
+def with_causes(found: Iterable[Finding]) -> list[Finding]:
+    """The same findings of one replica, consequences naming the finding behind them.
+
+    Within a segment the first damaged place explains what its batches and indexes say behind it;
+    in the replica the first of all explains what checkpoints and borders between segments say.
+    """
+    every = list(found)
+    roots: dict[str, Finding] = {}
+    by_segment: dict[str, list[Finding]] = defaultdict(list)
+    for each in every:
+        if each.file is not None:
+            by_segment[_segment(each.file)].append(each)
+    for segment, inside in by_segment.items():
+        damage = [e for e in inside if e.code in _DAMAGE and (e.file or "").endswith(".log")]
+        if damage:
+            roots[segment] = min(damage, key=_place)
+    first = min(roots.values(), key=lambda e: (e.file or "", _place(e)), default=None)
+    return [_explained(each, roots, first) for each in every]
+
+
+def _explained(each: Finding, roots: dict[str, Finding], first: Finding | None) -> Finding:
+    if each.caused_by is not None:
+        return each
+    cause = None
+    if each.code in _FOLLOWS_IN_SEGMENT and each.file is not None:
+        cause = roots.get(_segment(each.file))
+    elif each.code in _FOLLOWS_IN_REPLICA:
+        cause = first
+    if cause is None or cause is each:
+        return each
+    return replace(each, caused_by=f"{cause.code} {cause.file} {cause.position}")
+
+
+def _segment(file: str) -> str:
+    folder, _, name = file.rpartition("/")
+    return f"{folder}/{name.split('.')[0]}"
+
+
+def _place(each: Finding) -> tuple[int, str]:
+    return (-1 if each.position is None else each.position, each.code)

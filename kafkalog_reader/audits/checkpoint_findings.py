@@ -1,0 +1,186 @@
+"""Findings in the small files about one replica: its rows in checkpoints, snapshots, topic id."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.batch_findings import METADATA_TOPIC
+from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.errors import (
+    CorruptCheckpointError,
+    LocatedError,
+    LogPosition,
+    UnsupportedFormatError,
+)
+from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
+from kafkalog_reader.io.checkpoints import (
+    checkpointed_offsets,
+    producer_snapshot_path,
+    read_producer_snapshot,
+)
+from kafkalog_reader.io.names import PARTITION_METADATA, shown
+from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.replica import Replica
+
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+LOG_STARTS = "log-start-offset-checkpoint"
+CLEANER_OFFSETS = "cleaner-offset-checkpoint"
+
+
+def problem_findings(replica: Replica) -> Iterator[Finding]:
+    """Yield the small files of a replica that could not be understood."""
+    for problem in replica.problems:
+        yield problem_finding(replica, problem)
+
+
+def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
+    """A file that could not be read or understood, by what is wrong with it."""
+    name = posixpath.basename(problem.where.file)
+    code = "KL-004"
+    if isinstance(problem, UnsupportedFormatError):
+        code = "KL-006"
+    elif isinstance(problem, CorruptCheckpointError):
+        code = "KL-313" if name == PARTITION_METADATA else "KL-301"
+    return finding(
+        code,
+        f"{problem.where}: {problem.problem}",
+        directory=replica.directory,
+        file=replica.file_of(problem.where),
+        position=problem.where.position,
+    )
+
+
+def offset_findings(replica: Replica, log_end_offset: int) -> Iterator[Finding]:
+    """Yield rows of the offset checkpoints that the log contradicts.
+
+    Nothing here is certain of a copy that was taken while the broker ran: file after file is
+    copied, and the log grows meanwhile.
+    """
+    if replica.directory.topic == METADATA_TOPIC:  # other rules: it has no such rows
+        return
+    rows = {
+        "KL-304": (HIGH_WATERMARKS, "high watermark", "records known to be committed are gone"),
+        "KL-305": (RECOVERY_POINTS, "recovery point", "records that had been flushed are gone"),
+        "KL-306": (LOG_STARTS, "log start", "the next start deletes every segment"),
+        "KL-308": (CLEANER_OFFSETS, "cleaner offset", "the log was shortened abnormally"),
+    }
+    is_clean = bool(replica.directory.log_directory.clean_shutdown)
+    for code, (name, words, effect) in rows.items():
+        offset = _row(replica, name)
+        if offset is not None and offset > log_end_offset:
+            yield finding(
+                code,
+                f"{name}: {words} {offset} is above the log end {log_end_offset}: {effect}",
+                confidence="proven" if is_clean else "possible",
+                directory=replica.directory,
+                file=name,
+                offsets=(log_end_offset, offset),
+                evidence={"checkpointed": offset, "logEndOffset": log_end_offset},
+            )
+    start, high_watermark = _row(replica, LOG_STARTS), _row(replica, HIGH_WATERMARKS)
+    if start is None or high_watermark is None:
+        return
+    if high_watermark < start <= log_end_offset:
+        yield finding(
+            "KL-307",
+            f"{LOG_STARTS}: log start {start} is above the high watermark {high_watermark}",
+            directory=replica.directory,
+            file=LOG_STARTS,
+            evidence={"logStartOffset": start, "highWatermark": high_watermark},
+        )
+
+
+def clean_shutdown_findings(
+    replica: Replica, log_end_offset: int, has_damage: bool
+) -> Iterator[Finding]:
+    """Yield KL-316 and KL-413 where the marker promises what the log does not keep."""
+    directory = replica.directory
+    if not directory.log_directory.clean_shutdown or directory.topic == METADATA_TOPIC:
+        return
+    recovery_point = _row(replica, RECOVERY_POINTS)
+    is_short = recovery_point is not None and recovery_point != log_end_offset
+    if is_short or has_damage:
+        reason = "the log is damaged" if has_damage else (
+            f"the recovery point is {recovery_point} and the log end {log_end_offset}"
+        )  # fmt: skip
+        yield finding(
+            "KL-316",
+            f"{replica.file('')}: the clean-shutdown marker is there, but {reason}: the next "
+            "start checks nothing",
+            directory=directory,
+            evidence={"recoveryPoint": recovery_point, "logEndOffset": log_end_offset},
+        )
+
+
+def snapshot_findings(replica: Replica) -> Iterator[Finding]:
+    """Yield producer snapshots that are damaged, or that stand where none belongs."""
+    directory = replica.directory
+    if directory.only is not None or directory.topic == METADATA_TOPIC:
+        return
+    offsets = producer_snapshot_offsets(directory)
+    live = [segment for segment in segments(directory) if segment.log_size is not None]
+    bases = {segment.base_offset for segment in live}
+    is_needed = len(offsets) == 1 and bool(bases) and min(bases) > 0
+    for offset in offsets:
+        path = producer_snapshot_path(directory.path, offset)
+        try:
+            content = read_producer_snapshot(
+                directory.path, offset, follow_links=directory.follow_links
+            )
+            if content is not None:
+                check_producer_snapshot(content, LogPosition(shown(path)))
+        except CorruptCheckpointError as error:
+            yield finding(
+                "KL-314",
+                f"{error.where}: {error.problem}; the broker drops it and replays the log",
+                severity="H" if is_needed else "L",
+                directory=directory,
+                file=replica.file_of(error.where),
+            )
+        except LocatedError as error:
+            yield problem_finding(replica, error)
+        if offset not in bases and offset != max(offsets):
+            yield finding(
+                "KL-315",
+                f"{replica.file(posixpath.basename(path))}: no segment begins at its offset",
+                directory=directory,
+                file=replica.file(posixpath.basename(path)),
+                offsets=(offset, offset),
+            )
+
+
+def temporary_findings(replica: Replica) -> Iterator[Finding]:
+    """Yield KL-303 for what a broker left while it replaced a small file."""
+    if replica.directory.only is None:
+        for name in temporary_files(replica.directory.path):
+            yield finding(
+                "KL-303",
+                f"{replica.file(name)}: left behind when a small file was replaced",
+                directory=replica.directory,
+                file=replica.file(name),
+            )
+
+
+def temporary_files(path: str) -> Sequence[str]:
+    """Names in a folder that end in ``.tmp``."""
+    with os.scandir(path) as entries:
+        names = [entry.name for entry in entries]
+    return sorted(shown(name) for name in names if name.endswith(".tmp"))
+
+
+def _row(replica: Replica, name: str) -> int | None:
+    directory = replica.directory
+    if directory.topic is None or directory.partition is None:
+        return None
+    try:
+        rows = checkpointed_offsets(directory.log_directory, name)
+    except LocatedError:  # a finding of its own
+        return None
+    return rows.get((directory.topic, directory.partition))

@@ -1,0 +1,106 @@
+"""Findings about the leader epoch checkpoint, held against the leader epochs of the batches."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.io.names import LEADER_EPOCHS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.lineage import EpochPiece
+    from kafkalog_reader.audits.replica import Replica
+
+
+def epoch_findings(
+    replica: Replica, pieces: Sequence[EpochPiece], log_end_offset: int
+) -> Iterator[Finding]:
+    """Yield where checkpoint and batches contradict each other.
+
+    Args:
+        replica: whose checkpoint.
+        pieces: which epoch wrote which offsets, by the batches; those without epochs left out.
+        log_end_offset: of the replica.
+    """
+    if replica.directory.only is not None or not replica.has_sound_epochs:
+        return
+    file = replica.file(LEADER_EPOCHS)
+    if replica.epoch_entries is None:
+        if pieces:
+            yield finding(
+                "KL-302",
+                f"{file}: missing, although batches carry leader epochs",
+                severity="H",
+                directory=replica.directory,
+                file=file,
+            )
+        return
+    entries = replica.epoch_entries
+    for before, after in pairwise(entries):
+        if after.leader_epoch <= before.leader_epoch or after.start_offset <= before.start_offset:
+            yield finding(
+                "KL-311",
+                f"{file}: leader epoch {after.leader_epoch} at offset {after.start_offset} follows "
+                f"{before.leader_epoch} at {before.start_offset}",
+                directory=replica.directory,
+                file=file,
+                evidence={"leaderEpoch": after.leader_epoch, "startOffset": after.start_offset},
+            )
+            return  # which entry is wrong, nothing else here can say
+    yield from _contradictions(replica, pieces, file)
+    beyond = [entry for entry in entries if entry.start_offset > log_end_offset]
+    if beyond:
+        is_clean = bool(replica.directory.log_directory.clean_shutdown)
+        yield finding(
+            "KL-409",
+            f"{file}: leader epoch {beyond[0].leader_epoch} begins at offset "
+            f"{beyond[0].start_offset}, behind the log end {log_end_offset}",
+            severity="H" if is_clean else "I",
+            directory=replica.directory,
+            file=file,
+            offsets=(log_end_offset, beyond[0].start_offset),
+            evidence={"leaderEpoch": beyond[0].leader_epoch, "logEndOffset": log_end_offset},
+            actions=("A8",) if is_clean else ("A1",),
+        )
+
+
+def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -> Iterator[Finding]:
+    assert replica.epoch_entries is not None
+    entries = replica.epoch_entries
+    starts = {entry.leader_epoch: entry.start_offset for entry in entries}
+    ends = {a.leader_epoch: b.start_offset for a, b in pairwise(entries)}
+    for number, piece in enumerate(pieces):
+        first = max(piece.first_offset, replica.log_start_offset)
+        if piece.next_offset <= replica.log_start_offset:
+            continue  # entries below the log start are gone rightly
+        start = starts.get(piece.leader_epoch)
+        evidence: dict[str, object] = {"leaderEpoch": piece.leader_epoch, "entryStart": start}
+        around = [pieces[n].leader_epoch for n in (number - 1, number + 1) if 0 <= n < len(pieces)]
+        is_island = len(around) == 2 and around[0] == around[1]
+        if start is None and not is_island:
+            yield finding(
+                "KL-406",
+                f"{file}: lacks leader epoch {piece.leader_epoch}, which batches from offset "
+                f"{piece.first_offset} on carry",
+                directory=replica.directory,
+                file=file,
+                offsets=(first, piece.next_offset),
+                evidence=evidence,
+            )
+            continue
+        stop = ends.get(piece.leader_epoch)
+        is_below = start is not None and first < start
+        is_beyond = stop is not None and piece.next_offset > stop
+        if start is None or is_below or is_beyond:
+            yield finding(
+                "KL-407",
+                f"{file}: batches at offsets {first} to {piece.next_offset - 1} carry leader "
+                f"epoch {piece.leader_epoch}, the entries say otherwise",
+                directory=replica.directory,
+                file=file,
+                offsets=(first, piece.next_offset),
+                evidence={**evidence, "entryEnd": stop},
+            )

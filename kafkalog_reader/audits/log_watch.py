@@ -1,0 +1,124 @@
+"""Looks at one replica while its batches are read: headers, indexes, segment borders, epochs.
+
+One pass: ``BatchStream`` hands over each window of columns that it loads anyway.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.batch_findings import BatchCheck
+from kafkalog_reader.audits.batch_stream import BatchStream
+from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.index_findings import (
+    OffsetIndexCheck,
+    TimeIndexCheck,
+    transaction_index_findings,
+)
+from kafkalog_reader.audits.segment_chain_findings import border_findings
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.table import no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.replica import Replica
+    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.table import Progress
+
+
+class WatchedStream(BatchStream):
+    """A cursor over a replica's batches that looks at all of them on the way.
+
+    Attributes:
+        found: what was found in the segments that are done.
+        has_old_magic, has_new_magic: message formats seen so far.
+    """
+
+    def __init__(
+        self, replica: Replica, *, window_size: int = 8 << 20, progress: Progress = no_progress
+    ) -> None:
+        self.found: list[Finding] = []
+        self.has_old_magic = self.has_new_magic = False
+        self._replica = replica
+        self._before: BatchCheck | None = None
+        self._check: BatchCheck | None = None
+        self._offset_index: OffsetIndexCheck | None = None
+        self._time_index: TimeIndexCheck | None = None
+        self._stops_seen = 0
+        super().__init__(
+            replica.directory, replica.log_start_offset, window_size=window_size, progress=progress
+        )
+
+    def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
+        self._stops_seen = first_stop = len(self.stops)
+        is_hot = next_base is None and not self._replica.directory.log_directory.clean_shutdown
+        check = self._check = BatchCheck(self._replica, segment)
+        self._offset_index = self._time_index = None
+        try:
+            self._offset_index = OffsetIndexCheck(self._replica, segment, is_hot=is_hot)
+            self._time_index = TimeIndexCheck(self._replica, segment, is_hot=is_hot)
+            self.found += transaction_index_findings(self._replica, segment, is_hot=is_hot)
+        except LocatedError as error:
+            self.found.append(unreadable(self._replica, error))
+        yield from super()._load_segment(segment, next_base)
+        self.found += check.findings()
+        self.has_old_magic |= check.has_old_magic
+        self.has_new_magic |= check.has_new_magic
+        self._conclude_indexes(segment, check, first_stop)
+        self.found += border_findings(self._replica, self._before, check, self.stops[first_stop:])
+        self._before = check
+
+    def _learn(self, run: BatchRun) -> None:
+        super()._learn(run)
+        assert self._check is not None
+        if len(self.stops) > self._stops_seen:
+            self._stops_seen = len(self.stops)
+            self._check.break_chain()
+        self._check.look(run)
+        if self._offset_index is not None:
+            self._offset_index.look(run)
+        if self._time_index is not None:
+            self._time_index.look(run)
+
+    def _conclude_indexes(self, segment: SegmentFiles, check: BatchCheck, first_stop: int) -> None:
+        stops = self.stops[first_stop:]
+        damaged = [
+            (stop.where.position or 0, (stop.where.position or 0) + stop.size_in_bytes)
+            for stop in stops
+        ]
+        if self._offset_index is not None:
+            self.found += self._offset_index.findings(segment.log_size or 0, damaged, check.batches)
+        if self._time_index is not None:
+            greatest = check.greatest_timestamp
+            self.found += self._time_index.findings(
+                greatest, is_whole=not (stops or check.has_damage)
+            )
+
+    @property
+    def listed(self) -> tuple[SegmentFiles, ...]:
+        """The segments as they were when reading began."""
+        return tuple(self._segments)
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield everything; the stream must be at its end."""
+        yield from self.found
+        if self.has_old_magic and self.has_new_magic:
+            yield finding(
+                "KL-117",
+                f"{self._replica.name}: messages of magic 0 or 1 and batches of magic 2: "
+                "truncation falls back to the high watermark",
+                directory=self._replica.directory,
+            )
+
+
+def unreadable(replica: Replica, error: LocatedError) -> Finding:
+    """KL-004 for a file that could not be read."""
+    return finding(
+        "KL-004",
+        f"{error.where}: {error.problem}",
+        directory=replica.directory,
+        file=replica.file_of(error.where),
+        position=error.where.position,
+    )

@@ -1,0 +1,102 @@
+"""Everything that the files of one replica say about each other, as findings with their causes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.causes import with_causes
+from kafkalog_reader.audits.checkpoint_findings import (
+    clean_shutdown_findings,
+    offset_findings,
+    problem_findings,
+    snapshot_findings,
+    temporary_findings,
+)
+from kafkalog_reader.audits.epoch_findings import epoch_findings
+from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.segment_chain_findings import file_findings
+from kafkalog_reader.audits.start_findings import start_findings
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.partition_directory import segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kafkalog_reader.audits.log_watch import WatchedStream
+    from kafkalog_reader.audits.replica import Replica
+    from kafkalog_reader.io.evidence import SegmentFiles
+
+_STOPS_RECOVERY: Final = frozenset({"KL-101", "KL-102", "KL-105"})
+_ENDS: Final = frozenset({"KL-103", "KL-104"})
+
+
+def check_replica(
+    replica: Replica, stream: WatchedStream, log_end_offset: int
+) -> tuple[Finding, ...]:
+    """What one pass over the log and the small files around it found, damage itself left out.
+
+    Args:
+        replica: whose files.
+        stream: at its end.
+        log_end_offset: by the batches.
+    """
+    return tuple(_checked(replica, stream, log_end_offset))
+
+
+def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> Iterator[Finding]:
+    yield from stream.findings()
+    yield from problem_findings(replica)
+    yield from offset_findings(replica, log_end_offset)
+    yield from epoch_findings(replica, stream.lineage.build().pieces, log_end_offset)
+    try:
+        yield from file_findings(replica)
+        yield from snapshot_findings(replica)
+        yield from temporary_findings(replica)
+        yield from _changes(replica, stream.listed)
+    except (LocatedError, OSError):  # not listed any more: `problems` has it, or it is gone
+        return
+
+
+def joined(
+    replica: Replica, damage: Iterable[Finding], checked: Iterable[Finding], log_end_offset: int
+) -> list[Finding]:
+    """Damage and the other findings of one replica: what follows from what, and the next start."""
+    own = {replica.file_of(problem.where) for problem in replica.problems}
+    damage = [
+        each
+        for each in damage
+        if each.code != "KL-110" and not (each.code == "KL-004" and each.file in own)
+    ]
+    is_clean = bool(replica.directory.log_directory.clean_shutdown)
+    stopping = [
+        each
+        for each in damage
+        if each.code in _STOPS_RECOVERY
+        or (each.code in _ENDS and (is_clean or each.severity == "H"))
+    ]
+    stopping.sort(key=lambda each: (each.file or "", each.position or 0))
+    at_end = any(each.code in _ENDS for each in stopping)
+    return with_causes(
+        [
+            *damage,
+            *checked,
+            *clean_shutdown_findings(replica, log_end_offset, at_end),
+            *start_findings(replica, stopping),
+        ]
+    )
+
+
+def _changes(replica: Replica, before: Sequence[SegmentFiles]) -> Iterator[Finding]:
+    now = {segment.base_offset: segment for segment in segments(replica.directory)}
+    for segment in before:
+        after = now.get(segment.base_offset)
+        if after is None or after.log_size != segment.log_size:
+            file = replica.segment_file(segment)
+            size = None if after is None else after.log_size
+            yield finding(
+                "KL-001",
+                f"{file}: changed while it was read, from {segment.log_size} to {size} bytes",
+                directory=replica.directory,
+                file=file,
+                evidence={"sizeBefore": segment.log_size, "sizeAfter": size},
+            )

@@ -1,0 +1,49 @@
+"""One unit of ``kafkalog verify``: findings of a partition or log directory, and what was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from kafkalog_reader.audits.directory_findings import directory_findings
+from kafkalog_reader.audits.findings import RootUnit, finding_row, findings_of
+from kafkalog_reader.audits.partition_audit import audit_partition
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.finding import Finding
+    from kafkalog_reader.audits.partition_unit import PartitionUnit
+    from kafkalog_reader.tables.table import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What was found, and how much was looked at to say so.
+
+    Attributes:
+        findings: with their rows of the table ``findings``.
+        replicas: 0 for a log directory.
+    """
+
+    findings: tuple[tuple[Finding, dict[str, Any]], ...]
+    replicas: int = 0
+    batches: int = 0
+    size_in_bytes: int = 0
+
+
+def verify(unit: Unit, progress: Progress = no_progress) -> Verification:
+    """Look at one unit of the table ``findings``; only what is wrong with single copies.
+
+    How copies stand to each other, and who may lead, is what ``replica-diff`` says.
+    """
+    if isinstance(unit, RootUnit):
+        of_root = sorted(directory_findings(unit.root), key=lambda each: each.order)
+        return Verification(findings=tuple((each, finding_row(None, each)) for each in of_root))
+    audit = audit_partition(cast("PartitionUnit", unit).directories, progress, check_files=True)
+    found = [each for each in findings_of(audit) if each.code < "KL-5"]
+    return Verification(
+        findings=tuple((each, finding_row(audit, each)) for each in found),
+        replicas=len(audit.replicas),
+        batches=sum(scan.batches for scan in audit.scans),
+        size_in_bytes=sum(scan.size_in_bytes for scan in audit.scans),
+    )
