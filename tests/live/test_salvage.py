@@ -1,0 +1,83 @@
+"""A salvaged log in a real cluster of three: what it serves, copies, fails over to and accepts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixtures import live, truth
+from fixtures.scenarios.salvage import AFTER, CAPTURE, DAMAGED, MEETING, MET, SEEN, producer_ids
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(scope="module")
+def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return live.run("salvage", tmp_path_factory.mktemp("salvage") / "output")
+
+
+@pytest.mark.oracle
+def test_another_cluster_takes_over_what_was_salvaged(output: Path) -> None:
+    seen = json.loads((output / SEEN).read_text())
+    manifest = json.loads((output / "salvaged" / "manifest.json").read_text())
+    missing = {
+        f"{each['topic']}-{each['partition']}": each["missingOffsetRanges"]
+        for each in manifest["partitions"]
+        if each["leftOut"]["count"]
+    }
+    assert set(missing) == {f"{topic}-0" for topic in DAMAGED}
+    expected = _committed(missing)
+    served = seen["served"]
+    for name, partition in served.items():
+        found = _records(partition)
+        # Behind an open transaction a read_committed consumer of the first cluster had to wait.
+        assert found == expected[name] or name == "open-transaction-0", name
+        assert found[: len(expected[name])] == expected[name]
+    for name, partition in served.items():
+        assert partition["lastStable"] == partition["latest"], name  # no transaction hangs
+        assert partition["earliest"] == min((r[0] for r in expected[name]), default=0)
+    produced = ["before 0", "before 1", "before 2", "after 0", "after 1", "after 2"]
+    for topic in seen["topicIds"]:
+        name = f"{topic}-0"
+        found = _records(seen["servedAfter"][name])
+        before = _records(served[name])
+        assert found[: len(before)] == before
+        written = [bytes.fromhex(value).decode() for _, _, value in found[len(before) :]]
+        assert [value for value in written if not value.startswith(MET)] == produced
+    assert seen["errors"] == {name: [] for name in seen["errors"]}
+
+
+@pytest.mark.oracle
+def test_followers_copy_the_bytes_and_producer_ids_of_both_clusters_meet(output: Path) -> None:
+    for log in (output / "salvaged").glob("*/*.log"):
+        copies = sorted((output / AFTER).glob(f"broker-*/{log.parent.name}"))
+        assert len(copies) == 3
+        for copy in copies:  # followers cut segments elsewhere: what matters is the whole log
+            whole = b"".join(path.read_bytes() for path in sorted(copy.glob("*.log")))
+            assert log.read_bytes() in whole, copy
+    old = producer_ids(output / "damaged" / f"{MEETING}-0")
+    for broker in (output / AFTER).glob("broker-*"):
+        assert old & producer_ids(broker / f"{MEETING}-0")
+
+
+def _committed(missing: dict[str, list[list[int]]]) -> dict[str, list[list[Any]]]:
+    """What a read_committed consumer of the first cluster was given, without what is damaged."""
+    capture = truth.load(CAPTURE.parent).captures[CAPTURE.name]
+    records: dict[str, list[list[Any]]] = {}
+    for topic, partition in capture.offsets:
+        name = f"{topic}-{partition}"
+        gone = missing.get(name, [])
+        records[name] = [
+            [r.offset, r.timestamp, None if r.value is None else r.value.hex()]
+            for r in capture.records(topic, partition)
+            if r.committed and not any(first <= r.offset <= last for first, last in gone)
+        ]
+    return records
+
+
+def _records(partition: dict[str, Any]) -> list[list[Any]]:
+    assert all(committed for *_, committed, _epoch in partition["records"])
+    return [record[:3] for record in partition["records"]]
