@@ -14,7 +14,8 @@ from kafkalog_reader.audits.lineage import LineageBuilder
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan
+from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.batch_scan import BatchRun, ScanEnd
     from kafkalog_reader.tables.table import Progress
 
 DELETE_HORIZON: Final[int] = 1 << 6
@@ -35,13 +36,17 @@ EXAMPLES: Final[int] = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanStop:
-    """A segment whose batches could not be followed to the end of the file.
+    """A stretch of a segment that holds no batch that could be read.
 
     Attributes:
         where: the first byte that is no batch, with the offset expected there.
-        size_in_bytes: from there to the end of the file, not looked at.
-        hidden_until: the next segment's base offset; None in the last segment.
+        size_in_bytes: from there to the next sound batch, or to the end of the file.
+        hidden_until: the offset of that batch, or the next segment's base offset; None when
+            nothing of the log follows.
         end: why; None when the operating system refused.
+        begins_batch: a batch of the offset expected there does begin, whatever is wrong with it.
+        goes_on_at: position of the next sound batch in the same file; None without.
+        given_up: places in it that a cap on work left unjudged (KL-005).
     """
 
     where: LogPosition
@@ -49,6 +54,9 @@ class ScanStop:
     hidden_until: int | None
     end: ScanEnd | None
     problem: str
+    goes_on_at: int | None = None
+    begins_batch: bool = False
+    given_up: int = 0
 
     @property
     def in_last_segment(self) -> bool:
@@ -238,35 +246,39 @@ class BatchStream:
         self.next_offset = max(self.next_offset, segment.base_offset)
         self.shows_cleaning = False
         try:
-            scan = SegmentScan(
-                path,
+            scan = ResynchronisedScan(
+                segment,
                 progress=self._progress,
                 window_size=self._window_size,
                 follow_links=self._follow_links,
             )
-            for run in scan:
-                if run.count:
-                    yield run
+            for found in scan:
+                if isinstance(found, DamagedRegion):
+                    self._stop_at(found, next_base)
+                elif found.count:
+                    yield found
         except UnreadableFileError as error:  # the rest of the log must still come out
-            self._stop(segment, next_base, error.where.position or 0, None, error.problem)
-            return
-        if scan.end is not ScanEnd.COMPLETE:
-            self._stop(segment, next_base, scan.end_position, scan.end, scan.problem)
+            position = error.where.position or 0
+            self.stops.append(
+                ScanStop(
+                    where=LogPosition(self.path, position, self.next_offset),
+                    size_in_bytes=max(0, (segment.log_size or 0) - position),
+                    hidden_until=next_base,
+                    end=None,
+                    problem=error.problem,
+                )
+            )
 
-    def _stop(
-        self,
-        segment: SegmentFiles,
-        next_base: int | None,
-        position: int,
-        end: ScanEnd | None,
-        problem: str,
-    ) -> None:
+    def _stop_at(self, region: DamagedRegion, next_base: int | None) -> None:
         self.stops.append(
             ScanStop(
-                where=LogPosition(self.path, position, self.next_offset),
-                size_in_bytes=max(0, (segment.log_size or 0) - position),
-                hidden_until=next_base,
-                end=end,
-                problem=problem,
+                where=LogPosition(self.path, region.start, self.next_offset),
+                size_in_bytes=region.size_in_bytes,
+                hidden_until=next_base if region.next_offset is None else region.next_offset,
+                end=region.end,
+                problem=region.problem,
+                goes_on_at=None if region.next_offset is None else region.stop,
+                begins_batch=region.begins_batch,
+                given_up=region.given_up,
             )
         )

@@ -15,8 +15,9 @@ from kafkalog_reader.errors import (
 from kafkalog_reader.format.record_batch import parse_batch_records
 from kafkalog_reader.format.record_batch_header import parse_record_batch_header
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.batch_scan import SegmentScan
 from kafkalog_reader.tables.control_type import CONTROL
+from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,8 +64,10 @@ def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[BatchRun
     following = [segment.base_offset for segment in found[1:]]
     for segment, next_base in zip(found, [*following, None], strict=True):
         if next_base is None or next_base > first_offset:
-            path = segment.path("log")
-            yield from SegmentScan(path, check_crc=False, follow_links=directory.follow_links)
+            scan = ResynchronisedScan(segment, check_crc=False, follow_links=directory.follow_links)
+            for found in scan:
+                if not isinstance(found, DamagedRegion):
+                    yield found
 
 
 def _inside(run: BatchRun, index: int, first_offset: int, next_offset: int) -> int:

@@ -133,13 +133,15 @@ def _judged(audit: PartitionAudit, index: int, stop: ScanStop) -> tuple[str, str
     match stop.end:
         case None:
             return "KL-004", None, "proven"
+        case ScanEnd.UNKNOWN_MAGIC:
+            magic = int(stop.problem.split()[2].rstrip(","))
+            return ("KL-006" if magic == _NEWEST_MAGIC + 1 else "KL-106"), None, "proven"
+        case _ if stop.goes_on_at is not None:
+            return "KL-102" if stop.begins_batch else "KL-105", "H", "proven"
         case ScanEnd.TORN:
             return "KL-103", "L" if stop.in_last_segment else "H", tail_confidence
         case ScanEnd.ZEROS:
             return "KL-104", "M" if stop.in_last_segment else "H", tail_confidence
-        case ScanEnd.UNKNOWN_MAGIC:
-            magic = int(stop.problem.split()[2].rstrip(","))
-            return ("KL-006" if magic == _NEWEST_MAGIC + 1 else "KL-106"), None, "proven"
         case _:
             return "KL-102", None, tail_confidence
 

@@ -15,13 +15,18 @@ from kafkalog_reader.kernel import codes, primitives
 for _twin in (codes, primitives):
     sys.modules.setdefault(f"cython.cimports.{_twin.__name__}", _twin)
 
-from kafkalog_reader.kernel import messages_cy as messages  # noqa: E402  after the twins
+from kafkalog_reader.kernel import batch_search_cy as batch_search  # noqa: E402  after the twins
+from kafkalog_reader.kernel import crc_syndrome_cy as crc_syndrome  # noqa: E402
+from kafkalog_reader.kernel import messages_cy as messages  # noqa: E402
 from kafkalog_reader.kernel import payload_shapes_cy as payload_shapes  # noqa: E402
 from kafkalog_reader.kernel import record_batches_cy as record_batches  # noqa: E402
 from kafkalog_reader.kernel import records_cy as records  # noqa: E402
 from kafkalog_reader.kernel.record_batches_cy import is_compiled  # noqa: E402
 
-__all__ = ["codes", "is_compiled", "messages", "payload_shapes", "record_batches", "records"]
+__all__ = [
+    "batch_search", "codes", "crc_syndrome", "is_compiled", "messages", "payload_shapes",
+    "record_batches", "records",
+]  # fmt: skip
 
 if not is_compiled():
     logging.getLogger(__name__).warning(

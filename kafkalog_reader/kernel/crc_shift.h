@@ -39,7 +39,7 @@ static void kl_crc_shift_prepare(void) {
     kl_shift_is_prepared = 1;
 }
 
-/* ``count`` below 2^32. */
+/* ``count`` below 2^32; a dozen lookups for usual lengths, at most 128. */
 static inline uint32_t kl_crc_shift(int castagnoli, uint32_t state, uint64_t count) {
     for (int power = 0; count; power++, count >>= 1)
         if (count & 1) state = kl_shift_once(kl_shift_tables[castagnoli][power], state);

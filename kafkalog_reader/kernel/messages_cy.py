@@ -476,9 +476,7 @@ class MessageRewriter:
             out += key_length
         out = write_varint(target, out, value_length)
         if value_length > 0:
-            copy(
-                target, out, source, value, value_length, min(self._room - out, available - value)
-            )
+            copy(target, out, source, value, value_length, min(self._room - out, available - value))
             out += value_length
         target[out] = 0  # headers
         self.size = out + 1

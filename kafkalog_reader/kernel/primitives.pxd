@@ -12,6 +12,7 @@ cdef extern from "primitives.h" nogil:
     uint32_t kl_crc32c_extend(uint32_t state, const uint8_t *data, size_t size)
     void kl_crc_shift_prepare()
     uint32_t kl_crc_shift(int castagnoli, uint32_t state, uint64_t count)
+    int kl_may_begin(const uint8_t *data, uint8_t lowest, uint8_t highest)
     void kl_copy(uint8_t *target, const uint8_t *source, size_t size, size_t room)
 
 cdef inline void prepare_checksums() noexcept nogil:
@@ -43,6 +44,11 @@ cdef inline unsigned int crc32c(
     const unsigned char *source, Py_ssize_t start, Py_ssize_t stop
 ) noexcept nogil:
     return kl_crc32c(source + start, <size_t>(stop - start))
+
+cdef inline bint may_begin(
+    const unsigned char *source, Py_ssize_t position, int lowest, int highest
+) noexcept nogil:
+    return kl_may_begin(source + position, <uint8_t>lowest, <uint8_t>highest)
 
 cdef inline unsigned int crc32(
     const unsigned char *source, Py_ssize_t start, Py_ssize_t stop

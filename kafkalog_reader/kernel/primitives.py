@@ -91,6 +91,16 @@ def _zeros(castagnoli: int, power: int) -> tuple[int, ...]:
     return tuple(extend_crc(castagnoli, 1 << bit, memoryview(b"\0"), 0, 1) for bit in range(32))
 
 
+def may_begin(source: memoryview, position: int, lowest: int, highest: int) -> bool:
+    """Whether a batch or message may begin at one of 64 positions, by single bytes."""
+    return any(
+        source[at + 16] <= 2
+        and lowest <= source[at] <= highest
+        and (any(source[at + 8 : at + 11]) or source[at + 11] >= 14)
+        for at in range(position, position + 64)
+    )
+
+
 def copy(
     target: memoryview,
     target_position: int,

@@ -151,7 +151,9 @@ class _Summary:
             "magics": np.flatnonzero(self.magics).tolist(),
             "firstLeaderEpoch": first_epoch,
             "lastLeaderEpoch": last_epoch,
-            "validBytes": end_position if self.first_error is None else self.first_error,
+            "validBytes": min(
+                end_position, end_position if self.first_error is None else self.first_error
+            ),
             "crcErrors": self.crc_errors,
         }
 

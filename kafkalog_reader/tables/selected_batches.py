@@ -14,7 +14,9 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import CODEC_MASK, BatchRun, ScanEnd, SegmentScan
+from kafkalog_reader.tables.batch_scan import CODEC_MASK, BatchRun, ScanEnd
+from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,32 +41,26 @@ def scanned_runs(
 ) -> Iterator[BatchRun]:
     """Yield the batches of a slice that overlap the offsets and leader epochs asked for.
 
-    A whole batch of another magic is reported and left out; anything else that breaks the chain
-    is reported, and what follows it is left out. Here resynchronisation will go on behind it.
+    What breaks the chain is reported and left out; reading goes on with the next sound batch.
 
     Raises:
         LocatedError: damage, in mode ``FAILFAST``.
         UnreadableFileError: the file cannot be opened or read.
     """
-    start = piece.start
-    while start < piece.stop:
-        scan = SegmentScan(
-            piece.path,
-            start,
-            piece.stop,
-            progress=progress,
-            follow_links=piece.directory.follow_links,
-        )
-        for run in scan:
-            yield _pruned(run, piece, request)
-            if piece.to_offset is not None and run.base_offset[-1] >= piece.to_offset:
-                return  # offsets rise
-        if scan.end is ScanEnd.COMPLETE:
-            return
-        _report_end(scan, piece, damage)
-        if not scan.skippable:
-            return
-        start = scan.end_position + scan.skippable
+    scan = ResynchronisedScan(
+        piece.segment,
+        piece.start,
+        piece.stop,
+        progress=progress,
+        follow_links=piece.directory.follow_links,
+    )
+    for found in scan:
+        if isinstance(found, DamagedRegion):
+            _report_region(found, piece, damage)
+            continue
+        yield _pruned(found, piece, request)
+        if piece.to_offset is not None and found.base_offset[-1] >= piece.to_offset:
+            return  # offsets rise
 
 
 def sound_runs(
@@ -140,11 +136,11 @@ def _batch_error(run: BatchRun, batch: int, piece: SegmentSlice) -> LocatedError
     return UnsupportedFormatError(f"unknown codec {codec}, 0 to 4 are known", where)
 
 
-def _report_end(scan: SegmentScan, piece: SegmentSlice, damage: Damage) -> None:
-    where = LogPosition(shown(piece.path), scan.end_position, scan.next_offset)
-    if scan.end in (ScanEnd.TORN, ScanEnd.ZEROS) and piece.is_log_end:
-        logger.warning("%s: %s, the log ends here", where, scan.problem)
-    elif scan.end is ScanEnd.UNKNOWN_MAGIC:
-        damage.left_out(UnsupportedFormatError(scan.problem, where))
+def _report_region(region: DamagedRegion, piece: SegmentSlice, damage: Damage) -> None:
+    where = LogPosition(shown(piece.path), region.start, region.first_offset)
+    if piece.is_log_end and region.is_unfinished:
+        logger.warning("%s: %s, the log ends here", where, region.description)
+    elif region.end is ScanEnd.UNKNOWN_MAGIC:
+        damage.left_out(UnsupportedFormatError(region.description, where))
     else:
-        damage.left_out(CorruptRecordError(scan.problem, where))
+        damage.left_out(CorruptRecordError(region.description, where))

@@ -74,7 +74,5 @@ def confirm_time_entries(
             done = end
         if done == len(wanted):
             break
-    known = np.ones(len(wanted), dtype=np.bool_)
-    if not scan.is_readable:
-        known[done:] = False
+    known = wanted < scan.damaged_from
     return in_file_order(confirmed, known, order)

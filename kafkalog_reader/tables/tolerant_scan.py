@@ -3,37 +3,43 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import (
     CorruptRecordError,
-    LocatedError,
     LogPosition,
+    UnreadableFileError,
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import BatchRun, ScanEnd, SegmentScan
+from kafkalog_reader.tables.batch_scan import ScanEnd
 from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kafkalog_reader.tables.batch_scan import BatchRun
     from kafkalog_reader.tables.request import Mode
     from kafkalog_reader.tables.segment_unit import SegmentPiece
     from kafkalog_reader.tables.table import Progress
 
 logger = logging.getLogger(__name__)
 
+_NO_DAMAGE: Final = 2**63 - 1
+
 
 class TolerantScan:
-    """The batches of a segment for tables that describe it: what ends them early is no surprise.
+    """The batches of a segment for tables that describe it, also those behind damage.
 
     A torn batch at the end of the last segment ends the log, with a warning; zeros there are
-    preallocated. Everything else that ends a scan before the file does is damage.
+    preallocated. All other bytes that belong to no batch are damage.
 
     Attributes:
         end_position: the first byte that belongs to no batch; 0 until the scan is over.
-        is_readable: whether everything before ``end_position`` was seen, and why it ends is known.
+        is_readable: whether there is no damage.
+        damaged_from: the offset expected where the first damage is; beyond all offsets without.
     """
 
     def __init__(
@@ -47,6 +53,7 @@ class TolerantScan:
     ) -> None:
         self.end_position = 0
         self.is_readable = True
+        self.damaged_from = _NO_DAMAGE
         self._piece = piece
         self._damage = Damage(mode)
         self._progress = progress
@@ -59,22 +66,38 @@ class TolerantScan:
         Raises:
             LocatedError: in FAILFAST, at what ended the scan early.
         """
-        path = self._piece.segment.path("log")
-        scan = SegmentScan(path, self._start, check_crc=self._check_crc, progress=self._progress)
+        scan = ResynchronisedScan(
+            self._piece.segment,
+            self._start,
+            check_crc=self._check_crc,
+            progress=self._progress,
+            follow_links=self._piece.directory.follow_links,
+        )
         try:
-            yield from scan
-        except LocatedError as error:
-            self.is_readable = False
+            for found in scan:
+                if isinstance(found, DamagedRegion):
+                    self._report(found)
+                else:
+                    yield found
+        except UnreadableFileError as error:
+            self._damaged(scan.end_position, scan.next_offset)
             self._damage.left_out(error)
         self.end_position = scan.end_position
-        if scan.end is ScanEnd.COMPLETE:
+
+    def _damaged(self, position: int, offset: int | None) -> None:
+        if self.is_readable:
+            self.is_readable, self.end_position = False, position
+            self.damaged_from = self._piece.segment.base_offset if offset is None else offset
+
+    def _report(self, region: DamagedRegion) -> None:
+        where = LogPosition(
+            shown(self._piece.segment.path("log")), region.start, region.first_offset
+        )
+        if self._piece.is_last and region.is_unfinished:
+            if region.end is ScanEnd.TORN:
+                logger.warning("%s: %s: the log ends here", where, region.description)
             return
-        where = LogPosition(shown(path), scan.end_position, scan.next_offset)
-        if self._piece.is_last and scan.end in (ScanEnd.TORN, ScanEnd.ZEROS):
-            if scan.end is ScanEnd.TORN:
-                logger.warning("%s: %s: the log ends here", where, scan.problem)
-            return
-        self.is_readable = False
-        is_foreign = scan.end is ScanEnd.UNKNOWN_MAGIC
+        self._damaged(region.start, region.first_offset)
+        is_foreign = region.end is ScanEnd.UNKNOWN_MAGIC
         kind = UnsupportedFormatError if is_foreign else CorruptRecordError
-        self._damage.left_out(kind(scan.problem, where))
+        self._damage.left_out(kind(region.description, where))

@@ -60,9 +60,7 @@ def confirm_aborted_transactions(entries: Entries, scan: TolerantScan) -> pa.Arr
     wanted = entries["last_offset"][order].astype(np.int64)
     producer = entries["producer_id"][order].astype(np.int64)
     confirmed = np.zeros(len(wanted), dtype=np.bool_)
-    next_offset = -1
     for run in scan:
-        next_offset = max(next_offset, int(run.last_offset.max()) + 1)
         markers = np.flatnonzero(run.attributes & CONTROL)
         markers = markers[np.isin(run.base_offset[markers], wanted)]
         aborts = markers[control_types(run, markers) == ABORT]
@@ -71,9 +69,7 @@ def confirm_aborted_transactions(entries: Entries, scan: TolerantScan) -> pa.Arr
         ends = np.searchsorted(wanted, offsets, side="right").tolist()
         for start, end, aborted in zip(starts, ends, run.producer_id[aborts], strict=True):
             confirmed[start:end] |= producer[start:end] == aborted
-    known = np.ones(len(wanted), dtype=np.bool_)
-    if not scan.is_readable:
-        known = wanted < next_offset
+    known = wanted < scan.damaged_from
     return in_file_order(confirmed, known, order)
 
 

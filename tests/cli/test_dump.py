@@ -144,7 +144,6 @@ def test_wrong_crc_is_shown_and_ends_nothing(partition: Path, run: Run) -> None:
 @pytest.mark.parametrize(
     ("position", "byte", "problem"),
     [
-        (83 + 16, 1, "at position 83 (offset 2): magic 1"),
         (83 + 16, 3, "at position 83 (offset 2): unknown magic 3"),
         (83 + 8, 0x80, "at position 83 (offset 2): batch length -"),
         (83 + 22, 7, "at position 83 (offset 2): codec 7"),

@@ -182,7 +182,6 @@ def changed(log: Path, position: int, byte: int) -> None:
 DAMAGE = {
     "CRC": (SECOND_BATCH + 30, 0x55),
     "unknown magic 3": (SECOND_BATCH + 16, 3),
-    "magic 1": (SECOND_BATCH + 16, 1),
     "batch length": (SECOND_BATCH + 8, 0x80),
 }
 

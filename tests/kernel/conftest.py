@@ -8,7 +8,9 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-MODULES = ("messages", "payload_shapes", "record_batches", "records")
+MODULES = (
+    "batch_search", "crc_syndrome", "messages", "payload_shapes", "record_batches", "records",
+)  # fmt: skip
 
 
 def load_module(name: str, kind: str) -> ModuleType:

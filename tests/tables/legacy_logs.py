@@ -75,7 +75,7 @@ def declared_rows(entry: bytes) -> list[Row]:
     try:
         message = parse_message(entry, WHERE)
         return [
-            (r.offset, min(max(r.timestamp, LEAST), GREATEST), int(r.timestamp_type), r.key, r.value)
+            (r.offset, _shown(r.timestamp), int(r.timestamp_type), r.key, r.value)
             for r in message_records(message, WHERE)
         ]
     except KafkaLogError:
@@ -85,3 +85,7 @@ def declared_rows(entry: bytes) -> list[Row]:
 def shown_rows(rows: list[dict[str, Any]]) -> list[Row]:
     """Rows of the table ``records``, timestamps as integers, in the same shape."""
     return [(r["offset"], r["ms"], r["timestampType"], r["key"], r["value"]) for r in rows]
+
+
+def _shown(timestamp: int) -> int:
+    return min(max(timestamp, LEAST), GREATEST)

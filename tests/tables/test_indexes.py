@@ -244,7 +244,7 @@ def test_without_the_column_no_log_is_opened(
 ) -> None:
     from kafkalog_reader.tables import tolerant_scan
 
-    monkeypatch.setattr(tolerant_scan, "SegmentScan", None)
+    monkeypatch.setattr(tolerant_scan, "ResynchronisedScan", None)
     assert len(rows_of("offset_index", small_partition, columns=["offset"])) == 5
     assert len(rows_of("time_index", small_partition, columns=["offset"])) == 5
     assert len(rows_of("transaction_index", small_partition, columns=["lastOffset"])) == 1

@@ -281,10 +281,10 @@ def test_log_that_ends_in_another_magic_has_no_known_end(
 ) -> None:
     log = small_partition / LAST
     content = bytearray(log.read_bytes())
-    content[353 + 16] = 1
+    content[353 + 16] = 3
     log.write_bytes(content)
     with pytest.raises(
-        UnsupportedFormatError, match=r"at position 353 \(offset 21\): legacy magic"
+        UnsupportedFormatError, match=r"at position 353 \(offset 21\): unknown magic"
     ):
         rows_of("replicas", small_partition)
     (row,) = rows_of("replicas", small_partition, mode="PERMISSIVE")

@@ -1,0 +1,54 @@
+"""A stretch of a segment that holds no readable batch, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafkalog_reader.tables.batch_scan import ScanEnd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DamagedRegion:
+    """Bytes of a segment between two sound batches, or behind the last one.
+
+    Attributes:
+        start, stop: its byte range in the file.
+        first_offset: expected where it begins; None in front of the first batch.
+        next_offset: base offset of the sound batch behind it; None when nothing sound follows.
+        end: what is wrong where it begins.
+        problem: the same in words.
+        begins_batch: offset and magic where it begins are those of a batch that may stand there.
+        given_up: candidates that a cap on work left unjudged (KL-005): something sound may be in
+            the region after all.
+    """
+
+    start: int
+    stop: int
+    first_offset: int | None
+    next_offset: int | None
+    end: ScanEnd
+    problem: str
+    begins_batch: bool = False
+    given_up: int = 0
+
+    @property
+    def size_in_bytes(self) -> int:
+        return self.stop - self.start
+
+    @property
+    def is_unfinished(self) -> bool:
+        """Whether at the end of a log it is how a crash leaves one: no damage."""
+        return self.next_offset is None and self.end in (ScanEnd.TORN, ScanEnd.ZEROS)
+
+    @property
+    def description(self) -> str:
+        """What is wrong, and how far it reaches."""
+        text = self.problem
+        if self.next_offset is not None:
+            text += (
+                f"; {self.size_in_bytes:,} bytes are skipped, offset {self.next_offset} follows "
+                f"at position {self.stop}"
+            )
+        if self.given_up:
+            text += f"; {self.given_up:,} places were not searched to their end"
+        return text
