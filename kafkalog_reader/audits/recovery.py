@@ -203,6 +203,8 @@ class _DirectoryStart:
             progress=self._progress,
         )
         load.run()
+        if self._root.clean_shutdown is None:
+            load.reasons.append("the log directory was not given: taken for one of a killed broker")
         outcome = (
             Outcome.EMPTIED if load.is_emptied else Outcome.CUT if load.lost else Outcome.LOADS
         )

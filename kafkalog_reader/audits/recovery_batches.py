@@ -133,6 +133,7 @@ class BatchWalk:
         self._check_crc = check_crc
         self._progress = progress
         self._follow_links = follow_links
+        self._patience = 0
 
     def __iter__(self) -> Iterator[StoredBatches]:
         window_size = WINDOW_SIZE
@@ -161,7 +162,7 @@ class BatchWalk:
         Where they end, either one follows that the kernel reads, or the walk is over.
         """
         rows: list[_Row] = []
-        found = False
+        found, in_a_row = False, 0
         with Windows(
             self._path,
             self.end_position,
@@ -173,7 +174,8 @@ class BatchWalk:
             while self._has_batch(peek):
                 start = peek.at(self.end_position, _START.size + 1)
                 _, length, _, magic = _START.unpack_from(start)
-                if length >= _SMALLEST_OF.get(magic, _NEVER):
+                in_a_row = in_a_row + 1 if length >= _SMALLEST_OF.get(magic, _NEVER) else 0
+                if in_a_row > self._patience:
                     break
                 size = _OVERHEAD + length
                 is_wrapper = magic < _NEWEST_MAGIC and bool(start[_CODEC_POSITION] & _CODEC_MASK)
@@ -192,6 +194,8 @@ class BatchWalk:
                     rows = []
         if rows:
             yield _of_rows(rows)
+        # Where magics alternate, going back to the kernel costs more than a few batches here.
+        self._patience = min(2 * self._patience + 1, _FOREIGN_AT_ONCE)
         return found and self.end is WalkEnd.END and self.end_position < self._stop
 
     def _has_batch(self, peek: _Peek) -> bool:

@@ -277,6 +277,13 @@ def test_records_behind_a_lying_length_are_counted_as_cut(tmp_path: Path) -> Non
     assert recovery.bytes_cut == 576 - 83 + 440
 
 
+def test_partition_directory_alone_counts_as_of_a_killed_broker(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(directory)
+    assert recovery.segments_read == (13,)
+    assert "taken for one of a killed broker" in recovery.reason
+
+
 def test_file_that_is_refused_is_no_prediction(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=False, recovery_point=0)
     path = directory / f"{LAST}.log"
