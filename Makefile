@@ -6,10 +6,11 @@ RUN := $(VENV)/bin/python
 export PYSPARK_PYTHON := $(CURDIR)/$(VENV)/bin/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(VENV)/bin/python
 export SPARK_LOCAL_IP ?= 127.0.0.1
+FUZZ_SECONDS ?= 600
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle bench lint types spark-matrix fixtures readme clean check-demo check-test
+.PHONY: help demo test oracle fuzz bench lint types spark-matrix fixtures readme clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -25,6 +26,10 @@ test: check-test $(VENV)/.test  ## every test, real brokers included; under ten 
 
 oracle: check-test $(VENV)/.test  ## the remaining scenarios on real brokers
 	$(RUN) -m pytest -m oracle
+
+fuzz: check-test $(VENV)/.test  ## every parser on hostile bytes, FUZZ_SECONDS in all; led by coverage where atheris installs
+	@$(RUN) -m pip install --quiet atheris || echo "no atheris for this Python: mutations without coverage" >&2
+	$(RUN) -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
 bench: check-test $(VENV)/.test  ## measure against Kafka's Java reader, aiokafka and Spark's Kafka source
 	$(RUN) -m benchmarks

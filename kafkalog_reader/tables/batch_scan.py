@@ -274,7 +274,7 @@ def _needed(rest: memoryview, left: int) -> int:
 
 
 def _only_zeros(windows: Windows, position: int) -> bool:
-    while position < windows.stop:
+    while (position := windows.next_data(position)) < windows.stop:
         window = windows.read(position)
         if np.frombuffer(window, np.uint8).any():
             return False

@@ -1,0 +1,56 @@
+"""Seeds: what real brokers wrote, file by file, cut to a size that is quick to read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from kafkalog_reader.format.compression import Codec, compress
+from tests.fuzz.targets import DIRECTORY_FILES, PARTITION_FILES
+
+CAPTURES: Final = Path(__file__).parents[2] / "fixtures" / "captures"
+LARGEST: Final = 16 << 10
+MOST: Final = 60
+"""Seeds a target: neighbours of one capture look alike."""
+
+_TEXTS: Final = frozenset(PARTITION_FILES[-2:]) | frozenset(DIRECTORY_FILES)
+
+
+def seeds(target: str) -> list[bytes]:
+    """The seeds of a target, always the same ones in the same order."""
+    if target == "payloads":
+        contents = [b"", b"a" * 3000, bytes(range(256)) * 40]
+        found = {
+            bytes([codec - 1]) + compress(codec, content)
+            for codec in Codec
+            if codec.value
+            for content in contents
+        }
+    elif target == "discovery":
+        found = {name for path in _files() for name in (path.name.encode(), str(path).encode())}
+    elif target == "texts":
+        found = {path.read_bytes() for path in _files() if path.name in _TEXTS}
+    elif target == "entries":
+        found = set()
+        for path in _files():
+            if path.suffix in (".index", ".timeindex", ".txnindex", ".snapshot"):
+                content = path.read_bytes()
+                found |= {content[:size] for size in (4, 8, 12, 34, LARGEST)}
+    elif target == "directories":
+        found = {_as_one(path.parent) for path in _files() if path.suffix == ".log"}
+    else:
+        found = {path.read_bytes()[:LARGEST] for path in _files() if path.suffix == ".log"}
+    chosen = sorted(found - {b""}, key=lambda seed: (len(seed), seed))
+    return chosen[:: max(1, len(chosen) // MOST)] or [b""]
+
+
+def _as_one(directory: Path) -> bytes:
+    """All files of a partition and its log directory, each with its length before it."""
+    paths = [directory / name for name in PARTITION_FILES]
+    paths += [directory.parent / name for name in DIRECTORY_FILES]
+    contents = [path.read_bytes()[:LARGEST] if path.is_file() else b"" for path in paths]
+    return b"".join(len(content).to_bytes(4, "big") + content for content in contents)
+
+
+def _files() -> list[Path]:
+    return sorted(path for path in CAPTURES.rglob("*") if path.is_file())
