@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
@@ -14,6 +15,7 @@ from kafkalog_reader.cli.run import session, verbose_option
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kafkalog_reader.cli.dump_mismatches import IndexMismatches
     from kafkalog_reader.cli.dump_records import RecordLines
     from kafkalog_reader.cli.progress import ReadProgress
 
@@ -37,17 +39,25 @@ def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: b
 
     The layout is that of Kafka 4.3, line for line. FILE may be a .log, .index, .timeindex,
     .txnindex, .snapshot (of producers) or .checkpoint (of the metadata log). A wrong CRC is shown
-    as isvalid: false and does not end the dump. Control characters in what was written are escaped.
+    as isvalid: false and does not end the dump. Index entries that the log does not confirm follow
+    on standard error; docs/dump.md says which of them are sound all the same.
+
+    On a terminal control characters in what was written are escaped; in a pipe they stand as they
+    are.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader.cli.dump_mismatches import IndexMismatches
     from kafkalog_reader.cli.dump_records import RecordLines
     from kafkalog_reader.cli.output import standard_output
     from kafkalog_reader.cli.progress import ReadProgress
 
     records = RecordLines(contents=print_data_log) if deep_iteration or print_data_log else None
+    mismatches = IndexMismatches()
     with standard_output() as sink, ReadProgress(total_size(files)) as progress:
         for number, file in enumerate(files):
             counted = f" of file {number + 1} of {len(files)}" if len(files) > 1 else ""
-            _print(_lines(file, records, progress), counted, sink)
+            _print(_lines(file, records, mismatches, progress), counted, sink)
+    for line in mismatches.lines():
+        click.echo(line, err=True)
     if records is not None:
         for line in records.gaps():
             click.echo(line, err=True)
@@ -58,15 +68,17 @@ def total_size(files: tuple[str, ...]) -> int:
     return sum(Path(file).stat().st_size for file in files if Path(file).is_file())
 
 
-def _lines(file: str, records: RecordLines | None, progress: ReadProgress) -> Iterator[str]:
+def _lines(
+    file: str, records: RecordLines | None, mismatches: IndexMismatches, progress: ReadProgress
+) -> Iterator[str]:
     from kafkalog_reader.cli import dump_index, dump_log
     from kafkalog_reader.io.names import shown
 
     printers: dict[str, Callable[[str], Iterator[str]]] = {
         ".log": lambda path: dump_log.segment_lines(path, records, progress),
         ".checkpoint": lambda path: dump_log.snapshot_lines(path, records, progress),
-        ".index": dump_index.offset_index_lines,
-        ".timeindex": dump_index.time_index_lines,
+        ".index": lambda path: dump_index.offset_index_lines(path, mismatches, progress),
+        ".timeindex": lambda path: dump_index.time_index_lines(path, mismatches, progress),
         ".txnindex": dump_index.transaction_index_lines,
         ".snapshot": dump_index.producer_snapshot_lines,
     }
@@ -81,15 +93,18 @@ def _lines(file: str, records: RecordLines | None, progress: ReadProgress) -> It
 def _print(lines: Iterator[str], of_file: str, sink: IO[bytes]) -> None:
     """Write lines in blocks, whole ones only, and those that are there when it ends early."""
     from kafkalog_reader.cli.interrupt import whole
+    from kafkalog_reader.io.names import shown
 
     count = 0
     waiting: list[str] = []
+    # A record must not act on the terminal; elsewhere the bytes are Kafka's.
+    readable: Callable[[str], str] = shown if sys.stdout.isatty() else str
     session().how_far = lambda: f"{count:,} lines{of_file} written"
 
     def write() -> None:
         nonlocal count
         with whole():
-            sink.write("".join(f"{for_stdout(line)}\n" for line in waiting).encode())
+            sink.write("".join(f"{for_stdout(readable(line))}\n" for line in waiting).encode())
             sink.flush()
             count += len(waiting)
             waiting.clear()

@@ -12,9 +12,13 @@ from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry, pars
 from kafkalog_reader.format.record_batch_header import MAX_SEQUENCE
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.window import Windows, read_small_file
+from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from kafkalog_reader.cli.dump_mismatches import IndexMismatches
+    from kafkalog_reader.tables.table import Progress
 
 OFFSET_INDEX_ENTRY: Final = struct.Struct(">ii")
 TIME_INDEX_ENTRY: Final = struct.Struct(">qi")
@@ -22,28 +26,36 @@ LARGEST_SNAPSHOT: Final = 256 << 20
 """Bytes: five million producers, far more than a broker keeps."""
 
 
-def offset_index_lines(path: str) -> Iterator[str]:
-    """The entries up to the zeros of a preallocated file."""
+def offset_index_lines(
+    path: str, mismatches: IndexMismatches, progress: Progress = no_progress
+) -> Iterator[str]:
+    """The entries up to the zeros of a preallocated file; then they are held against the log."""
     base_offset = base_offset_of(path)
-    empty = True
+    entries: list[tuple[int, int]] = []
     for place, entry in _entries(path, OFFSET_INDEX_ENTRY.size):
         relative_offset, position = OFFSET_INDEX_ENTRY.unpack(entry)
         if relative_offset == 0 and place > 0:
-            return
-        empty = False
+            break
+        entries.append((base_offset + relative_offset, position))
         yield f"offset: {base_offset + relative_offset} position: {position}"
-    if empty:
+    if not entries:
         yield f"{shown(path)} is empty."
+    mismatches.check_offsets(path, entries, progress)
 
 
-def time_index_lines(path: str) -> Iterator[str]:
-    """The entries up to the zeros of a preallocated file."""
+def time_index_lines(
+    path: str, mismatches: IndexMismatches, progress: Progress = no_progress
+) -> Iterator[str]:
+    """The entries up to the zeros of a preallocated file; then they are held against the log."""
     base_offset = base_offset_of(path)
+    entries: list[tuple[int, int]] = []
     for place, entry in _entries(path, TIME_INDEX_ENTRY.size):
         timestamp, relative_offset = TIME_INDEX_ENTRY.unpack(entry)
         if relative_offset == 0 and place > 0:
-            return
+            break
+        entries.append((timestamp, base_offset + relative_offset))
         yield f"timestamp: {timestamp} offset: {base_offset + relative_offset}"
+    mismatches.check_times(path, entries, progress)
 
 
 def transaction_index_lines(path: str) -> Iterator[str]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pty
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +18,7 @@ from kafkalog_reader.format.record_batch_header import TRANSACTIONAL_BIT
 
 if TYPE_CHECKING:
     from fixtures.builder import Batch
-    from tests.cli.conftest import Run
+    from tests.cli.conftest import Run, Start
 
 KAFKA = Path(__file__).with_name("small_partition.dump.txt")
 LOG = "00000000000000000000.log"
@@ -98,15 +101,32 @@ def test_records_of_every_codec_and_shape_are_shown(codec: Codec, tmp_path: Path
     directory = write(tmp_path / "t-0", [batch])
     answer = run("dump", "--print-data-log", directory / "00000000000000000007.log")
     # the sequence after 2147483647 is 0: DefaultRecordBatch.incrementSequence
-    assert answer.out.splitlines()[3:] == [
+    assert answer.out.split("\n")[3:] == [
         "| offset: 7 CreateTime: 5 keySize: -1 valueSize: 0 sequence: 2147483647 headerKeys: []"
         " payload: ",
         "| offset: 10 CreateTime: 0 keySize: 0 valueSize: -1 sequence: 2 headerKeys: [] key: ",
         "| offset: 11 CreateTime: 5 keySize: 4 valueSize: 4 sequence: 3 headerKeys: [a,a]"
-        " key: \\x1b[2J payload: é\\n\ufffd",
+        " key: \x1b[2J payload: é",
+        "\ufffd",
+        "",
     ]
     assert f"compresscodec: {codec.text} " in answer.out
     assert "  7 is followed by 10\n" in answer.err
+
+
+def test_on_a_terminal_a_record_cannot_act(tmp_path: Path, start_process: Start) -> None:
+    batch = data_batch(0, [Record(offset_delta=0, key=b"\x1b[2J", value=b"a\nb")])
+    log = write(tmp_path / "t-0", [batch]) / LOG
+    controller, terminal = pty.openpty()
+    process = start_process("dump", "--print-data-log", log, stdout=terminal)
+    os.close(terminal)
+    printed = b""
+    with contextlib.suppress(OSError):  # Linux: the other side is closed
+        while part := os.read(controller, 65536):
+            printed += part
+    os.close(controller)
+    assert process.wait(60) == 0
+    assert b" key: \\x1b[2J payload: a\\nb\r\n" in printed
 
 
 @pytest.mark.parametrize(
