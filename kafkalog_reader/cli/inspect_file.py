@@ -52,6 +52,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.format.layout import Structure
 
+SNAPSHOT_LIMIT: Final = 256 << 20
+"""Producers by the million; more is no snapshot."""
 TEXT_LIMIT: Final[int] = 256 << 20
 MAGIC_POSITION: Final[int] = 16
 LEGACY_MAGICS: Final = (0, 1)
@@ -185,7 +187,7 @@ def _entries(path: str, position: int, kind: EntryKind, stem: str) -> Iterator[S
         where = LogPosition(shown(path), position)
         size = windows.size_in_bytes
         if kind is PRODUCER_SNAPSHOT and position == 0:
-            yield from _whole_snapshot(bytes(windows.read(0, size)), where)
+            yield from _whole_snapshot(read_small_file(path, SNAPSHOT_LIMIT), where)
             return
         _check_inside(path, position, size)
         number, inside = divmod(position - kind.header_size, kind.entry_size)

@@ -49,6 +49,14 @@ def test_sizes_are_written_as_in_sparks_settings(text: str, size: int) -> None:
     assert options.request.max_partition_bytes == size
 
 
+def test_how_much_a_batch_may_become_is_an_option_of_records() -> None:
+    assert parse_options({"path": "/mnt/b1"}).request.max_batch_bytes is None
+    options = parse_options({"path": "/mnt/b1", "maxBatchBytes": "1g"})
+    assert options.request.max_batch_bytes == 1 << 30
+    with pytest.raises(UsageError, match="maxBatchBytes does not apply to table batches"):
+        parse_options({"path": "/mnt/b1", "table": "batches", "maxBatchBytes": "1g"})
+
+
 @pytest.mark.parametrize("name", NOT_YET)
 def test_what_is_not_written_yet_is_no_known_option(name: str) -> None:
     assert name not in KNOWN
