@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _DAMAGE: Final = frozenset(
     {"KL-004", "KL-006", "KL-101", "KL-102", "KL-103", "KL-104", "KL-105", "KL-106",
-     "KL-107", "KL-108", "KL-110", "KL-111", "KL-112", "KL-118"}
+     "KL-107", "KL-108", "KL-110", "KL-111", "KL-112", "KL-118", "KL-401"}
 )  # fmt: skip
 _FOLLOWS_IN_SEGMENT: Final = frozenset(
     {"KL-107", "KL-110", "KL-111", "KL-112", "KL-114", "KL-118", "KL-204", "KL-205", "KL-206",

@@ -98,7 +98,7 @@ def offset_findings(replica: Replica, log_end_offset: int) -> Iterator[Finding]:
 
 
 def clean_shutdown_findings(
-    replica: Replica, log_end_offset: int, has_damage: bool
+    replica: Replica, log_end_offset: int, *, has_damage: bool
 ) -> Iterator[Finding]:
     """Yield KL-316 and KL-413 where the marker promises what the log does not keep."""
     directory = replica.directory

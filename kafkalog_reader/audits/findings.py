@@ -74,14 +74,9 @@ def findings_of(audit: PartitionAudit) -> tuple[Finding, ...]:
     if audit.checked:
         damage = [
             each
-            for replica, checked, history in zip(
-                audit.replicas, audit.checked, audit.histories, strict=True
-            )
+            for replica, checked in zip(audit.replicas, audit.checked, strict=True)
             for each in joined(
-                replica,
-                [d for d in damage if d.directory == replica.directory],
-                checked,
-                history.log_end_offset,
+                replica, [d for d in damage if d.directory == replica.directory], checked
             )
         ]
         damage += duplicate_findings([replica.directory for replica in audit.replicas])

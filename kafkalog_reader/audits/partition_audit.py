@@ -18,7 +18,7 @@ from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
 from kafkalog_reader.audits.log_watch import WatchedStream
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
 from kafkalog_reader.audits.replica import Replica, inspect_replica
-from kafkalog_reader.audits.replica_checks import check_replica
+from kafkalog_reader.audits.replica_checks import Checked, check_replica
 from kafkalog_reader.audits.verdict import Verdict, is_unread, verdict_of
 from kafkalog_reader.tables.high_watermark import high_watermark_of
 from kafkalog_reader.tables.table import Progress, no_progress
@@ -26,7 +26,6 @@ from kafkalog_reader.tables.table import Progress, no_progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kafkalog_reader.audits.finding import Finding
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -74,7 +73,7 @@ class PartitionAudit:
     elections: tuple[Election, ...]
     verdict: Verdict
     reason: str = ""
-    checked: tuple[tuple[Finding, ...], ...] = ()
+    checked: tuple[Checked, ...] = ()
 
     @property
     def is_metadata(self) -> bool:
@@ -169,8 +168,8 @@ def audit_partition(
         verdict=verdict,
         reason=reason,
         checked=tuple(
-            check_replica(replica, stream, history.log_end_offset)
-            for replica, stream, history in zip(replicas, watched, histories, strict=False)
+            check_replica(replica, stream)
+            for replica, stream in zip(replicas, watched, strict=False)
         ),
     )
 

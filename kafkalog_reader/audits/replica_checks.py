@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.causes import with_causes
@@ -30,17 +31,21 @@ _STOPS_RECOVERY: Final = frozenset({"KL-101", "KL-102", "KL-105"})
 _ENDS: Final = frozenset({"KL-103", "KL-104"})
 
 
-def check_replica(
-    replica: Replica, stream: WatchedStream, log_end_offset: int
-) -> tuple[Finding, ...]:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
     """What one pass over the log and the small files around it found, damage itself left out.
 
-    Args:
-        replica: whose files.
-        stream: at its end.
-        log_end_offset: by the batches.
+    ``log_end_offset`` is where the batches end, whatever the checkpoints say.
     """
-    return tuple(_checked(replica, stream, log_end_offset))
+
+    findings: tuple[Finding, ...]
+    log_end_offset: int
+
+
+def check_replica(replica: Replica, stream: WatchedStream) -> Checked:
+    """Look at the files of a replica whose stream is at its end."""
+    found = tuple(_checked(replica, stream, stream.next_offset))
+    return Checked(findings=found, log_end_offset=stream.next_offset)
 
 
 def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> Iterator[Finding]:
@@ -57,9 +62,7 @@ def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> It
         return
 
 
-def joined(
-    replica: Replica, damage: Iterable[Finding], checked: Iterable[Finding], log_end_offset: int
-) -> list[Finding]:
+def joined(replica: Replica, damage: Iterable[Finding], checked: Checked) -> list[Finding]:
     """Damage and the other findings of one replica: what follows from what, and the next start."""
     own = {replica.file_of(problem.where) for problem in replica.problems}
     damage = [
@@ -79,8 +82,8 @@ def joined(
     return with_causes(
         [
             *damage,
-            *checked,
-            *clean_shutdown_findings(replica, log_end_offset, at_end),
+            *checked.findings,
+            *clean_shutdown_findings(replica, checked.log_end_offset, has_damage=at_end),
             *start_findings(replica, stopping),
         ]
     )
