@@ -22,13 +22,12 @@ from kafkalog_reader.audits.recovery_files import (
     read_recovery_points,
     read_topic_id_at_start,
 )
-from kafkalog_reader.audits.recovery_load import LogLoad
+from kafkalog_reader.audits.recovery_load import LogLoad, sound_end
 from kafkalog_reader.audits.recovery_loss import LostRange
 from kafkalog_reader.audits.recovery_names import check_directories, check_files
 from kafkalog_reader.audits.recovery_outcome import DirectoryFailure, Outcome, StartFailure
 from kafkalog_reader.audits.recovery_retention import count_expired
 from kafkalog_reader.audits.recovery_rule import CURRENT_RULE, ClusterTopics, StartRule
-from kafkalog_reader.tables.batch_scan import scan_tail
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -60,7 +59,8 @@ class Recovery:
     """What the next start does to one replica.
 
     Attributes:
-        log_end_offset: of the sound batches now, as ``replicas`` shows it.
+        log_end_offset: of the sound prefix now: up to the first damage in the segments that are
+            read again and in the last one, which is read for this.
         segments_read: base offsets of the segments whose every batch is checked.
         records_cut: records of sound batches that go; what was damaged before is not counted.
         bytes_cut: bytes that go from the logs.
@@ -166,9 +166,8 @@ class _DirectoryStart:
 
     def predict(self, directory: PartitionDirectory) -> Recovery:
         """What happens to one replica of it."""
-        log_end_offset = scan_tail(directory).next_offset
         try:
-            return self._load(directory, log_end_offset)
+            return self._load(directory)
         except StartFailure as failure:
             outcome, reason = Outcome.BROKER_ABORTS, str(failure)
             self.fatal = self.fatal or reason
@@ -176,7 +175,10 @@ class _DirectoryStart:
             outcome, reason = Outcome.DIRECTORY_OFFLINE, str(failure)
             self.offline = self.offline or reason
         return Recovery(
-            directory=directory, outcome=outcome, log_end_offset=log_end_offset, reason=reason
+            directory=directory,
+            outcome=outcome,
+            log_end_offset=sound_end(directory, self._progress),
+            reason=reason,
         )
 
     def _tried(self, read: Callable[[], _T], otherwise: _T) -> _T:
@@ -188,7 +190,7 @@ class _DirectoryStart:
             self.fatal = self.fatal or str(failure)
         return otherwise
 
-    def _load(self, directory: PartitionDirectory, log_end_offset: int) -> Recovery:
+    def _load(self, directory: PartitionDirectory) -> Recovery:
         key = (directory.topic or "", -1 if directory.partition is None else directory.partition)
         config = self._rule.config_of(directory.topic, self._topics)
         check_files(directory)
@@ -203,6 +205,7 @@ class _DirectoryStart:
             progress=self._progress,
         )
         load.run()
+        log_end_offset = load.sound_end()
         if self._root.clean_shutdown is None:
             load.reasons.append("the log directory was not given: taken for one of a killed broker")
         outcome = (

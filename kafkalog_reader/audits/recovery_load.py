@@ -59,6 +59,7 @@ class LogLoad:
         lost: what was cut off and deleted.
         reasons: what happened, in words.
         is_emptied: the log start lies beyond the end.
+        first_damage: where the sound batches end that recovery walked; None: nowhere.
     """
 
     def __init__(
@@ -80,6 +81,7 @@ class LogLoad:
         self.lost: list[LostRange] = []
         self.reasons: list[str] = []
         self.is_emptied = False
+        self.first_damage: int | None = None
         self._directory = directory
         self._recovery_point = recovery_point
         self._log_start = log_start
@@ -94,17 +96,7 @@ class LogLoad:
             StartFailure: the broker ends meanwhile.
             UnreadableFileError: a file cannot be opened or read.
         """
-        self.segments = [
-            LoadingSegment(
-                files=files,
-                base_offset=files.base_offset,
-                start=0,
-                stop=files.log_size,
-                follow_links=self._directory.follow_links,
-            )
-            for files in segments(self._directory)
-            if files.log_size is not None
-        ]
+        self.segments = _segments(self._directory)
         self._load_segment_files()
         if not self._is_clean:
             self._recover_log()
@@ -133,6 +125,17 @@ class LogLoad:
                 self.reasons.append(f"{problem}: segment {segment.base_offset} is read again")
                 self._keep(segment, found)
             position += 1
+
+    def sound_end(self) -> int:
+        """One past the last batch that is sound and has only sound ones before it.
+
+        What no start reads is not read for it either, but for the last segment.
+        """
+        if self.first_damage is not None:
+            return self.first_damage
+        if self.segments and self.segments[-1].recovered is not None:
+            return self.segments[-1].recovered.next_offset
+        return sound_end(self._directory, self._progress)
 
     def _index_problem(self, segment: LoadingSegment) -> str:
         """Why a segment is recovered whatever the marker says; empty where it is not."""
@@ -186,6 +189,8 @@ class LogLoad:
         return recover(segment, self.cache, self._config.index_interval, self._progress)
 
     def _keep(self, segment: LoadingSegment, found: Recovered) -> None:
+        if found.problem and self.first_damage is None:
+            self.first_damage = found.next_offset
         if found.stop < segment.stop:
             self.lost.append(LostRange.of(segment, found.stop))
             self.reasons.append(found.problem or f"{_path(segment)}: cut at position {found.stop}")
@@ -289,6 +294,39 @@ class LogLoad:
         except (CorruptLogError, UnsupportedFormatError):
             return False
         return True
+
+
+def sound_end(directory: PartitionDirectory, progress: Progress) -> int:
+    """Where the sound batches of the last segment end, from its start on.
+
+    Raises:
+        UnreadableFileError: a file cannot be opened or read.
+    """
+    found = _segments(directory)
+    if not found:
+        return 0
+    end = found[-1].base_offset
+    for batches in found[-1].walk(0, check_crc=True, progress=progress):
+        sound = int(np.argmin(np.append(batches.is_sound, False)))
+        if sound:
+            end = int(batches.last_offset[sound - 1]) + 1
+        if sound < len(batches):
+            break
+    return end
+
+
+def _segments(directory: PartitionDirectory) -> list[LoadingSegment]:
+    return [
+        LoadingSegment(
+            files=files,
+            base_offset=files.base_offset,
+            start=0,
+            stop=files.log_size,
+            follow_links=directory.follow_links,
+        )
+        for files in segments(directory)
+        if files.log_size is not None
+    ]
 
 
 def _pieces(segment: LoadingSegment, progress: Progress) -> tuple[list[LoadingSegment], WalkEnd]:

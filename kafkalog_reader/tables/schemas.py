@@ -273,7 +273,7 @@ RECOVERIES: Final = (
         pa.string(),
         "loads, cut, emptied, stray, directoryOffline, brokerAborts or expired",
     ),
-    Column("logEndOffset", pa.int64(), "one past the last valid batch, now"),
+    Column("logEndOffset", pa.int64(), "one past the last batch of the sound prefix, now"),
     Column(
         "logEndOffsetAfterStart",
         pa.int64(),

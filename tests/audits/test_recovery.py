@@ -100,6 +100,7 @@ def test_damaged_payload(
     log.write_bytes(content)
     recovery = start(tmp_path)
     assert (_end(recovery), recovery.bytes_cut, _epochs(recovery)) == (end, bytes_cut, epochs)
+    assert recovery.log_end_offset == end
 
 
 def test_segment_without_offset_index_is_read_again_whatever_the_marker_says(
@@ -253,6 +254,17 @@ def test_untrimmed_time_index_expires_the_segment(
     assert recovery.loaded is not None
     assert recovery.loaded.log.log_start_offset == (13 if outcome is Outcome.EXPIRED else 0)
     assert recovery.records_cut == (13 if outcome is Outcome.EXPIRED else 0)
+
+
+def test_damage_that_is_served_after_a_clean_stop_ends_the_sound_prefix(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    log = directory / f"{LAST}.log"
+    content = bytearray(log.read_bytes())
+    content[183 + 70] ^= 1
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.log_end_offset, _end(recovery)) == (Outcome.LOADS, 17, 23)
+    assert "sees the end at 23, the sound batches end at 17" in recovery.reason
 
 
 def test_magic_three_passes_because_no_crc_covers_it(tmp_path: Path) -> None:
