@@ -65,9 +65,9 @@ def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[BatchRun
     for segment, next_base in zip(found, [*following, None], strict=True):
         if next_base is None or next_base > first_offset:
             scan = ResynchronisedScan(segment, check_crc=False, follow_links=directory.follow_links)
-            for found in scan:
-                if not isinstance(found, DamagedRegion):
-                    yield found
+            for piece in scan:
+                if not isinstance(piece, DamagedRegion):
+                    yield piece
 
 
 def _inside(run: BatchRun, index: int, first_offset: int, next_offset: int) -> int:

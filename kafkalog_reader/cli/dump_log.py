@@ -20,7 +20,6 @@ from kafkalog_reader.format.record_batch_header import (
     CODEC_MASK,
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
-    LOG_APPEND_TIME_BIT,
     TRANSACTIONAL_BIT,
     increment_sequence,
 )
@@ -36,10 +35,12 @@ if TYPE_CHECKING:
 
 CODECS: Final = tuple(codec.text for codec in Codec)
 KRAFT_SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint", re.ASCII)
+TIMESTAMP_TYPES: Final = {-1: "NoTimestampType", 0: "CreateTime", 1: "LogAppendTime"}
+_FIRST_WITH_BATCHES: Final = 2
 BATCH_COLUMNS: Final = (
     "base_offset", "last_offset", "records_count", "base_sequence", "last_offset_delta",
     "producer_id", "producer_epoch", "leader_epoch", "attributes", "base_timestamp", "position",
-    "max_timestamp", "size_in_bytes", "magic", "crc", "crc_computed",
+    "max_timestamp", "size_in_bytes", "magic", "crc", "crc_computed", "timestamp_type",
 )  # fmt: skip
 
 
@@ -50,7 +51,7 @@ def segment_lines(
 
     Raises:
         CorruptRecordError: a batch length that cannot be, or records that contradict their batch.
-        UnsupportedFormatError: another magic than 2, an unknown codec.
+        UnsupportedFormatError: an unknown magic or codec.
     """
     yield f"Log starting offset: {base_offset_of(path)}"
     yield from _batch_lines(path, records, progress)
@@ -113,12 +114,19 @@ def _batch_line(
     path: str, base_offset: int, last_offset: int, records_count: int, base_sequence: int,
     last_offset_delta: int, producer_id: int, producer_epoch: int, leader_epoch: int,
     attributes: int, base_timestamp: int, position: int, max_timestamp: int, size_in_bytes: int,
-    magic: int, crc: int, crc_computed: int,
+    magic: int, crc: int, crc_computed: int, timestamp_type: int,
 ) -> str:  # fmt: skip
     codec = attributes & CODEC_MASK
     if codec >= len(CODECS):
         where = LogPosition(shown(path), position, base_offset)
         raise UnsupportedFormatError(f"codec {codec}: only 0 to 4 are known", where)
+    common = (
+        f"position: {position} {TIMESTAMP_TYPES[timestamp_type]}: {max_timestamp} "
+        f"size: {size_in_bytes} magic: {magic} compresscodec: {CODECS[codec]} crc: {crc} "
+        f"isvalid: {_word(crc == crc_computed)}"
+    )
+    if magic < _FIRST_WITH_BATCHES:
+        return f"offset: {last_offset} {common}"
     horizon = base_timestamp if attributes & DELETE_HORIZON_BIT else -1
     return (
         f"baseOffset: {base_offset} lastOffset: {last_offset} count: {records_count} "
@@ -128,15 +136,8 @@ def _batch_line(
         f"partitionLeaderEpoch: {leader_epoch} "
         f"isTransactional: {_word(attributes & TRANSACTIONAL_BIT)} "
         f"isControl: {_word(attributes & CONTROL_BIT)} deleteHorizonMs: {optional_long(horizon)} "
-        f"position: {position} {timestamp_type(attributes)}: {max_timestamp} "
-        f"size: {size_in_bytes} magic: {magic} compresscodec: {CODECS[codec]} crc: {crc} "
-        f"isvalid: {_word(crc == crc_computed)}"
+        f"{common}"
     )
-
-
-def timestamp_type(attributes: int) -> str:
-    """Who set a batch's timestamps."""
-    return "LogAppendTime" if attributes & LOG_APPEND_TIME_BIT else "CreateTime"
 
 
 def _word(yes: int) -> str:

@@ -10,8 +10,10 @@ import pyarrow.compute as pc
 
 from kafkalog_reader import registry
 from kafkalog_reader.cli.dump_control import control_record_words
-from kafkalog_reader.cli.dump_log import timestamp_type
+from kafkalog_reader.cli.dump_log import TIMESTAMP_TYPES
 from kafkalog_reader.errors import LogLayoutError, LogPosition
+from kafkalog_reader.format.message import parse_message
+from kafkalog_reader.format.message_set import message_records, parse_message_set
 from kafkalog_reader.format.record_batch import parse_batch_records
 from kafkalog_reader.format.record_batch_header import CONTROL_BIT, parse_record_batch_header
 from kafkalog_reader.io.discovery import discover
@@ -19,12 +21,15 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.request import Mode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
 
+    from kafkalog_reader.format.message import Message
+    from kafkalog_reader.format.message_set import LegacyRecord
     from kafkalog_reader.tables.batch_scan import BatchRun
 
+_FIRST_WITH_BATCHES: Final = 2
 GAPS_REMEMBERED: Final = 1000
 """A compacted log is full of gaps; Kafka's tool keeps them all in memory."""
 EXACT_MICROSECONDS: Final = 2**63 - 1000
@@ -62,7 +67,10 @@ class RecordLines:
         """
         assert self._decoded is not None
         attributes = int(run.attributes[number])
-        kind = timestamp_type(attributes)
+        if run.magic[number] < _FIRST_WITH_BATCHES:
+            yield from self._of_message(path, run, number)
+            return
+        kind = TIMESTAMP_TYPES[int(run.timestamp_type[number])]
         records = self._decoded.of_batch(int(run.position[number]))
         if attributes & CONTROL_BIT or not records:
             yield from self._as_declared(path, run, number)
@@ -92,6 +100,34 @@ class RecordLines:
                 self._gaps[path].append((self._last_offset, offset))
         self._last_offset = offset
 
+    def _of_message(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
+        """The lines of one message of magic 0 or 1, or of those inside a wrapper.
+
+        The slow way: each inner message shows its own CRC, which no table has.
+        """
+        position = int(run.position[number])
+        where = LogPosition(shown(path), position, int(run.last_offset[number]))
+        start = position - run.window_position
+        content = bytes(run.buffer[start : start + int(run.size_in_bytes[number])])
+        message = parse_message(content, where, check_crc=False)
+        pairs: Iterable[tuple[LegacyRecord, Message]]
+        if message.is_wrapper:
+            inside = parse_message_set(message, where)
+            pairs = ((inside.record_of(inner), inner) for inner in inside.messages())
+        else:
+            pairs = [(next(message_records(message, where)), message)]
+        for record, stored in pairs:
+            self._note(path, record.offset)
+            line = (
+                f"| offset: {record.offset} {TIMESTAMP_TYPES[record.timestamp_type]}: "
+                f"{record.timestamp} keySize: {_size(record.key)} valueSize: {_size(record.value)} "
+                f"isValid: {'true' if stored.crc_valid else 'false'} crc: {stored.crc}"
+            )
+            if self._contents:
+                line += "" if record.key is None else f" key: {_text(record.key)}"
+                line += "" if record.value is None else f" payload: {_text(record.value)}"
+            yield line
+
     def _as_declared(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
         """The slow way, for what the table leaves out: control records, damage, odd times."""
         position = int(run.position[number])
@@ -105,7 +141,7 @@ class RecordLines:
             keys = ",".join(found.key for found in record.headers)
             line = (
                 f"| offset: {offset} "
-                f"{timestamp_type(header.attributes)}: {header.timestamp_of(record)} "
+                f"{TIMESTAMP_TYPES[header.timestamp_type]}: {header.timestamp_of(record)} "
                 f"keySize: {_size(record.key)} valueSize: {_size(record.value)} "
                 f"sequence: {header.sequence_of(record)} headerKeys: [{keys}]"
             )
