@@ -39,6 +39,8 @@ ACTIONS: Final = {
     "A19": "adjust the topic's retention or timestamp settings",
 }
 _SHOWN: Final = 20
+_LONG: Final = 5
+"""Seconds that are worth telling."""
 
 
 class Report:
@@ -104,7 +106,7 @@ class Report:
         verdict = "damaged" if counts["C"] or counts["H"] else "sound"
         found = ", ".join(words) or "nothing wrong"
         seconds = time.monotonic() - self._started
-        took = f", {seconds:,.0f} s" if seconds >= 1 else ""
+        took = f", {seconds:,.0f} s" if seconds >= _LONG else ""
         copies = plural(self._replicas, "copy").replace("copys", "copies")
         return (
             f"{verdict}: {found} in {plural(self.partitions, 'partition')} "
