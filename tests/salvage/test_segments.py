@@ -34,6 +34,7 @@ WRITTEN = sorted(
     {record.topic for record in STOPPED.records() if not record.topic.startswith("__")} - {OPEN}
 )
 WHERE = LogPosition("salvaged")
+GAPS = frozenset({"KL-111", "KL-403"})  # of offsets, and between segments
 
 
 def salvaged_from(source: Path, output: Path, topic: str) -> list[SalvagedPartition]:
@@ -61,10 +62,12 @@ def test_records_are_those_a_read_committed_consumer_was_given(topic: str, tmp_p
 
 
 @pytest.mark.parametrize("topic", WRITTEN)
-def test_a_salvaged_log_has_no_findings(topic: str, tmp_path: Path) -> None:
+def test_a_salvaged_log_has_no_findings_but_the_gaps_of_what_was_left_out(
+    topic: str, tmp_path: Path
+) -> None:
     salvaged_from(BROKER, tmp_path / "out", topic)
     findings = registry.open(str(tmp_path / "out")).table("findings").read_all().to_pylist()
-    assert [f for f in findings if f["severity"] not in ("info", "low")] == []
+    assert [f for f in findings if f["severity"] != "L" and f["code"] not in GAPS] == []
 
 
 def test_an_open_transaction_is_left_out_and_what_lies_behind_it_is_kept(tmp_path: Path) -> None:
