@@ -31,6 +31,8 @@ _CONTROL: Final = 1 << 5
 _DELETE_HORIZON: Final = 1 << 6
 _RESERVED: Final = -1 << 7
 _LEAST: Final = np.iinfo(np.int64).min
+_NO_LEADER_EPOCH: Final = -1
+"""Written by formats without epochs; anything lower is no epoch either, and nobody writes it."""
 
 
 @dataclass(slots=True)
@@ -90,7 +92,7 @@ class BatchCheck:
         self._shows_cleaning |= bool((cleaned & valid).any())
         self._look_at_headers(run, valid & is_new)
         self._look_at_offsets(run, valid)
-        self._look_at_leader_epochs(run, valid & (run.leader_epoch >= 0))
+        self._look_at_leader_epochs(run, valid & (run.leader_epoch != _NO_LEADER_EPOCH))
         if valid.any():
             greatest = int(run.max_timestamp[valid].max())
             self.greatest_timestamp = max(greatest, self.greatest_timestamp or greatest)
