@@ -168,7 +168,7 @@ TIME_INDEX: Final = (
     Column(
         "confirmed",
         pa.bool_(),
-        "that batch holds the offset and none before is newer; null: no log to ask",
+        "that batch holds the offset and none before is newer; null: no log to ask, or magic 0",
     ),
 )
 

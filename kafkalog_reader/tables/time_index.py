@@ -52,11 +52,13 @@ def confirm_time_entries(
 
     It is when the batch that holds the offset has it as its greatest, and no batch before has a
     greater one. Which offset inside the batch is named differs by release (KAFKA-16310). Null
-    where the log cannot be read as far as the offset.
+    where the log cannot be read as far as the offset, and where a message of magic 0 holds it: it
+    keeps no time, but 2.8.2 enters the append time of topics with LogAppendTime all the same.
     """
     order = np.argsort(offset, kind="stable")
     wanted = offset[order]
     confirmed = np.zeros(len(wanted), dtype=np.bool_)
+    timeless = np.zeros(len(wanted), dtype=np.bool_)
     done, newest, reached = 0, _LEAST, _LEAST
     for run in scan:
         newest_so_far = np.maximum(np.maximum.accumulate(run.max_timestamp), newest)
@@ -71,8 +73,9 @@ def confirm_time_entries(
                 & (run.max_timestamp[found] == claimed)
                 & (newest_so_far[found] == claimed)
             )
+            timeless[done:end] = (run.base_offset[found] <= asked) & (run.magic[found] == 0)
             done = end
         if done == len(wanted):
             break
-    known = wanted < scan.damaged_from
+    known = (wanted < scan.damaged_from) & ~timeless
     return in_file_order(confirmed, known, order)

@@ -16,6 +16,7 @@ from kafkalog_reader.format.checkpoint import (
     parse_offset_checkpoint,
 )
 from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.message import build_message, parse_message
 from kafkalog_reader.format.meta_properties import build_meta_properties, parse_meta_properties
 from kafkalog_reader.format.partition_metadata import (
     build_partition_metadata,
@@ -28,8 +29,9 @@ from kafkalog_reader.format.producer_snapshot import (
 from kafkalog_reader.format.record_batch import build_record_batch, parse_record_batch
 from kafkalog_reader.format.record_batch_header import (
     HEADER_SIZE,
+    LENGTH_END,
+    LOG_ENTRY,
     RecordBatchHeader,
-    parse_record_batch_header,
 )
 
 if TYPE_CHECKING:
@@ -47,18 +49,22 @@ def _contents(pattern: str) -> list[tuple[LogPosition, bytes]]:
     return contents
 
 
-def _record_batches(content: bytes, where: LogPosition) -> Iterator[bytes]:
+def _record_batches(content: bytes) -> Iterator[bytes]:
     """Yield the batches of a log; behind the last may be what a frozen broker preallocated."""
     end = len(content.rstrip(b"\0"))
     position = 0
     while position < end:
-        header = parse_record_batch_header(content[position : position + HEADER_SIZE], where)
-        yield content[position : position + header.size_in_bytes]
-        position += header.size_in_bytes
+        entry = LOG_ENTRY.parse(content[position:])
+        yield content[position : position + LENGTH_END + entry.length]
+        position += LENGTH_END + entry.length
 
 
 def _rewritten(content: bytes, where: LogPosition) -> bytes:
     """Decode a batch and encode it anew; a compressed payload stays: its level is unknown."""
+    if LOG_ENTRY.parse(content).magic < 2:
+        message = parse_message(content, where)
+        names = ("key", "value", "offset", "magic", "timestamp", "attributes")
+        return build_message(**{name: getattr(message, name) for name in names})
     batch = parse_record_batch(content, where)
     names = {field.name for field in fields(RecordBatchHeader)} - COMPUTED
     payload = None if batch.header.codec_id == Codec.NONE else content[HEADER_SIZE:]
@@ -71,7 +77,7 @@ def test_every_record_batch_of_a_real_broker_is_written_byte_for_byte() -> None:
     differing = [
         where
         for where, content in _contents("*.log")
-        for batch in _record_batches(content, where)
+        for batch in _record_batches(content)
         if _rewritten(batch, where) != batch
     ]
     assert differing == []

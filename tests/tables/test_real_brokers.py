@@ -67,6 +67,9 @@ def test_every_index_entry_that_a_broker_wrote_is_confirmed(
     # no timestamps: some are beyond the years of datetime
     columns = ["brokerId", "logDirectory", "topic", "partition", "entry", offset, "confirmed"]
     for row in rows_of(table, capture.files, columns=columns):
+        if row["confirmed"] is None:  # magic 0 keeps no time that could confirm an entry
+            assert (capture.files.parent.name, row["topic"]) == ("release_2.8.2", "append-time")
+            continue
         assert row["confirmed"] or row[offset] >= truncations[row["brokerId"]], row
 
 
@@ -87,6 +90,8 @@ def test_checkpointed_epochs_are_those_of_the_batches(
     """Epochs may have no batch, and the first starts at the log start; no batch lacks an epoch."""
     epochs: dict[Any, dict[str, dict[int, int]]] = {}
     for row in rows_of("leader_epochs", capture.files):
+        if row["leaderEpoch"] < 0 and capture.files.parent.name.startswith("release_"):
+            continue  # messages of magic 0 and 1 have none
         replica = (row["brokerId"], row["logDirectory"], row["topic"], row["partition"])
         source = epochs.setdefault(replica, {}).setdefault(row["source"], {})
         source.setdefault(row["leaderEpoch"], row["startOffset"])

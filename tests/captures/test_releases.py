@@ -1,0 +1,39 @@
+"""Committed captures of brokers of old releases: what they hold is what their clients saw."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures import truth
+from fixtures.release import RELEASES
+from tests.captures import released
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from fixtures.truth import CaptureTruth, Truth
+
+COMMITTED = Path(truth.__file__).parent / "captures"
+MAX_SIZE = 300_000
+
+
+@pytest.fixture(params=RELEASES, scope="module")
+def scenario(request: pytest.FixtureRequest) -> Truth:
+    return truth.load(COMMITTED / f"release_{request.param}")
+
+
+@pytest.mark.parametrize("holds", released.ALL, ids=lambda check: check.__name__)
+@pytest.mark.parametrize("name", ["running", "stopped"])
+def test_capture_is_what_the_release_said(
+    scenario: Truth, name: str, holds: Callable[[Truth, CaptureTruth], None]
+) -> None:
+    holds(scenario, scenario.captures[name])
+
+
+def test_captures_are_of_this_release_and_small(scenario: Truth) -> None:
+    assert scenario.path.name == f"release_{scenario.expected['kafka']}"
+    for capture in scenario.captures.values():
+        assert sum(path.stat().st_size for path in capture.files.rglob("*")) < MAX_SIZE
