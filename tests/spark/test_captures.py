@@ -18,7 +18,7 @@ pytestmark = pytest.mark.spark
 CAPTURES = Path(__file__).parent.parent.parent / "fixtures" / "captures"
 SCENARIOS = sorted(path.parent.name for path in CAPTURES.glob("*/expected.json"))
 MAX_MICROSECONDS = 2**63 - 1
-TIMESTAMP_TYPES = {"CreateTime": 0, "LogAppendTime": 1, "NoTimestampType": 0}
+TIMESTAMP_TYPES = {"CreateTime": 0, "LogAppendTime": 1, "NoTimestampType": -1}
 
 
 CONSUMED = [
