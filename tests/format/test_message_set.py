@@ -32,6 +32,8 @@ from kafkalog_reader.format.message_set import (
 from kafkalog_reader.format.record_batch_header import LOG_APPEND_TIME_BIT, TimestampType
 from tests.format.vectors import LEGACY_V0, LEGACY_V1, WHERE, WRAPPERS, T
 
+REFUSALS = (CorruptRecordError, UnsupportedFormatError, LimitReachedError)
+
 SEGMENT = LogPosition("segment.log", 1000)
 CODECS = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4]
 KINDS = [pytest.param(*kind, id=f"magic_{kind[0]}_{kind[1]}") for kind in WRAPPERS]
@@ -399,17 +401,17 @@ def test_wrapper_with_one_byte_changed_is_read_or_refused(
     content = bytearray(WRAPPERS[kind])
     content[17 + position % (len(content) - 17)] = byte
     message = None
-    with contextlib.suppress(CorruptRecordError, UnsupportedFormatError):
+    with contextlib.suppress(*REFUSALS):
         message = parse_message(bytes(content), WHERE, check_crc=False)
     if message is not None:
-        with contextlib.suppress(CorruptRecordError, UnsupportedFormatError):
+        with contextlib.suppress(*REFUSALS):
             list(message_records(message, WHERE, limit=1 << 20))
 
 
 @given(content=st.binary(max_size=200), magic=st.sampled_from([0, 1]))
 def test_any_inner_bytes_are_messages_or_refused(content: bytes, magic: int) -> None:
     wrapper = build_wrapper([], codec=Codec.SNAPPY, magic=magic, offset=9, content=content)
-    with contextlib.suppress(CorruptRecordError, UnsupportedFormatError):
+    with contextlib.suppress(*REFUSALS):
         _records(wrapper)
 
 
@@ -418,5 +420,5 @@ def test_damaged_inner_messages_are_read_or_refused(position: int, byte: int, ma
     content = bytearray(LEGACY_V0 + LEGACY_V1)
     content[position % len(content)] = byte
     wrapper = build_wrapper([], codec=Codec.SNAPPY, magic=magic, offset=42, content=bytes(content))
-    with contextlib.suppress(CorruptRecordError, UnsupportedFormatError):
+    with contextlib.suppress(*REFUSALS):
         _records(wrapper)

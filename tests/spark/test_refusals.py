@@ -81,7 +81,7 @@ def test_the_rest_is_read_around_damage_on_request(read: Read, damaged: Path, mo
 
 
 def test_damage_is_a_finding(read: Read, damaged: Path) -> None:
-    rows = read(str(damaged), table="findings").where("topic = 'lagging' AND firstOffset = 4")
+    rows = read(str(damaged), table="findings").where("code = 'KL-101'")
     assert [(row.partition, row.position, row.file) for row in rows.collect()] == [
         (0, 0, f"lagging-0/{4:020d}.log")
     ]
