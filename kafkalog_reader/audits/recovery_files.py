@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import lru_cache
+from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery_outcome import DirectoryFailure, StartFailure
@@ -31,6 +34,8 @@ LOG_STARTS: Final = "log-start-offset-checkpoint"
 HIGH_WATERMARKS: Final = "replication-offset-checkpoint"
 CLEANER_OFFSETS: Final = "cleaner-offset-checkpoint"
 
+_SMALL: Final = 1 << 20
+"""Bytes of a checkpoint, some 30,000 rows, of which many may stay in memory."""
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _WHITESPACE: Final = re.compile(rb"[ \t\n\x0b\f\r]+")
 _INTEGER: Final = re.compile(rb"[+-]?[0-9]{1,20}")
@@ -146,18 +151,52 @@ def _lenient(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
         return {}
 
 
-def _read(root: LogDirectory, name: str) -> dict[TopicPartition, int]:
+def _read(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
+    """One checkpoint; read again only when it has changed, because partition after partition asks.
+
+    Raises:
+        _NoNumber: a field of an entry is none.
+        DirectoryFailure: it is malformed otherwise.
+        UnreadableFileError: the file is there and cannot be read.
+    """
     path = checkpoint_path(root, name)
-    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=root.follow_links)
     try:
-        return {
-            (topic.decode("utf-8", "replace"), _integer(partition)): _integer(offset)
-            for topic, partition, offset in _entries(content or b"", 3)
-        }
+        status = Path(path).stat(follow_symlinks=root.follow_links)
+    except OSError:  # absent or refused: reading it tells which
+        read = _parsed(path, root.follow_links)
+    else:
+        version = (status.st_ino, status.st_size, status.st_mtime_ns)
+        read = (_read_small if status.st_size <= _SMALL else _read_large)(
+            path, root.follow_links, version
+        )
+    if isinstance(read, Exception):
+        raise read.with_traceback(None)
+    return read
+
+
+def _parsed(path: str, follow_links: bool) -> Mapping[TopicPartition, int] | Exception:
+    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
+    try:
+        return MappingProxyType(
+            {
+                (topic.decode("utf-8", "replace"), _integer(partition)): _integer(offset)
+                for topic, partition, offset in _entries(content or b"", 3)
+            }
+        )
     except _NoNumber as problem:
-        raise _NoNumber(f"{shown(path)}: {problem}") from None
+        return _NoNumber(f"{shown(path)}: {problem}")
     except _Malformed as problem:
-        raise DirectoryFailure(f"{shown(path)}: {problem}") from None
+        return DirectoryFailure(f"{shown(path)}: {problem}")
+
+
+def _version_parsed(
+    path: str, follow_links: bool, _version: tuple[int, int, int]
+) -> Mapping[TopicPartition, int] | Exception:
+    return _parsed(path, follow_links)
+
+
+_read_small = lru_cache(maxsize=64)(_version_parsed)
+_read_large = lru_cache(maxsize=12)(_version_parsed)
 
 
 def _entries(content: bytes, width: int) -> list[list[bytes]]:

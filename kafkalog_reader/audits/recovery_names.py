@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery_outcome import StartFailure
@@ -31,9 +33,23 @@ def check_directories(root: LogDirectory) -> None:
         StartFailure: there is one.
         UnreadableFileError: the log directory cannot be listed.
     """
-    for entry in _entries(root.path):
+    try:
+        status = Path(root.path).stat()
+    except OSError as error:
+        where = LogPosition(shown(root.path))
+        raise UnreadableFileError(error.strerror or str(error), where) from error
+    strange = _strange_directory(root.path, (status.st_ino, status.st_mtime_ns))
+    if strange is not None:
+        raise StartFailure(f"{strange}: a directory that is named like no partition")
+
+
+@lru_cache(maxsize=64)
+def _strange_directory(path: str, _version: tuple[int, int]) -> str | None:
+    """Listed once as long as it does not change: every partition in it asks."""
+    for entry in _entries(path):
         if entry.is_dir() and entry.name != _REMOTE_INDEXES and not _is_partition(entry.name):
-            raise StartFailure(f"{shown(entry.path)}: a directory that is named like no partition")
+            return shown(entry.path)
+    return None
 
 
 def check_files(directory: PartitionDirectory) -> None:
