@@ -6,6 +6,7 @@ What a scan meets on the way is kept: the data lineage, where a scan stopped, of
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -233,8 +234,8 @@ class BatchStream:
         self.next_offset = max(self.next_offset, int(run.last_offset[-1]) + 1)
 
     def _load_segments(self) -> Iterator[BatchRun]:
-        following = [segment.base_offset for segment in self._segments[1:]]
-        for segment, next_base in zip(self._segments, [*following, None], strict=True):
+        following = (segment.base_offset for segment in self._segments[1:])
+        for segment, next_base in zip_longest(self._segments, following):
             if next_base is not None and next_base <= self._log_start_offset:
                 self._progress(segment.log_size or 0)
                 continue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -61,8 +62,8 @@ def first_batch_cut(directory: PartitionDirectory, target: int) -> int | None:
 def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[BatchRun]:
     """The batches from the segment on that holds an offset, headers only."""
     found = [segment for segment in segments(directory) if segment.log_size is not None]
-    following = [segment.base_offset for segment in found[1:]]
-    for segment, next_base in zip(found, [*following, None], strict=True):
+    following = (segment.base_offset for segment in found[1:])
+    for segment, next_base in zip_longest(found, following):
         if next_base is None or next_base > first_offset:
             scan = ResynchronisedScan(segment, check_crc=False, follow_links=directory.follow_links)
             for piece in scan:

@@ -146,3 +146,16 @@ def test_files_of_no_byte_or_one_are_a_finding_or_a_clear_error(inputs: Inputs, 
     for table in TABLES:
         with contextlib.suppress(KafkaLogError):
             kafkalog_reader.open(path).table(table).read_all()
+
+
+def test_a_partition_whose_segments_are_gone_is_shown_by_every_table(inputs: Inputs) -> None:
+    """A copy that left out ``*.log``, as many ignore lists do: its indexes are all there is."""
+    for name in ("00000000000000046710.index", "00000000000000046710.timeindex"):
+        (inputs.partition / name).write_bytes(bytes(12))
+    (inputs.root / "b1" / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
+    log = kafkalog_reader.open(inputs.sealed())
+    from kafkalog_reader.registry import TABLES
+
+    rows = {table: log.table(table, mode="PERMISSIVE").read_all().num_rows for table in TABLES}
+    assert rows["records"] == rows["batches"] == 0
+    assert rows["replicas"] == rows["partitions"] == 1
