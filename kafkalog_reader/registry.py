@@ -34,6 +34,7 @@ TABLES: Final[dict[str, str]] = {
     "checkpoints": "kafkalog_reader.tables.checkpoints:CheckpointsTable",
     "findings": "kafkalog_reader.audits.findings:FindingsTable",
     "recoveries": "kafkalog_reader.audits.recoveries:RecoveriesTable",
+    "elections": "kafkalog_reader.audits.elections:ElectionsTable",
 }
 
 # What a caller may say, and the ReadRequest field that it becomes.

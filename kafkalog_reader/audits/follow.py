@@ -12,6 +12,8 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from kafkalog_reader.audits.leader_epoch_cache import EpochEnd, LeaderEpochCache
 
 
@@ -42,15 +44,22 @@ class Outcome(Enum):
     """The follower's log ends before the leader's begins: all of it is dropped."""
     LOOPS = "asks again for ever"
     """The answer was undefined and the log kept: KL-521."""
+    HIGH_WATERMARK = "cut to the high watermark"
+    """By an older rule: the leader had no answer, or was not asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One question of the follower, and what it cut after the answer."""
+    """One question of the follower, and what it cut after the answer.
+
+    Attributes:
+        cache_before: the epochs that the follower knew when it asked.
+    """
 
     asked: int
     answer: EpochEnd | None
     truncated_to: int | None
+    cache_before: LeaderEpochCache
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,15 +91,15 @@ def follow(leader: EpochLog, follower: EpochLog) -> Following:
     rounds: list[Round] = []
     first = follower
     if not follower.cache.entries and not follower.is_empty:
-        follower = _truncated(follower, min(follower.high_watermark, follower.log_end_offset))
+        follower = truncated(follower, min(follower.high_watermark, follower.log_end_offset))
     while True:
         last = follower.cache.latest
         if last is None:
-            outcome, follower = _out_of_range(leader, follower, Outcome.UNCHECKED)
+            outcome, follower = out_of_range(leader, follower, Outcome.UNCHECKED)
             break
         answer = leader.cache.end_for(last.leader_epoch, leader.log_end_offset)
         if answer is None or follower.log_end_offset < leader.log_start_offset:
-            outcome, follower = _out_of_range(leader, follower, Outcome.LOOPS)
+            outcome, follower = out_of_range(leader, follower, Outcome.LOOPS)
             break
         if (
             answer.leader_epoch == last.leader_epoch
@@ -98,26 +107,41 @@ def follow(leader: EpochLog, follower: EpochLog) -> Following:
         ):
             outcome = Outcome.ACCEPTED
             break
-        target = _target(answer, follower)
-        rounds.append(Round(asked=last.leader_epoch, answer=answer, truncated_to=target))
-        truncated = _truncated(follower, target)
-        if truncated == follower:  # KL-521's cousin: cannot happen with rising entries; never hang
+        target = target_of(answer, follower)
+        rounds.append(
+            Round(
+                asked=last.leader_epoch,
+                answer=answer,
+                truncated_to=target,
+                cache_before=follower.cache,
+            )
+        )
+        cut = truncated(follower, target)
+        if cut == follower:  # KL-521's cousin: cannot happen with rising entries; never hang
             outcome = Outcome.LOOPS
             break
-        follower = truncated
+        follower = cut
+    return ended(outcome, first, follower, rounds)
+
+
+def ended(
+    outcome: Outcome, before: EpochLog, after: EpochLog, rounds: Sequence[Round] = ()
+) -> Following:
+    """The result, from the follower's log before and after."""
+    is_restarted = outcome is Outcome.RESTARTED
     return Following(
         outcome=outcome,
         truncation_offset=(
-            first.log_start_offset
-            if outcome is Outcome.RESTARTED
-            else min(follower.log_end_offset, first.log_end_offset)
+            before.log_start_offset
+            if is_restarted
+            else min(after.log_end_offset, before.log_end_offset)
         ),
         rounds=tuple(rounds),
-        follower=follower,
+        follower=after,
     )
 
 
-def _target(answer: EpochEnd, follower: EpochLog) -> int:
+def target_of(answer: EpochEnd, follower: EpochLog) -> int:
     """Where it truncates to after a diverging answer. Source: getOffsetTruncationState."""
     own = follower.cache.end_for(answer.leader_epoch, follower.log_end_offset)
     if own is None:
@@ -127,15 +151,15 @@ def _target(answer: EpochEnd, follower: EpochLog) -> int:
     return min(own.next_offset, answer.next_offset, follower.log_end_offset)
 
 
-def _out_of_range(leader: EpochLog, follower: EpochLog, kept: Outcome) -> tuple[Outcome, EpochLog]:
+def out_of_range(leader: EpochLog, follower: EpochLog, kept: Outcome) -> tuple[Outcome, EpochLog]:
     """The follower asked outside the leader's log, or the leader had no answer.
 
     Leader epochs are not compared here, so what differs below stays different.
     """
     if leader.log_end_offset < follower.log_end_offset:
-        return Outcome.ENDED_AT_LEADER, _truncated(follower, leader.log_end_offset)
+        return Outcome.ENDED_AT_LEADER, truncated(follower, leader.log_end_offset)
     if leader.log_start_offset > follower.log_end_offset:
-        emptied = _truncated(follower, follower.log_start_offset)
+        emptied = truncated(follower, follower.log_start_offset)
         start = leader.log_start_offset
         return Outcome.RESTARTED, replace(
             emptied, log_start_offset=start, log_end_offset=start, high_watermark=start
@@ -143,7 +167,7 @@ def _out_of_range(leader: EpochLog, follower: EpochLog, kept: Outcome) -> tuple[
     return kept, follower
 
 
-def _truncated(follower: EpochLog, target: int) -> EpochLog:
+def truncated(follower: EpochLog, target: int) -> EpochLog:
     """Cut the log at the target; cache entries at or above it go even if nothing else does.
 
     The first part is UnifiedLog.truncateTo; the second was missing before KAFKA-10706.

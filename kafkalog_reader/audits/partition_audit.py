@@ -13,19 +13,23 @@ from kafkalog_reader.audits.candidates import Candidate, Election, elections
 from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
 from kafkalog_reader.audits.comparison import compare
 from kafkalog_reader.audits.difference import Comparison, DifferenceKind
-from kafkalog_reader.audits.follow import EpochLog
 from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
 from kafkalog_reader.audits.log_watch import WatchedStream
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
 from kafkalog_reader.audits.replica import Replica, inspect_replica
 from kafkalog_reader.audits.replica_checks import Checked, check_replica
+from kafkalog_reader.audits.start_prediction import predict_starts
+from kafkalog_reader.audits.truncation_rule import TruncationRule, possible_rules
 from kafkalog_reader.audits.verdict import Verdict, is_unread, verdict_of
+from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.high_watermark import high_watermark_of
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kafkalog_reader.audits.recovery import Recovery
+    from kafkalog_reader.audits.recovery_rule import ClusterTopics
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -59,6 +63,9 @@ class PartitionAudit:
             metadata log.
         reason: why the verdict is undecidable; empty otherwise.
         checked: what the other files and the headers of each replica say; empty unless asked for.
+        recoveries: what the next start does to each replica, or why that cannot be said; empty
+            where the verdict is undecidable, and of the metadata log.
+        rules: by which followers may truncate; elections follow the first.
     """
 
     cluster_id: str | None
@@ -74,6 +81,8 @@ class PartitionAudit:
     verdict: Verdict
     reason: str = ""
     checked: tuple[Checked, ...] = ()
+    recoveries: tuple[Recovery | LocatedError, ...] = ()
+    rules: tuple[TruncationRule, ...] = (TruncationRule.CURRENT,)
 
     @property
     def is_metadata(self) -> bool:
@@ -111,6 +120,8 @@ def audit_partition(
     progress: Progress = no_progress,
     *,
     check_files: bool = False,
+    topics: ClusterTopics | None = None,
+    rule: TruncationRule | None = None,
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
 
@@ -120,6 +131,8 @@ def audit_partition(
         directories: of the replicas.
         progress: told the bytes that were read.
         check_files: hold headers, indexes and checkpoints of each replica against each other too.
+        topics: of the cluster, as far as its metadata log was supplied.
+        rule: how followers truncate; None: as the files tell, or all rules that may hold.
     """
     replicas = tuple(inspect_replica(directory) for directory in directories)
     size = max(_SMALLEST_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
@@ -143,14 +156,22 @@ def audit_partition(
     scans = tuple(map(_scan, streams))
     reason = _reason(replicas, scans, comparisons, same_topic=same_topic)
     verdict = Verdict.UNDECIDABLE
+    recoveries: tuple[Recovery | LocatedError, ...] = ()
+    if not reason and directories[0].topic != CLUSTER_METADATA:
+        recoveries = predict_starts(directories, topics)
+    rules = possible_rules(replicas, histories) if rule is None else (rule,)
     candidates: tuple[Candidate, ...] = ()
     held: tuple[Election, ...] = ()
     cluster_id, topic, partition = directories[0].identity
     if not reason:
         verdict = verdict_of(histories, bounds, comparisons[0], [scan.stops for scan in scans])
         if topic != CLUSTER_METADATA:
-            candidates = tuple(map(_candidate, replicas, histories, comparisons[0].damaged))
-            held = elections(candidates, bounds, comparisons[0])
+            candidates = tuple(
+                map(_candidate, replicas, histories, recoveries, comparisons[0].damaged)
+            )
+            if not any(isinstance(recovery, LocatedError) for recovery in recoveries):
+                greatest = max((max(h.leader_epochs, default=-1) for h in histories), default=-1)
+                held = elections(candidates, bounds, comparisons[0], rules, greatest)
         elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):  # KRaft truncates by votes
             verdict = Verdict.UNDECIDABLE
             reason = "the copies part, and the controllers' quorum decides which records stay"
@@ -165,6 +186,8 @@ def audit_partition(
         comparisons=comparisons,
         candidates=candidates,
         elections=held,
+        recoveries=recoveries,
+        rules=rules,
         verdict=verdict,
         reason=reason,
         checked=tuple(
@@ -246,15 +269,19 @@ def _reason(
     return ""
 
 
-def _candidate(replica: Replica, history: History, damaged: Sequence[BatchPlace]) -> Candidate:
+def _candidate(
+    replica: Replica,
+    history: History,
+    recovery: Recovery | LocatedError,
+    damaged: Sequence[BatchPlace],
+) -> Candidate:
     directory = replica.directory
+    start = None if isinstance(recovery, LocatedError) else recovery
     return Candidate(
-        log=EpochLog(
-            cache=replica.cache,
-            log_start_offset=history.log_start_offset,
-            log_end_offset=history.log_end_offset,
-            high_watermark=replica.checkpointed_high_watermark or 0,
-        ),
+        log=None if start is None or start.loaded is None else start.loaded.log,
+        log_start_offset=history.log_start_offset,
+        log_end_offset=history.log_end_offset,
+        records_cut_at_start=0 if start is None else start.records_cut,
         last_leader_epoch=-1 if history.last_leader_epoch is None else history.last_leader_epoch,
         broker_id=replica.broker_id,
         unreplaceable=sum(not place.intact_on for place in damaged),

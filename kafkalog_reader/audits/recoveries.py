@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from kafkalog_reader.audits.recovery import broker_key, predict_start
-from kafkalog_reader.audits.recovery_rule import ClusterTopics
 from kafkalog_reader.audits.recovery_topics import METADATA_TOPIC, read_cluster_topics
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.damage import Damage
@@ -17,11 +16,12 @@ from kafkalog_reader.tables.schemas import RECOVERIES
 from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator
 
     import pyarrow as pa
 
     from kafkalog_reader.audits.recovery import Recovery
+    from kafkalog_reader.audits.recovery_rule import ClusterTopics
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
@@ -67,7 +67,7 @@ class RecoveriesTable(Table):
                 size_in_bytes=0,
                 directories=tuple(inside),
                 peers=tuple(peers) if known is None else (),
-                topics=None if known is None else _narrowed(known, inside),
+                topics=None if known is None else known.only({each.topic for each in inside}),
             )
 
     def read(
@@ -110,12 +110,3 @@ def recovery_row(recovery: Recovery) -> dict[str, Any]:
         "bytesCut": recovery.bytes_cut,
         "reason": recovery.reason or None,
     }
-
-
-def _narrowed(topics: ClusterTopics, directories: Sequence[PartitionDirectory]) -> ClusterTopics:
-    """What a unit needs of a cluster's topics: units travel."""
-    names = {directory.topic for directory in directories}
-    return ClusterTopics(
-        topic_ids={name: each for name, each in topics.topic_ids.items() if name in names},
-        configs={name: each for name, each in topics.configs.items() if name in names},
-    )

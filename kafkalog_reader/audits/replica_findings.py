@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.candidates import ElectionKind, committed_records
+from kafkalog_reader.audits.candidates import ElectionKind
 from kafkalog_reader.audits.committed import CommitCount
 from kafkalog_reader.audits.difference import Difference, DifferenceKind
+from kafkalog_reader.audits.election_loss import committed_records
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.verdict import Verdict
 

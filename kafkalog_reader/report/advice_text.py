@@ -16,7 +16,8 @@ from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrappe
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.candidates import Election, LostRange
+    from kafkalog_reader.audits.candidates import Election
+    from kafkalog_reader.audits.election_loss import LostRange
     from kafkalog_reader.audits.partition_audit import PartitionAudit
 
 

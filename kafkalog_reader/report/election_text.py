@@ -12,8 +12,9 @@ from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.audits.candidates import Election, FollowerOutcome
+    from kafkalog_reader.audits.candidates import Election
     from kafkalog_reader.audits.committed import CommitCount
+    from kafkalog_reader.audits.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.partition_audit import PartitionAudit
 
 _HEADER: Final = ("rank", "elect", "these are cut", "lost for ever")

@@ -284,3 +284,53 @@ RECOVERIES: Final = (
     Column("bytesCut", pa.int64(), "that go from the logs", "bytes"),
     Column("reason", pa.string(), "why, with file, position and offset; null: nothing special"),
 )
+
+# --- elections
+
+ELECTIONS: Final = (
+    Column("clusterId", pa.string(), "cluster.id of meta.properties"),
+    Column("topic", pa.string(), "topic"),
+    Column("partition", pa.int32(), "partition"),
+    Column("candidateBrokerId", pa.int32(), "node id of the replica that leads in thought"),
+    Column("candidate", pa.string(), "its name: broker 1, a label or a path"),
+    Column("candidateLogEndOffset", pa.int64(), "after its own start"),
+    Column("candidateRecordsCutAtStart", pa.int64(), "records that its own start removes"),
+    Column("followerBrokerId", pa.int32(), "node id of the follower; null: there is none"),
+    Column("follower", pa.string(), "its name; null: there is none"),
+    Column("followerStart", pa.string(), "what its own start does, as in recoveries"),
+    Column(
+        "followerLogEndOffset",
+        pa.int64(),
+        "after its own start, before it follows; null: it does not come up",
+    ),
+    Column("recordsCutAtStart", pa.int64(), "records of the follower that its start removes"),
+    Column("truncationOffset", pa.int64(), "that the broker logs; its log end: nothing is cut"),
+    Column("rounds", pa.int32(), "answers of the leader that made it cut its log or its epochs"),
+    Column("recordsCut", pa.int64(), "records that it cuts when it follows"),
+    Column("silentDivergence", pa.bool_(), "it keeps what the leader has otherwise, for ever"),
+    Column("silentDivergenceOffset", pa.int64(), "from there on; null: nowhere"),
+    Column("needlessTruncation", pa.bool_(), "it cuts what the leader has too, and fetches it"),
+    Column("outcome", pa.string(), "how following ends: accepted, asks again for ever, ..."),
+    Column("lostRecords", pa.int64(), "distinct records that no replica serves afterwards"),
+    Column("lostCommittedRecords", pa.int64(), "of these, known to be committed"),
+    Column("lostPossiblyCommittedRecords", pa.int64(), "of these, perhaps committed"),
+    Column(
+        "lostRecordsCommittedOnlyIfUnclean",
+        pa.int64(),
+        "of these, committed only if an earlier election was unclean",
+    ),
+    Column("keptApartRecords", pa.int64(), "that stay on followers although the leader lacks them"),
+    Column("electionKind", pa.string(), "clean, undetermined or unclean, by what is lost"),
+    Column(
+        "cleanByMembership",
+        pa.bool_(),
+        "what Kafka would call it: in-sync or eligible; null: no cluster metadata supplied",
+    ),
+    Column("rank", pa.int32(), "of the candidate; 1 is best"),
+    Column("rule", pa.string(), "of truncation: current, several-rounds, one-round, ..."),
+    Column(
+        "otherRules",
+        pa.list_(pa.struct([("rule", pa.string()), ("truncationOffset", pa.int64())])),
+        "rules that the broker may follow as well, as far as they truncate elsewhere",
+    ),
+)

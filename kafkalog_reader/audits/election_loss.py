@@ -1,0 +1,132 @@
+"""Which records are nowhere after an election, and what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.committed import CommitCount
+from kafkalog_reader.audits.difference import DifferenceKind
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.branch import Branch
+    from kafkalog_reader.audits.candidates import Candidate
+    from kafkalog_reader.audits.committed import CommitBounds
+    from kafkalog_reader.audits.difference import Comparison
+    from kafkalog_reader.audits.follower_outcome import FollowerOutcome
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRange:
+    """Offsets [first, next) of one branch that are gone after the election."""
+
+    members: tuple[int, ...]
+    first_offset: int
+    next_offset: int
+    records: CommitCount
+
+
+def lost_ranges(
+    leader: int,
+    followers: Sequence[FollowerOutcome],
+    candidates: Sequence[Candidate],
+    bounds: Sequence[CommitBounds],
+    comparison: Comparison,
+) -> tuple[tuple[LostRange, ...], int]:
+    """What the election of ``leader`` loses by offset, and how many records stay on followers.
+
+    Before are all records on all disks, above the leader's log start: what retention removed from
+    the leader is no loss of the election. After is what the leader holds once it has started.
+    """
+    log = candidates[leader].log
+    assert log is not None
+    kept = {outcome.follower: outcome.kept_until for outcome in followers}
+    first_counted = min(candidates[leader].log_start_offset, log.log_start_offset)
+    lost, kept_apart = [], 0
+    for branch in comparison.branches():
+        start = max(branch.first_offset, first_counted)
+        if start >= branch.next_offset:
+            continue
+        holder = candidates[branch.members[0]]
+        served_from = min(max(start, log.log_start_offset), branch.next_offset)
+        if leader in branch.members:
+            stays_until = log.log_end_offset
+        else:
+            stays_until = max(kept.get(member, start) for member in branch.members)
+            stays_until = min(max(served_from, stays_until), branch.next_offset)
+            kept_apart += records_of(branch, holder, served_from, stays_until)
+        stays_until = min(max(served_from, stays_until), branch.next_offset)
+        for first, following in ((start, served_from), (stays_until, branch.next_offset)):
+            if first < following:
+                count = _committed(branch, holder, bounds, first, following)
+                lost.append(
+                    LostRange(
+                        members=branch.members,
+                        first_offset=first,
+                        next_offset=following,
+                        records=count,
+                    )
+                )
+    lost.sort(key=lambda each: (each.first_offset, each.members))
+    return tuple(lost), kept_apart
+
+
+def committed_records(
+    branch: Branch, candidates: Sequence[Candidate], bounds: Sequence[CommitBounds]
+) -> CommitCount:
+    """What is known of the records of one branch."""
+    holder = candidates[branch.members[0]]
+    return _committed(branch, holder, bounds, branch.first_offset, branch.next_offset)
+
+
+def records_between(
+    replica: Candidate, index: int, first_offset: int, next_offset: int, comparison: Comparison
+) -> int:
+    """Clients' records of a replica in a range of offsets."""
+    if first_offset >= next_offset:
+        return 0
+    if any(
+        difference.kind is not DifferenceKind.CONFLICT and difference.next_offset > first_offset
+        for difference in comparison.differences
+    ):  # a branch counts what any of its members has
+        return replica.records(first_offset, next_offset)
+    return sum(
+        records_of(
+            branch,
+            replica,
+            max(first_offset, branch.first_offset),
+            min(next_offset, branch.next_offset),
+        )
+        for branch in comparison.branches()
+        if index in branch.members
+    )
+
+
+def records_of(branch: Branch, holder: Candidate, first_offset: int, next_offset: int) -> int:
+    """Clients' records of a part of a branch."""
+    if first_offset >= next_offset:
+        return 0
+    if branch.is_dense:
+        return next_offset - first_offset
+    if (first_offset, next_offset) == (branch.first_offset, branch.next_offset):
+        return branch.records
+    return holder.records(first_offset, next_offset)
+
+
+def _committed(
+    branch: Branch,
+    holder: Candidate,
+    bounds: Sequence[CommitBounds],
+    first_offset: int,
+    next_offset: int,
+) -> CommitCount:
+    """Records of [first, next); one is committed where one of its holders says so."""
+    known = min(next_offset, max(first_offset, *(bounds[m].known for m in branch.members)))
+    possible = min(next_offset, max(known, *(bounds[m].possible for m in branch.members)))
+    return CommitCount(
+        known=records_of(branch, holder, first_offset, known),
+        possible=records_of(branch, holder, known, possible),
+        only_if_unclean=records_of(branch, holder, possible, next_offset),
+    )

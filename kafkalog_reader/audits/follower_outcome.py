@@ -1,0 +1,109 @@
+"""What one follower does when a candidate leads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.election_loss import records_between
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.candidates import Candidate
+    from kafkalog_reader.audits.difference import Comparison
+    from kafkalog_reader.audits.follow import EpochLog, Following
+    from kafkalog_reader.audits.truncation_rule import TruncationRule
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowerOutcome:
+    """The end of a follower's truncation, and what it means for its records.
+
+    Attributes:
+        follower: index of the replica.
+        rule: by which it truncates.
+        log_end_offset: after its own start, before it follows.
+        kept_until: one past the last offset it keeps; below ``truncation_offset`` where that
+            falls inside a batch, which goes as a whole.
+        records_cut: clients' records.
+        silent_divergence: first offset that it keeps and the leader has otherwise: KL-517.
+        is_needless: it cuts what the leader has too, and fetches it again: KL-518.
+        otherwise: rules that may hold as well and truncate elsewhere, and where.
+    """
+
+    follower: int
+    rule: TruncationRule
+    following: Following
+    log_end_offset: int
+    kept_until: int
+    records_cut: int
+    silent_divergence: int | None
+    is_needless: bool
+    otherwise: tuple[tuple[TruncationRule, int], ...] = ()
+
+    @property
+    def truncation_offset(self) -> int:
+        return self.following.truncation_offset
+
+    @property
+    def is_cut(self) -> bool:
+        return self.kept_until < self.log_end_offset
+
+
+def follower_outcome(
+    candidates: Sequence[Candidate],
+    leader: EpochLog,
+    index: int,
+    fork: int | None,
+    comparison: Comparison,
+    rules: Sequence[TruncationRule],
+) -> FollowerOutcome:
+    """Let one replica follow a leader.
+
+    Args:
+        candidates: the replicas, by index.
+        leader: as elected.
+        index: of the follower, which came up.
+        fork: first offset at which the two hold different content on disk; None: nowhere.
+        comparison: who holds what.
+        rules: the first decides, the others are held against it.
+    """
+    follower = candidates[index]
+    before = follower.log
+    assert before is not None
+    following = rules[0].follow(leader, before)
+    target, end = following.truncation_offset, before.log_end_offset
+    kept_until = _kept_until(follower, index, target, end, comparison)
+    first_cut = max(kept_until, before.log_start_offset)
+    common_end = min(end, leader.log_end_offset, *([] if fork is None else [fork]))
+    is_dropped_whole = kept_until <= before.log_start_offset
+    others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[1:])
+    return FollowerOutcome(
+        follower=index,
+        rule=rules[0],
+        following=following,
+        log_end_offset=end,
+        kept_until=kept_until,
+        records_cut=records_between(follower, index, first_cut, end, comparison),
+        silent_divergence=(
+            fork if fork is not None and fork < kept_until and not is_dropped_whole else None
+        ),
+        is_needless=kept_until < end and max(first_cut, leader.log_start_offset) < common_end,
+        otherwise=tuple((rule, offset) for rule, offset in others if offset != target),
+    )
+
+
+def _kept_until(
+    follower: Candidate, index: int, target: int, end: int, comparison: Comparison
+) -> int:
+    """Where the file ends after a truncation: a batch that reaches over the target goes whole."""
+    if target >= end or target <= follower.log_start_offset:
+        return min(target, end)
+    if any(
+        branch.first_offset == target and index in branch.members and branch.batches
+        for branch in comparison.branches()
+    ):
+        return target  # a batch begins there
+    start = follower.batch_start(target)
+    return target if start is None else min(target, start)

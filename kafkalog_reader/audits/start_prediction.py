@@ -1,0 +1,40 @@
+"""What the next start makes of each replica of one partition: elections begin with the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.recovery import predict_start
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.recovery import Recovery
+    from kafkalog_reader.audits.recovery_rule import ClusterTopics
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+
+def predict_starts(
+    directories: Sequence[PartitionDirectory],
+    topics: ClusterTopics | None = None,
+    progress: Progress = no_progress,
+) -> tuple[Recovery | LocatedError, ...]:
+    """The start of each replica; the error instead where a file that decides cannot be read.
+
+    Only this partition is looked at: that another one keeps the broker from starting is for the
+    table ``recoveries`` to say.
+    """
+
+    def predicted(directory: PartitionDirectory) -> Recovery | LocatedError:
+        peers = [other for other in directories if other is not directory]
+        try:
+            (recovery,) = predict_start(
+                (directory,), topics, peers=lambda _: peers, progress=progress
+            )
+        except LocatedError as error:
+            return error
+        return recovery
+
+    return tuple(map(predicted, directories))
