@@ -1,0 +1,275 @@
+"""A seeded cluster that lives through a random history of one partition, in plain Python.
+
+Leaders are elected cleanly or not, cut-off leaders go on writing, followers lag, brokers crash and
+come back, some without the tail that was not flushed. What was committed and acknowledged is known.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from random import Random
+
+from tests.model.partition import Record, Replica, content_fork, elected, follow
+
+
+@dataclass(frozen=True)
+class Temper:
+    """What may happen in a history besides the ordinary."""
+
+    unclean_elections: bool = False
+    tails_are_lost: bool = False
+    retention: bool = False
+    epoch_step: int = 1
+    """By which the controller raises the leader epoch: 2 as old controllers do."""
+
+    @property
+    def is_clean(self) -> bool:
+        """Every leader held what was committed: nothing acknowledged with acks=all is lost."""
+        return not (self.unclean_elections or self.tails_are_lost)
+
+
+@dataclass
+class Broker:
+    """``replica.high_watermark`` is the row of the checkpoint, ``high_watermark`` the true one."""
+
+    replica: Replica = field(default_factory=Replica)
+    high_watermark: int = 0
+    is_up: bool = True
+    is_connected: bool = True
+    leads: int | None = None
+    follows: tuple[int, int] | None = None
+    """The leader and its leader epoch, once told."""
+    has_truncated: bool = False
+    epoch_start: int = 0
+    fetched: dict[int, int] = field(default_factory=dict)
+    in_sync: set[int] = field(default_factory=set)
+    flushed: int = 0
+    is_row_stale: bool = False
+    """The log was cut below the checkpoint's row, which was not written since."""
+
+
+class History:
+    """One partition's life: ``run`` it, then look at its brokers and what was committed."""
+
+    def __init__(self, seed: int, temper: Temper, *, brokers: int = 3) -> None:
+        self.random = Random(seed)
+        self.temper = temper
+        self.brokers = {number: Broker() for number in range(brokers)}
+        self.leader: int | None = None
+        self.leader_epoch = -temper.epoch_step
+        self.in_sync = set(self.brokers)
+        self.committed: set[Record] = set()
+        self.acknowledged: set[Record] = set()
+        self.awaited: set[Record] = set()
+        self.written = 0
+        self.elect()
+        for number in self.brokers:
+            self.tell(number)
+
+    def run(self, steps: int) -> History:
+        """Live through so many steps, most of them writes and fetches; then everything stops."""
+        actions = [
+            *[self.write] * 6, *[self.fetch] * 12, *[self.tell] * 4, *[self.checkpoint] * 2,
+            self.cut_off, self.heal, self.crash, *[self.restart] * 2, self.shrink, self.expand,
+            self.flush, self.retain,
+        ]  # fmt: skip
+        for _ in range(steps):
+            if self.random.random() < 0.06:
+                self.elect()
+            else:
+                self.random.choice(actions)(self.random.choice(list(self.brokers)))
+        return self
+
+    @property
+    def replicas(self) -> dict[int, Replica]:
+        """What the disks hold, as brokers load it that were stopped here and now."""
+        loaded = {}
+        for number, broker in self.brokers.items():
+            loaded[number] = deepcopy(broker.replica)
+            loaded[number].load(recovers=False)
+        return loaded
+
+    def committed_end(self, number: int) -> int:
+        """Up to where all records of a replica were committed."""
+        replica = self.brokers[number].replica
+        missing = (r.offset for r in replica.records if r not in self.committed)
+        return min(missing, default=replica.end)
+
+    def elect(self) -> None:
+        alive = [n for n, broker in self.brokers.items() if broker.is_up and broker.is_connected]
+        in_sync = [number for number in alive if number in self.in_sync]
+        if in_sync:
+            self.in_sync = set(in_sync)
+            self.leader = self.random.choice(in_sync)
+        elif alive and self.temper.unclean_elections:
+            self.leader = self.random.choice(alive)
+            self.in_sync = {self.leader}
+        else:
+            return
+        self.leader_epoch += self.temper.epoch_step
+
+    def tell(self, number: int) -> None:
+        """The controller's word reaches a broker: who leads, under which leader epoch."""
+        broker = self.brokers[number]
+        if not (broker.is_up and broker.is_connected) or self.leader is None:
+            return
+        if self.leader == number:
+            if broker.leads != self.leader_epoch:
+                broker.leads, broker.follows, broker.fetched = self.leader_epoch, None, {}
+                broker.epoch_start = broker.replica.end
+                broker.replica.assign(self.leader_epoch, broker.replica.end)
+            broker.in_sync = set(self.in_sync)
+            self.advance(broker)
+        elif broker.follows != (self.leader, self.leader_epoch):
+            broker.leads, broker.follows = None, (self.leader, self.leader_epoch)
+            broker.has_truncated = False
+
+    def write(self, number: int) -> None:
+        """A client appends a batch to whoever it takes for the leader."""
+        broker = self.brokers[number]
+        if not broker.is_up or broker.leads is None:
+            return
+        count = self.random.choice([1, 1, 1, 2, 3])
+        base = broker.replica.end
+        batch = [
+            Record(base + delta, broker.leads, f"r{self.written + delta}", base + count - 1)
+            for delta in range(count)
+        ]
+        self.written += count
+        broker.replica.append(batch)
+        if self.random.random() < 0.5:  # acks=all
+            self.awaited.update(batch)
+        self.advance(broker)
+
+    def fetch(self, number: int) -> None:
+        """A follower truncates once, then copies some batches; the leader learns its log end."""
+        broker = self.brokers[number]
+        if not (broker.is_up and broker.is_connected) or broker.follows is None:
+            return
+        leader = self.brokers[broker.follows[0]]
+        if not (leader.is_up and leader.is_connected and leader.leads == broker.follows[1]):
+            return
+        if not broker.has_truncated:
+            self.truncate(broker, leader)
+        leader.fetched[number] = broker.replica.end
+        self.advance(leader)
+        if leader.replica.start > broker.replica.end:
+            broker.replica.restart(leader.replica.start)
+        behind = [r for r in leader.replica.records if r.offset >= broker.replica.end]
+        for last in sorted({r.batch_last for r in behind})[: self.random.choice([0, 1, 1, 2, 5])]:
+            broker.replica.append([r for r in behind if r.batch_last == last])
+        broker.high_watermark = min(leader.high_watermark, broker.replica.end)
+        if leader.replica.start > broker.replica.start:
+            self.start_at(broker.replica, leader.replica.start)
+
+    def truncate(self, broker: Broker, leader: Broker) -> None:
+        row, fork = broker.replica.high_watermark, content_fork(broker.replica, leader.replica)
+        broker.replica.high_watermark = broker.high_watermark
+        follow(leader.replica, broker.replica)
+        assert content_fork(broker.replica, leader.replica) is None, (fork, broker, leader)
+        broker.replica.high_watermark = row
+        broker.is_row_stale |= row > broker.replica.end
+        broker.high_watermark = min(broker.high_watermark, broker.replica.end)
+        broker.flushed = min(broker.flushed, broker.replica.end)
+        broker.has_truncated = True
+
+    def advance(self, leader: Broker) -> None:
+        """The high watermark of a leader: the smallest log end in its in-sync set."""
+        own = next(number for number, broker in self.brokers.items() if broker is leader)
+        ends = [leader.fetched.get(number, -1) for number in leader.in_sync if number != own]
+        leader.high_watermark = max(leader.high_watermark, min([*ends, leader.replica.end]))
+        committed = {r for r in leader.replica.records if r.offset < leader.high_watermark}
+        self.committed |= committed
+        self.acknowledged |= committed & self.awaited
+
+    def shrink(self, number: int) -> None:
+        """The leader reports that a follower lags; only one that reaches the controller can."""
+        leader = self._leader()
+        if leader is None or number == self.leader or number not in self.in_sync:
+            return
+        if leader.fetched.get(number, -1) < leader.replica.end:
+            self.in_sync.discard(number)
+            leader.in_sync.discard(number)
+            self.advance(leader)
+
+    def expand(self, number: int) -> None:
+        leader = self._leader()
+        if leader is None or not self.brokers[number].is_up:
+            return
+        needed = max(leader.high_watermark, leader.epoch_start)
+        if leader.fetched.get(number, -1) >= needed:
+            self.in_sync.add(number)
+            leader.in_sync.add(number)
+
+    def _leader(self) -> Broker | None:
+        if self.leader is None:
+            return None
+        leader = self.brokers[self.leader]
+        is_told = leader.leads == self.leader_epoch
+        return leader if leader.is_up and leader.is_connected and is_told else None
+
+    def cut_off(self, number: int) -> None:
+        self.brokers[number].is_connected = False
+
+    def heal(self, number: int) -> None:
+        self.brokers[number].is_connected = True
+
+    def checkpoint(self, number: int) -> None:
+        broker = self.brokers[number]
+        if broker.is_up:
+            broker.replica.high_watermark = broker.high_watermark
+            broker.is_row_stale = False
+
+    def flush(self, number: int) -> None:
+        self.brokers[number].flushed = self.brokers[number].replica.end
+
+    def crash(self, number: int) -> None:
+        broker = self.brokers[number]
+        broker.is_up, broker.leads, broker.follows = False, None, None
+        if self.leader == number:
+            self.leader = None
+        if self.temper.tails_are_lost and self.random.random() < 0.5:
+            batches = sorted({r.batch_last for r in broker.replica.records})
+            unflushed = [last for last in batches if last >= broker.flushed]
+            for last in reversed(unflushed[len(unflushed) - self.random.randint(0, 3) :]):
+                row = broker.replica.high_watermark
+                broker.replica.records = [r for r in broker.replica.records if r.batch_last < last]
+                kept = broker.replica.records
+                broker.replica.end = kept[-1].batch_last + 1 if kept else broker.replica.start
+                broker.is_row_stale |= row > broker.replica.end
+
+    def restart(self, number: int) -> None:
+        broker = self.brokers[number]
+        if not broker.is_up:
+            broker.is_up = True
+            broker.replica.load(recovers=True)
+            row = min(broker.replica.high_watermark, broker.replica.end)
+            broker.high_watermark = max(row, broker.replica.start)
+            if self.leader == number:  # it led, and must be elected again
+                self.leader = None
+
+    def retain(self, number: int) -> None:
+        """Old batches below the high watermark are deleted."""
+        broker = self.brokers[number]
+        if not self.temper.retention or self.random.random() < 0.5:
+            return
+        borders = [r.batch_last + 1 for r in broker.replica.records]
+        borders = [border for border in borders if border <= broker.high_watermark]
+        if borders:
+            self.start_at(broker.replica, self.random.choice(borders))
+
+    def start_at(self, replica: Replica, start: int) -> None:
+        """Nothing below is served any more; the leader epoch in force there begins there."""
+        replica.records = [r for r in replica.records if r.offset >= start]
+        replica.start = start
+        below = [epoch for epoch, begin in replica.epochs if begin <= start]
+        above = [(epoch, begin) for epoch, begin in replica.epochs if begin > start]
+        replica.epochs = ([(below[-1], start)] if below else []) + above
+
+
+def leading(replicas: dict[int, Replica], candidate: int) -> Replica:
+    """A candidate after its election under a leader epoch that nobody has seen."""
+    greatest = max((epoch for one in replicas.values() for epoch, _ in one.epochs), default=-1)
+    records = (r.leader_epoch for one in replicas.values() for r in one.records)
+    return elected(replicas[candidate], max([greatest, *records]) + 1)

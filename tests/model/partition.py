@@ -1,0 +1,161 @@
+"""A partition in plain Python, transcribed from the reference page; it knows nothing of the audits.
+
+Replicas are lists of records. What the page says of leaders and followers (4.7), of what is lost
+(4.8), committed (1.3) and best (4.9) is written here as it stands there, slowly and obviously.
+"""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+
+class Record(NamedTuple):
+    """What 4.8 calls the identity of a record, and the last offset of its batch."""
+
+    offset: int
+    leader_epoch: int
+    content: str
+    batch_last: int
+
+
+@dataclass
+class Replica:
+    """A log after its broker's start; ``epochs`` are (leader epoch, start offset)."""
+
+    records: list[Record] = field(default_factory=list)
+    epochs: list[tuple[int, int]] = field(default_factory=list)
+    high_watermark: int = 0
+    start: int = 0
+    end: int = 0
+    cleaner_offset: int = 0
+
+    def assign(self, leader_epoch: int, start: int) -> None:
+        """Entries that contradict the new one go, an older one with the same start included."""
+        if self.epochs and self.epochs[-1][0] == leader_epoch and self.epochs[-1][1] <= start:
+            return
+        while self.epochs and (self.epochs[-1][0] >= leader_epoch or self.epochs[-1][1] >= start):
+            self.epochs.pop()
+        self.epochs.append((leader_epoch, start))
+
+    def append(self, records: list[Record]) -> None:
+        """One batch; an epoch that is new to the log gets its entry."""
+        self.assign(records[0].leader_epoch, records[0].offset)
+        self.records += records
+        self.end = records[-1].batch_last + 1
+
+    def truncate(self, target: int) -> None:
+        """Batches whose last offset reaches the target go whole; entries at or above it too."""
+        self.records = [record for record in self.records if record.batch_last < target]
+        self.epochs = [(epoch, start) for epoch, start in self.epochs if start < target]
+        self.end, self.start = min(self.end, target), min(self.start, target)
+        self.high_watermark = min(self.high_watermark, target)
+
+    def restart(self, start: int) -> None:
+        """Drop everything and begin at the leader's log start."""
+        self.truncate(self.start)
+        self.start = self.end = self.high_watermark = start
+
+    def load(self, *, recovers: bool) -> None:
+        """The start of a broker as far as it concerns a sound log (4.6)."""
+        entries, self.epochs = self.epochs, []
+        for epoch, start in entries:
+            self.assign(epoch, start)
+        for record in self.records if recovers else ():
+            if record.leader_epoch > (self.epochs[-1][0] if self.epochs else -1):
+                self.assign(record.leader_epoch, record.offset)
+        self.epochs = [(epoch, start) for epoch, start in self.epochs if start < self.end]
+        below = [epoch for epoch, start in self.epochs if start <= self.start]
+        above = [(epoch, start) for epoch, start in self.epochs if start > self.start]
+        self.epochs = ([(below[-1], self.start)] if below else []) + above
+
+    def epoch_at(self, offset: int) -> int | None:
+        """By the batches; where no record is, by the entries (4.3)."""
+        for record in self.records:
+            if record.offset == offset:
+                return record.leader_epoch
+        return next((epoch for epoch, start in reversed(self.epochs) if start <= offset), None)
+
+
+def end_for(epochs: list[tuple[int, int]], end: int, asked: int) -> tuple[int, int] | None:
+    """LeaderEpochFileCache.endOffsetFor, as 4.7 has it; None is the undefined answer."""
+    if not epochs:
+        return None
+    if asked == epochs[-1][0]:
+        return asked, end
+    newer = [start for epoch, start in epochs if epoch > asked]
+    older = [epoch for epoch, _ in epochs if epoch <= asked]
+    return ((older[-1] if older else asked), newer[0]) if newer else None
+
+
+class Round(NamedTuple):
+    asked: int
+    answer: tuple[int, int]
+    target: int
+
+
+class Followed(NamedTuple):
+    """``truncation`` is the lowest offset truncated to, the old log end where there is none."""
+
+    rounds: list[Round]
+    truncation: int
+    outcome: str
+
+
+def follow(leader: Replica, follower: Replica) -> Followed:
+    """Truncate ``follower`` in place: the rule from 2.7 on."""
+    rounds: list[Round] = []
+    first_start, first_end = follower.start, follower.end
+    if not follower.epochs and follower.records:
+        follower.truncate(min(follower.high_watermark, follower.end))
+    while True:
+        last = follower.epochs[-1][0] if follower.epochs else None
+        answer = None if last is None else end_for(leader.epochs, leader.end, last)
+        if last is None or answer is None or follower.end < leader.start:
+            outcome = "unchecked" if last is None else "loops"
+            if leader.end < follower.end:
+                follower.truncate(leader.end)
+                outcome = "ended"
+            elif leader.start > follower.end:
+                follower.restart(leader.start)
+                return Followed(rounds, first_start, "restarted")
+            return Followed(rounds, min(first_end, follower.end), outcome)
+        epoch, end = answer
+        if epoch == last and end >= follower.end:
+            return Followed(rounds, min(first_end, follower.end), "accepted")
+        own = end_for(follower.epochs, follower.end, epoch)
+        if own is None:
+            target = min(end, follower.end)
+        elif own[0] != epoch:
+            target = min(own[1], follower.end)
+        else:
+            target = min(own[1], end, follower.end)
+        rounds.append(Round(last, answer, target))
+        follower.truncate(target)
+
+
+def follow_to_high_watermark(leader: Replica, follower: Replica) -> Followed:
+    """The rule before 0.11; then the fetch beyond the leader's end is noticed."""
+    end = follower.end
+    follower.truncate(min(follower.high_watermark, follower.end))
+    if leader.end < follower.end:
+        follower.truncate(leader.end)
+    return Followed([], min(end, follower.end), "high watermark")
+
+
+def elected(replica: Replica, new_epoch: int) -> Replica:
+    """A copy that leads: its first act is its own entry."""
+    leader = deepcopy(replica)
+    leader.assign(new_epoch, leader.end)
+    return leader
+
+
+def content_fork(one: Replica, other: Replica) -> int | None:
+    """The first offset of the common range at which the two hold something else."""
+    first, stop = max(one.start, other.start), min(one.end, other.end)
+    mine = {(r.offset, r.leader_epoch, r.content) for r in one.records if first <= r.offset < stop}
+    theirs = {
+        (r.offset, r.leader_epoch, r.content) for r in other.records if first <= r.offset < stop
+    }
+    return min((offset for offset, _, _ in mine ^ theirs), default=None)
