@@ -8,6 +8,7 @@ what follows. Source: Kafka 4.3, storage.internals.log.LogLoader, LocalLog#split
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -268,7 +269,7 @@ class LogLoad:
             return
         start = max((s for s in snapshots if s <= offset and self._is_sound(s)), default=0)
         start = max(start, self._log_start)
-        for segment, following in zip(self.segments, [*self.segments[1:], None], strict=True):
+        for segment, following in zip_longest(self.segments, self.segments[1:]):
             if following is not None and following.base_offset <= start:
                 continue
             if segment.base_offset >= offset or segment.recovered is not None:

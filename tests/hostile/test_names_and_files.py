@@ -13,6 +13,7 @@ import kafkalog_reader
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.run import status
 from kafkalog_reader.errors import KafkaLogError, LogPosition, UnreadableFileError
+from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
 from kafkalog_reader.io.window import Windows
 from tests.tables.logs import batch, offsets
 
@@ -152,6 +153,8 @@ def test_a_partition_whose_segments_are_gone_is_shown_by_every_table(inputs: Inp
     """A copy that left out ``*.log``, as many ignore lists do: its indexes are all there is."""
     for name in ("00000000000000046710.index", "00000000000000046710.timeindex"):
         (inputs.partition / name).write_bytes(bytes(12))
+    snapshot = build_producer_snapshot([])
+    (inputs.partition / "00000000000000046710.snapshot").write_bytes(snapshot)
     (inputs.root / "b1" / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
     log = kafkalog_reader.open(inputs.sealed())
     from kafkalog_reader.registry import TABLES
