@@ -41,7 +41,12 @@ class ElectionsTable(Table):
         """Yield the rows of a partition; none where the verdict is undecidable."""
         schema = self.projected(request)
         partition = cast("PartitionUnit", unit)
-        audit = audit_partition(partition.directories, progress, topics=partition.topics)
+        audit = audit_partition(
+            partition.directories,
+            progress,
+            topics=partition.topics,
+            membership=partition.membership,
+        )
         rows = election_rows(audit)
         yield build_rows(
             schema, len(rows), {name: [row[name] for row in rows] for name in schema.names}

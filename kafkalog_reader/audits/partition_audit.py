@@ -5,7 +5,7 @@ What comes out is plain values: the tables, the terminal and JSON show the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream, Regression, ScanStop
@@ -28,6 +28,7 @@ from kafkalog_reader.tables.table import Progress, no_progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kafkalog_reader.audits.membership import PartitionMembership
     from kafkalog_reader.audits.recovery import Recovery
     from kafkalog_reader.audits.recovery_rule import ClusterTopics
     from kafkalog_reader.errors import LogPosition
@@ -121,6 +122,7 @@ def audit_partition(
     *,
     check_files: bool = False,
     topics: ClusterTopics | None = None,
+    membership: PartitionMembership | None = None,
     rule: TruncationRule | None = None,
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
@@ -132,6 +134,7 @@ def audit_partition(
         progress: told the bytes that were read.
         check_files: hold headers, indexes and checkpoints of each replica against each other too.
         topics: of the cluster, as far as its metadata log was supplied.
+        membership: of this partition, as that log says.
         rule: how followers truncate; None: as the files tell, or all rules that may hold.
     """
     replicas = tuple(inspect_replica(directory) for directory in directories)
@@ -167,7 +170,13 @@ def audit_partition(
         verdict = verdict_of(histories, bounds, comparisons[0], [scan.stops for scan in scans])
         if topic != CLUSTER_METADATA:
             candidates = tuple(
-                map(_candidate, replicas, histories, recoveries, comparisons[0].damaged)
+                replace(
+                    _candidate(replica, history, recovery, damaged),
+                    is_member=_is_member(membership, replica.broker_id),
+                )
+                for replica, history, recovery, damaged in zip(
+                    replicas, histories, recoveries, comparisons[0].damaged, strict=True
+                )
             )
             if not any(isinstance(recovery, LocatedError) for recovery in recoveries):
                 greatest = max((max(h.leader_epochs, default=-1) for h in histories), default=-1)
@@ -267,6 +276,12 @@ def _reason(
         if difference.kind is DifferenceKind.NOT_COMPARED:
             return f"records from offset {difference.first_offset} on could not be decoded"
     return ""
+
+
+def _is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:
+    if membership is None or broker_id is None:
+        return None
+    return membership.may_lead_cleanly(broker_id)
 
 
 def _candidate(

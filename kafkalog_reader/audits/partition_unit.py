@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.recovery_topics import METADATA_TOPIC, read_cluster_topics
+from kafkalog_reader.audits.metadata_log import METADATA_TOPIC, read_cluster_metadata
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kafkalog_reader.audits.membership import PartitionMembership
     from kafkalog_reader.audits.recovery_rule import ClusterTopics
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
@@ -23,10 +24,12 @@ class PartitionUnit(Unit):
     Attributes:
         topics: what the cluster's metadata log says of this one topic; None where no copy of it was
             supplied, or nobody asked.
+        membership: what it says of this one partition.
     """
 
     directories: tuple[PartitionDirectory, ...]
     topics: ClusterTopics | None = None
+    membership: PartitionMembership | None = None
 
 
 def partition_units(
@@ -39,11 +42,14 @@ def partition_units(
         request: what is asked of it.
         with_topics: read the metadata log first, because predictions need it.
     """
-    clusters = read_cluster_topics(evidence) if with_topics else {}
-    for (cluster_id, topic, _), directories in evidence.topic_partitions(request):
-        known = clusters.get(cluster_id)
-        yield PartitionUnit(
-            size_in_bytes=0,
-            directories=directories,
-            topics=None if known is None or topic == METADATA_TOPIC else known.only({topic}),
-        )
+    clusters = read_cluster_metadata(evidence) if with_topics else {}
+    for (cluster_id, topic, partition), directories in evidence.topic_partitions(request):
+        known = None if topic == METADATA_TOPIC else clusters.get(cluster_id)
+        unit = PartitionUnit(size_in_bytes=0, directories=directories)
+        if known is not None and topic is not None and partition is not None:
+            unit = replace(
+                unit,
+                topics=known.topics().only({topic}),
+                membership=known.partitions.get((topic, partition)),
+            )
+        yield unit

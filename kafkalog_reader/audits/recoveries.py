@@ -6,8 +6,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from kafkalog_reader.audits.metadata_log import METADATA_TOPIC, read_cluster_metadata
 from kafkalog_reader.audits.recovery import broker_key, predict_start
-from kafkalog_reader.audits.recovery_topics import METADATA_TOPIC, read_cluster_topics
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.identity import identity_of
@@ -59,15 +59,17 @@ class RecoveriesTable(Table):
                 for directory in directories:
                     by_broker[broker_key(directory)].append(directory)
                     replicas[directory] = directories
-        topics = read_cluster_topics(evidence) if by_broker else {}
+        clusters = read_cluster_metadata(evidence) if by_broker else {}
         for inside in by_broker.values():
-            known = topics.get(inside[0].log_directory.cluster_id)
+            known = clusters.get(inside[0].log_directory.cluster_id)
             peers = (tuple(p for p in replicas[d] if p is not d) for d in inside)
             yield BrokerUnit(
                 size_in_bytes=0,
                 directories=tuple(inside),
                 peers=tuple(peers) if known is None else (),
-                topics=None if known is None else known.only({each.topic for each in inside}),
+                topics=None
+                if known is None
+                else known.topics().only({each.topic for each in inside}),
             )
 
     def read(

@@ -19,6 +19,7 @@ _SEGMENT_FILE: Final = re.compile(
     r"([0-9]{20})\.(log|index|timeindex|txnindex)(?:\.(deleted|cleaned|swap))?", re.ASCII
 )
 _SNAPSHOT_FILE: Final = re.compile(r"([0-9]{20})\.snapshot", re.ASCII)
+_METADATA_SNAPSHOT: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint", re.ASCII)
 
 MAX_PARTITION: Final = 2**31 - 1
 MAX_OFFSET: Final = 2**63 - 1
@@ -94,3 +95,14 @@ def parse_snapshot_file_name(name: str) -> int | None:
 def segment_file_name(base_offset: int, kind: str, suffix: str | None = None) -> str:
     """The name that Kafka gives a segment's ``log``, ``index``, ``timeindex`` or ``txnindex``."""
     return f"{base_offset:020d}.{kind}" + (f".{suffix}" if suffix else "")
+
+
+def parse_metadata_snapshot_name(name: str) -> tuple[int, int] | None:
+    """(end offset, leader epoch) in the name of a KRaft snapshot; None when it is none.
+
+    Source: Kafka 4.0, org.apache.kafka.snapshot.Snapshots.
+    """
+    match = _METADATA_SNAPSHOT.fullmatch(name)
+    if match is None or (end_offset := int(match[1])) > MAX_OFFSET:
+        return None
+    return end_offset, int(match[2])

@@ -8,6 +8,7 @@ from __future__ import annotations
 import logging
 import os
 import stat
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
@@ -15,6 +16,7 @@ from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.interrupted_swap import settle_swaps
 from kafkalog_reader.io.names import (
     SegmentFileName,
+    parse_metadata_snapshot_name,
     parse_segment_file_name,
     parse_snapshot_file_name,
     shown,
@@ -63,6 +65,27 @@ def producer_snapshot_offsets(directory: PartitionDirectory) -> tuple[int, ...]:
     """
     offsets = (parse_snapshot_file_name(entry.name) for entry in _entries(directory))
     return tuple(sorted(offset for offset in offsets if offset is not None))
+
+
+def metadata_snapshots(directory: PartitionDirectory) -> tuple[tuple[int, SegmentFiles], ...]:
+    """The KRaft snapshots of a copy of the metadata log by end offset, rising.
+
+    A snapshot has the format of a segment whose offsets begin at 0, and is shown as one.
+
+    Raises:
+        UnreadableFileError: the directory cannot be listed.
+    """
+    found = []
+    for entry in _entries(directory):
+        name = parse_metadata_snapshot_name(entry.name)
+        status = name and _regular_file(entry, follow_links=directory.follow_links)
+        if name and status:
+            end_offset, leader_epoch = name
+            files = {"log": (status[0], status[1] or entry.path)}
+            found.append((end_offset, leader_epoch, _segment(directory.path, 0, None, files)))
+    return tuple(
+        (end_offset, segment) for end_offset, _, segment in sorted(found, key=itemgetter(0, 1))
+    )
 
 
 def _all_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 import kafkalog_reader
+from kafkalog_reader.audits.metadata_log import read_cluster_metadata
 from kafkalog_reader.audits.recoveries import RecoveriesTable
-from kafkalog_reader.audits.recovery_topics import read_cluster_topics
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import read_topic_id
 from kafkalog_reader.io.discovery import discover
@@ -58,19 +58,21 @@ def test_only_a_crash_makes_the_broker_read_segments(state: str) -> None:
 
 def test_metadata_log_tells_the_topic_ids_of_every_directory() -> None:
     evidence = discover([str(CAPTURES / "everything" / "stopped")])
-    (topics,) = read_cluster_topics(evidence).values()
+    (metadata,) = read_cluster_metadata(evidence).values()
     directories = {
         directory.topic: read_topic_id(directory.path)
         for directory in evidence.partition_directories(ReadRequest())
         if directory.topic != "__cluster_metadata"
     }
-    assert topics.topic_ids == directories
+    assert metadata.topic_ids == directories
 
 
 def test_metadata_log_tells_the_settings_of_topics() -> None:
-    (topics,) = read_cluster_topics(discover([str(CAPTURES / "everything" / "stopped")])).values()
-    assert topics.configs["compacted"]["cleanup.policy"] == "compact"
-    assert topics.configs["__consumer_offsets"]["cleanup.policy"] == "compact"
+    (metadata,) = read_cluster_metadata(
+        discover([str(CAPTURES / "everything" / "stopped")])
+    ).values()
+    assert metadata.configs["compacted"]["cleanup.policy"] == "compact"
+    assert metadata.configs["__consumer_offsets"]["cleanup.policy"] == "compact"
 
 
 def test_rows_have_the_columns_asked_for() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from fixtures.recovery.clean_damages import MAX_INDEX_SIZE
+from kafkalog_reader.audits.metadata_log import read_cluster_metadata
 from kafkalog_reader.audits.recovery import predict_start
 from kafkalog_reader.audits.recovery_rule import LogConfig, StartRule
-from kafkalog_reader.audits.recovery_topics import read_cluster_topics
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -30,8 +30,8 @@ def predictions(log_directory: Path) -> dict[str, Recovery]:
         for replica in evidence.partition_directories(ReadRequest())
         if replica.topic != "__cluster_metadata"
     }
-    (topics,) = read_cluster_topics(evidence).values()
-    recoveries = predict_start(tuple(replicas.values()), topics, rule=RULE)
+    (metadata,) = read_cluster_metadata(evidence).values()
+    recoveries = predict_start(tuple(replicas.values()), metadata.topics(), rule=RULE)
     return dict(zip(replicas, recoveries, strict=True))
 
 
