@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import sys
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-import click
-
 from kafkalog_reader.audits.verdict import Verdict
-from kafkalog_reader.cli.printable import for_stdout, plural, stdout_is_unicode
+from kafkalog_reader.cli.printable import plural
+from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.report.partition_text import (
     STYLES,
     WORDS,
@@ -20,27 +16,18 @@ from kafkalog_reader.report.partition_text import (
     partition_lines,
 )
 from kafkalog_reader.report.shell_word import shell_word
-from kafkalog_reader.report.spans import Line, Span, Style, plain, wrapped
+from kafkalog_reader.report.spans import Line, Span, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.finding import Finding
     from kafkalog_reader.audits.partition_audit import PartitionAudit
 
 _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
-_NARROWEST: Final = 60
-_WIDEST: Final = 120
 _LEAST: Final = (1, 0, 0, "", 0)
 """Sorts behind every partition."""
-_COLOURS: Final = {
-    Style.LOST: "red",
-    Style.ATTENTION: "yellow",
-    Style.SOUND: "green",
-    Style.EPOCH: "blue",
-    Style.OTHER_EPOCH: "bright_blue",
-}
 
 
 class _Entry(NamedTuple):
@@ -96,7 +83,7 @@ class Fleet:
             return
         if self._verbose and self.planned != 1:
             self._write_full(audit, found)
-            self._write([()])
+            write_lines([()])
         self._entries.append(entry)
 
     def write(self) -> None:
@@ -107,20 +94,20 @@ class Fleet:
         if self.planned == 1:
             self._write_full(audit, found)
             return
-        self._write(self._summary())
+        write_lines(self._summary())
         if self._verbose:
             return
         worse = [each for each in self._entries if each.verdict is not Verdict.LAGGING]
         lagging = [each for each in self._entries if each.verdict is Verdict.LAGGING]
-        columns, _ = _screen()
+        columns, _ = screen()
         if worse != [entry]:
-            self._write(_entry_lines(worse, _SHOWN, "in trouble", columns))
-            self._write(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
+            write_lines(_entry_lines(worse, _SHOWN, "in trouble", columns))
+            write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
             if worse:
-                self._write(self._next_command(entry))
+                write_lines(self._next_command(entry))
             return
-        self._write(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
-        self._write([()])
+        write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
+        write_lines([()])
         self._write_full(audit, found)
 
     def _summary(self) -> Iterator[Line]:
@@ -137,7 +124,7 @@ class Fleet:
         if self.planned is not None and self.partitions < self.planned:
             done = f"{self.partitions:,} of {plural(self.planned, 'partition')}"
         brokers = f", {plural(len(self._brokers), 'broker')}" if self._brokers else ""
-        columns, _ = _screen()
+        columns, _ = screen()
         return wrapped(f"{done}{brokers}: {', '.join(counts)}", columns)
 
     def _next_command(self, worst: _Entry) -> Iterator[Line]:
@@ -149,17 +136,12 @@ class Fleet:
         yield (Span(f"      {' '.join(map(shell_word, [*self._command, *choice]))}"),)
 
     def _write_full(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
-        columns, ascii_only = _screen()
-        self._write(
+        columns, ascii_only = screen()
+        write_lines(
             partition_lines(
                 audit, found, columns=columns, ascii_only=ascii_only, verbose=self._verbose
             )
         )
-
-    def _write(self, lines: Iterable[Line]) -> None:
-        in_colour = _in_colour()
-        for line in lines:
-            click.echo(_coloured(line) if in_colour else for_stdout(plain(line)), color=in_colour)
 
 
 def _entry(audit: PartitionAudit, found: Sequence[Finding]) -> _Entry:
@@ -192,33 +174,3 @@ def _entry_lines(entries: Sequence[_Entry], limit: int, noun: str, columns: int)
         )
     if len(entries) > limit:
         yield (Span(f"  ... {len(entries) - limit:,} more {noun} (--verbose)"),)
-
-
-def _in_colour() -> bool:
-    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
-        return False
-    return sys.stdout.isatty()
-
-
-def _coloured(line: Line) -> str:
-    """The line with the terminal's own colours."""
-    return "".join(
-        click.style(
-            for_stdout(span.text), fg=_COLOURS.get(span.style), bold=span.style is Style.STRONG
-        )
-        if span.style is not Style.PLAIN
-        else for_stdout(span.text)
-        for span in line
-    )
-
-
-class _Screen(NamedTuple):
-    columns: int
-    ascii_only: bool
-
-
-def _screen() -> _Screen:
-    columns = 80
-    if sys.stdout.isatty():
-        columns = max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
-    return _Screen(columns=columns, ascii_only=not stdout_is_unicode())

@@ -6,11 +6,9 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-import click
-
-from kafkalog_reader.cli.fleet import _coloured, _in_colour, _screen
-from kafkalog_reader.cli.printable import for_stdout, grouped, plural, size
-from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, plain, wrapped
+from kafkalog_reader.cli.printable import grouped, plural, size
+from kafkalog_reader.cli.screen import screen, write_lines
+from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,10 +78,7 @@ class Report:
 
     def write(self) -> None:
         """Write the screen."""
-        columns, _ = _screen()
-        in_colour = _in_colour()
-        for line in self._lines(columns):
-            click.echo(_coloured(line) if in_colour else for_stdout(plain(line)), color=in_colour)
+        write_lines(self._lines(screen().columns))
 
     def _lines(self, columns: int) -> Iterator[Line]:
         headlines = [(e, row) for e, row in self._found if e.caused_by is None]
