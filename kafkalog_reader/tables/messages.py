@@ -13,6 +13,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, messages, payload_shapes
 from kafkalog_reader.tables.batch_scan import CODEC_MASK
 from kafkalog_reader.tables.recycled_memory import allocate
+from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.selected_batches import batch_position
 
 if TYPE_CHECKING:
@@ -210,12 +211,22 @@ class MessageReader:
                 run.buffer, self._decompressor.buffer, entries, target, room
             )
             following = rewriter.rewrite(first)
-            if rewriter.batches:
-                yield _of_room(run, room, rewriter.batches, target)
+            batches = self._before_damage(room, rewriter.batches, entries, first, following)
+            if batches:
+                yield _of_room(run, room, batches, target)
             self._report(run, entries, first, following)
             if following == first:  # one wrapper with inner messages of ever changing magic
                 capacity *= 2
             first = following
+
+    def _before_damage(
+        self, room: _Room, batches: int, entries: _Entries, first: int, stop: int
+    ) -> int:
+        """How many rewritten batches may be shown: none behind damage that will be raised."""
+        damaged = np.flatnonzero(entries.problem[first:stop])
+        if self._damage.mode is not Mode.FAILFAST or len(damaged) == 0:
+            return batches
+        return int(np.searchsorted(room.entry[:batches], first + damaged[0]))
 
     def _report(self, run: BatchRun, entries: _Entries, first: int, stop: int) -> None:
         for entry in (np.flatnonzero(entries.problem[first:stop]) + first).tolist():

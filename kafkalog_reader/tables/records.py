@@ -102,9 +102,9 @@ def read_slice(
         for run in sound_runs(piece, request, damage, progress):
             for decoded in decoder.add(run):
                 yield from rows.of(decoded)
-    except LocatedError:
-        for decoded in decoder.flush():
-            yield from rows.of(decoded)
+    except LocatedError as error:
+        for decoded in decoder.flush():  # sound batches behind the bad one are in it too
+            yield from rows.of(decoded, error.where.position)
         raise
     for decoded in decoder.flush():
         yield from rows.of(decoded)
@@ -122,9 +122,11 @@ class _Rows:
             {**identity_of(piece.directory), "segmentBaseOffset": piece.segment.base_offset},
         )
 
-    def of(self, decoded: DecodedRecords) -> Iterator[pa.RecordBatch]:
-        """One record batch of the records asked for, if there are any."""
-        keep = self._kept(decoded.columns)
+    def of(
+        self, decoded: DecodedRecords, stop_position: int | None = None
+    ) -> Iterator[pa.RecordBatch]:
+        """One record batch of the records asked for, if there are any before ``stop_position``."""
+        keep = self._kept(decoded, stop_position)
         if keep is not None and not keep.any():
             return
         count = decoded.columns.rows
@@ -144,11 +146,13 @@ class _Rows:
         kind = self._schema.field(name).type
         return flags(values) if kind == pa.bool_() else fixed_width(values, kind)
 
-    def _kept(self, columns: RecordColumns) -> NDArray[np.bool_] | None:
+    def _kept(self, decoded: DecodedRecords, stop_position: int | None) -> NDArray[np.bool_] | None:
         """Which records are asked for; None is all of them."""
         request, piece = self._request, self._piece
         tests: list[NDArray[np.bool_]] = []
-        offset, timestamp = columns.offset, columns.timestamp
+        offset, timestamp = decoded.columns.offset, decoded.columns.timestamp
+        if stop_position is not None:
+            tests.append(decoded.of_records(decoded.of_batches("position")) < stop_position)
         if piece.from_offset > piece.segment.base_offset:
             tests.append(offset >= piece.from_offset)
         if piece.to_offset is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import kafkalog_reader
+from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.offset_index import OffsetIndexEntry, build_offset_index_entry
 from kafkalog_reader.format.record import Record
@@ -58,6 +59,19 @@ def write_segment(
 def rows(path: Path, table: str = "records", **options: Any) -> list[dict[str, Any]]:
     """All rows of a table."""
     return kafkalog_reader.open(str(path)).table(table, **options).read_all().to_pylist()
+
+
+def rows_before_error(
+    path: Path, **options: Any
+) -> tuple[list[dict[str, Any]], LocatedError | None]:
+    """The rows that come out before an error, and the error."""
+    found: list[dict[str, Any]] = []
+    try:
+        for batch_of_rows in kafkalog_reader.open(str(path)).table("records", **options):
+            found += batch_of_rows.to_pylist()
+    except LocatedError as error:
+        return found, error
+    return found, None
 
 
 def offsets(path: Path, **options: Any) -> list[int]:

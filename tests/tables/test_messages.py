@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,7 +19,7 @@ from kafkalog_reader.format.message import build_message
 from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
 from kafkalog_reader.format.record_batch_header import LOG_APPEND_TIME_BIT
 from tests.tables.legacy_logs import Row, T, declared_rows, logs, shown_rows
-from tests.tables.logs import batch, offsets, rows, write_segment
+from tests.tables.logs import batch, offsets, rows, rows_before_error, write_segment
 
 COLUMNS = ["offset", "timestamp", "timestampType", "key", "value"]
 RECORDS = [LegacyRecord(offset=3 + n, timestamp=T + n, value=b"v%d" % n) for n in range(3)]
@@ -48,7 +49,18 @@ def test_a_lie_under_a_right_crc_costs_its_entry_and_no_other(log: list[bytes], 
     entry[data.draw(st.integers(17, len(entry) - 1))] ^= data.draw(st.integers(1, 255))
     entry[12:16] = zlib.crc32(entry[16:]).to_bytes(4, "big")
     log[number] = bytes(entry)
-    assert records_of(b"".join(log)) == [row for each in log for row in declared_rows(each)]
+    content = b"".join(log)
+    assert records_of(content) == [row for each in log for row in declared_rows(each)]
+    with TemporaryDirectory() as scratch:
+        path = write_segment(Path(scratch) / "t-0", log)
+        found, error = rows_before_error(path, columns=["offset"])
+    damaged = len(content) if error is None else error.where.position or 0
+    before = [
+        each for each, end in zip(log, accumulate(map(len, log)), strict=True) if end <= damaged
+    ]
+    assert [row["offset"] for row in found] == [
+        r[0] for each in before for r in declared_rows(each)
+    ]
 
 
 def test_magics_change_within_a_segment_and_offsets_stay_in_order(tmp_path: Path) -> None:

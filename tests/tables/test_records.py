@@ -23,7 +23,7 @@ from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.schemas import KAFKA_COLUMNS
 from tests.format.vectors import COMMIT, EMPTY, PLAIN, TRANSACTIONAL
-from tests.tables.logs import T, batch, offsets, rows, write_segment
+from tests.tables.logs import T, batch, offsets, rows, rows_before_error, write_segment
 
 INSTANT = datetime.fromtimestamp(T / 1000, UTC)
 
@@ -225,6 +225,19 @@ def test_a_payload_that_does_not_decompress_is_located(partition, codec: Codec) 
         offsets(partition)
     assert caught.value.where.position == len(batch(0, codec=codec))
     assert offsets(partition, mode="DROPMALFORMED") == [0, 1, 2, 6, 7, 8]
+
+
+@pytest.mark.parametrize("codec", Codec)
+def test_nothing_behind_the_first_bad_batch_comes_out_before_its_error(partition, codec) -> None:
+    """Spark's FAILFAST: its batches are small enough to share one call of the kernel."""
+    log = [batch(3 * number, codec=codec) for number in range(6)]
+    for bad in range(6):
+        lying = batch(3 * bad, codec=codec, records_count=2)
+        write_segment(partition, [*log[:bad], lying, *log[bad + 1 :]])
+        found, error = rows_before_error(partition, columns=["offset", "value"])
+        assert [row["offset"] for row in found] == list(range(3 * bad))
+        assert error is not None
+        assert error.where.offset == 3 * bad
 
 
 def test_an_unknown_codec_is_not_guessed(partition) -> None:
