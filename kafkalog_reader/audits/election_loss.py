@@ -11,6 +11,7 @@ from kafkalog_reader.audits.difference import DifferenceKind
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kafkalog_reader.audits.batch_stream import BatchPlace
     from kafkalog_reader.audits.branch import Branch
     from kafkalog_reader.audits.candidates import Candidate
     from kafkalog_reader.audits.committed import CommitBounds
@@ -38,7 +39,8 @@ def lost_ranges(
     """What the election of ``leader`` loses by offset, and how many records stay on followers.
 
     Before are all records on all disks, above the leader's log start: what retention removed from
-    the leader is no loss of the election. After is what the leader holds once it has started.
+    the leader is no loss of the election, nor is what was damaged before on every copy. After is
+    what the leader holds once it has started.
     """
     log = candidates[leader].log
     assert log is not None
@@ -60,7 +62,8 @@ def lost_ranges(
         stays_until = min(max(served_from, stays_until), branch.next_offset)
         for first, following in ((start, served_from), (stays_until, branch.next_offset)):
             if first < following:
-                count = _committed(branch, holder, bounds, first, following)
+                damaged = comparison.damaged[branch.members[0]]
+                count = _committed(branch, holder, bounds, first, following, damaged)
                 lost.append(
                     LostRange(
                         members=branch.members,
@@ -121,12 +124,22 @@ def _committed(
     bounds: Sequence[CommitBounds],
     first_offset: int,
     next_offset: int,
+    damaged: Sequence[BatchPlace] = (),
 ) -> CommitCount:
     """Records of [first, next); one is committed where one of its holders says so."""
+
+    def sound(first: int, following: int) -> int:
+        gone = sum(
+            place.records
+            for place in damaged
+            if not place.intact_on and first <= (place.where.offset or 0) < following
+        )
+        return max(0, records_of(branch, holder, first, following) - gone)
+
     known = min(next_offset, max(first_offset, *(bounds[m].known for m in branch.members)))
     possible = min(next_offset, max(known, *(bounds[m].possible for m in branch.members)))
     return CommitCount(
-        known=records_of(branch, holder, first_offset, known),
-        possible=records_of(branch, holder, known, possible),
-        only_if_unclean=records_of(branch, holder, possible, next_offset),
+        known=sound(first_offset, known),
+        possible=sound(known, possible),
+        only_if_unclean=sound(possible, next_offset),
     )
