@@ -131,6 +131,7 @@ def elections(
             follower_outcome(
                 candidates,
                 leader,
+                index,
                 other,
                 forks[min(index, other), max(index, other)],
                 comparison,

@@ -27,7 +27,7 @@ class FollowerOutcome:
         kept_until: one past the last offset it keeps; below ``truncation_offset`` where that
             falls inside a batch, which goes as a whole.
         records_cut: clients' records.
-        silent_divergence: first offset that it keeps and the leader has otherwise: KL-517.
+        silent_divergence: first offset below its end that the leader has otherwise: KL-517.
         is_needless: it cuts what the leader has too, and fetches it again: KL-518.
         otherwise: rules that may hold as well and truncate elsewhere, and where.
     """
@@ -54,6 +54,7 @@ class FollowerOutcome:
 def follower_outcome(
     candidates: Sequence[Candidate],
     leader: EpochLog,
+    leading: int,
     index: int,
     fork: int | None,
     comparison: Comparison,
@@ -64,6 +65,7 @@ def follower_outcome(
     Args:
         candidates: the replicas, by index.
         leader: as elected.
+        leading: its index.
         index: of the follower, which came up.
         fork: first offset at which the two hold different content on disk; None: nowhere.
         comparison: who holds what.
@@ -77,7 +79,6 @@ def follower_outcome(
     kept_until = _kept_until(follower, index, target, end, comparison)
     first_cut = max(kept_until, before.log_start_offset)
     common_end = min(end, leader.log_end_offset, *([] if fork is None else [fork]))
-    is_dropped_whole = kept_until <= before.log_start_offset
     others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[1:])
     return FollowerOutcome(
         follower=index,
@@ -87,11 +88,23 @@ def follower_outcome(
         kept_until=kept_until,
         records_cut=records_between(follower, index, first_cut, end, comparison),
         silent_divergence=(
-            fork if fork is not None and fork < kept_until and not is_dropped_whole else None
+            fork
+            if fork is not None and before.log_start_offset < kept_until and fork < kept_until
+            else _gap(kept_until, target, leader, candidates[leading])
         ),
         is_needless=kept_until < end and max(first_cut, leader.log_start_offset) < common_end,
         otherwise=tuple((rule, offset) for rule, offset in others if offset != target),
     )
+
+
+def _gap(kept_until: int, target: int, leader: EpochLog, leading: Candidate) -> int | None:
+    """Where a follower lacks the leader's records for ever; None: nowhere.
+
+    It fetches from the truncation offset on; what the batch cut there held below never comes back.
+    Source: Kafka 4.0, LocalLog#truncateTo, which cuts whole batches and sets the end it was told.
+    """
+    first, following = max(kept_until, leader.log_start_offset), min(target, leader.log_end_offset)
+    return first if first < following and leading.records(first, following) else None
 
 
 def _kept_until(
