@@ -15,6 +15,7 @@ from kafkalog_reader.audits.checkpoint_findings import (
     temporary_files,
 )
 from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.release_signs import LOG_STARTS, release_signs
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
     LocatedError,
@@ -92,15 +93,24 @@ def _of_root(root: LogDirectory) -> PartitionDirectory:
 
 def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[Finding]:
     path = posixpath.join(root.path, META_PROPERTIES)
-    problem = "missing: cluster and node are not known"
+    problem, severity = "missing: cluster and node are not known", "H"
     try:
         content = read_if_present(path, METADATA_LIMIT, follow_links=root.follow_links)
         if content is not None:
             parse_meta_properties(content, LogPosition(shown(path)))
             return
+        signs = release_signs(root.path)
+        if signs.has_segments and not signs.time_indexes:
+            problem, severity = "missing, as before release 0.9: N=PATH names the broker", "I"
     except LocatedError as error:
         problem = error.problem
-    yield finding("KL-312", f"{META_PROPERTIES}: {problem}", directory=place, file=META_PROPERTIES)
+    yield finding(
+        "KL-312",
+        f"{META_PROPERTIES}: {problem}",
+        severity=severity,
+        directory=place,
+        file=META_PROPERTIES,
+    )
 
 
 def _unsafe_and_strange(
@@ -152,7 +162,7 @@ def _checkpoints(
     rows: dict[tuple[str, int], list[str]] = defaultdict(list)
     for name in OFFSET_CHECKPOINTS:
         if name not in names:
-            if holds_replicas:
+            if holds_replicas and (name != LOG_STARTS or release_signs(root.path).leader_epochs):
                 yield finding(
                     "KL-302",
                     f"{name}: missing",

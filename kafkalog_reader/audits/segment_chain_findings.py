@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.batch_findings import METADATA_TOPIC
 from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.release_signs import writes_time_indexes
 from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name
 from kafkalog_reader.io.partition_directory import segments
 
@@ -106,9 +107,13 @@ def file_findings(replica: Replica) -> Iterator[Finding]:
     if directory.only is not None:
         return
     live = segments(directory)
+    root = directory.log_directory.path
+    kinds = ["index"]
+    if writes_time_indexes(root, directory.path, live):
+        kinds.append("timeindex")
     for segment in live:
         if segment.log_size is not None:
-            yield from _missing_indexes(replica, segment)
+            yield from _missing_indexes(replica, segment, kinds)
         else:
             yield from _orphans(replica, segment)
     leftover = [s for s in segments(directory, live_only=False) if s.suffix is not None]
@@ -118,10 +123,12 @@ def file_findings(replica: Replica) -> Iterator[Finding]:
             yield _leftover(replica, suffix, names)
 
 
-def _missing_indexes(replica: Replica, segment: SegmentFiles) -> Iterator[Finding]:
+def _missing_indexes(
+    replica: Replica, segment: SegmentFiles, kinds: Sequence[str]
+) -> Iterator[Finding]:
     sizes = {"index": segment.offset_index_size, "timeindex": segment.time_index_size}
-    for kind, size in sizes.items():
-        if size is None and replica.directory.topic != METADATA_TOPIC:
+    for kind in kinds:
+        if sizes[kind] is None and replica.directory.topic != METADATA_TOPIC:
             file = replica.segment_file(segment, kind)
             yield finding(
                 "KL-201",

@@ -5,7 +5,7 @@ Twice for every replica: as its checkpoint says and as its batches say.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, cast
 
 import numpy as np
 
@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import Mode, ReadRequest
     from kafkalog_reader.tables.table import Unit
+
+_NO_LEADER_EPOCH: Final = -1
+"""Of messages of magic 0 and 1, and of batches that no leader stamped: it is none."""
 
 
 class _Intervals(NamedTuple):
@@ -67,14 +70,16 @@ class LeaderEpochsTable(Table):
                 except LocatedError as error:
                     Damage(request.mode).left_out(error)
                     continue
+                ends = np.append(intervals.start_offsets, intervals.next_offset)[1:]
+                known = intervals.leader_epochs != _NO_LEADER_EPOCH
                 values = {
                     **identity_of(directory),
                     "source": source,
-                    "leaderEpoch": intervals.leader_epochs,
-                    "startOffset": intervals.start_offsets,
-                    "nextOffset": np.append(intervals.start_offsets, intervals.next_offset)[1:],
+                    "leaderEpoch": intervals.leader_epochs[known],
+                    "startOffset": intervals.start_offsets[known],
+                    "nextOffset": ends[known],
                 }
-                yield build_rows(schema, len(intervals.leader_epochs), values)
+                yield build_rows(schema, int(known.sum()), values)
 
 
 def _checkpoint_intervals(directory: PartitionDirectory) -> _Intervals:
