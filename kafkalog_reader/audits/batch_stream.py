@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.audits.lineage import LineageBuilder
+from kafkalog_reader.audits.retry_duplicates import RetryWatch
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
@@ -104,6 +105,7 @@ class BatchStream:
         progress: Progress = no_progress,
     ) -> None:
         self.lineage = LineageBuilder()
+        self.retries = RetryWatch()
         self.stops: list[ScanStop] = []
         self.regressions: list[Regression] = []
         self.regression_count = 0
@@ -213,6 +215,7 @@ class BatchStream:
             self.regressions.append(
                 Regression(where=where, previous_last_offset=int(previous_last[index]))
             )
+        self.retries.look(run)
         codecs = run.attributes & CODEC
         for index in np.flatnonzero(codecs >= KNOWN_CODECS):
             if len(self.unknown_codecs) == EXAMPLES:

@@ -110,6 +110,8 @@ CATALOGUE: Final[dict[str, Code]] = {
     "KL-513": Code("committed-conflict", "C", ("A16", "A20")),
     "KL-514": Code("unclean-election-evidence", "C", ("A7", "A16"), ("T13", "T14")),
     "KL-520": Code("single-copy-range", "H", ("A5", "A7"), ("T02",)),
+    "KL-601": Code("retry-duplicates", "M", ("A10",), ("T30",)),
+    "KL-602": Code("retry-duplicates-across-leaders", "M", ("A10",)),
     "KL-901": Code("least-loss-leader", "I", ("A5",)),
     "KL-902": Code("clean-leader-available", "I", ("A5",)),
     "KL-903": Code("every-leader-loses-committed", "C", ("A7", "A16", "A20")),

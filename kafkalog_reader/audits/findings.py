@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from kafkalog_reader.audits.directory_findings import directory_findings, duplicate_findings
@@ -11,7 +12,9 @@ from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partiti
 from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
 from kafkalog_reader.audits.replica_checks import joined
 from kafkalog_reader.audits.replica_findings import replica_findings
+from kafkalog_reader.audits.retry_duplicates import retry_findings
 from kafkalog_reader.audits.segment_findings import segment_findings
+from kafkalog_reader.audits.start_prediction import predict_starts
 from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows
@@ -19,10 +22,12 @@ from kafkalog_reader.tables.schemas import FINDINGS
 from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
+    from kafkalog_reader.audits.recovery import Recovery
+    from kafkalog_reader.errors import LocatedError
     from kafkalog_reader.io.evidence import Evidence, LogDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
@@ -72,16 +77,41 @@ def findings_of(audit: PartitionAudit) -> tuple[Finding, ...]:
     """All findings of a partition, worst first."""
     damage = [*segment_findings(audit)]
     if audit.checked:
+        recoveries = audit.recoveries or _predicted(audit)
         damage = [
             each
-            for replica, checked in zip(audit.replicas, audit.checked, strict=True)
+            for index, (replica, checked) in enumerate(
+                zip(audit.replicas, audit.checked, strict=True)
+            )
             for each in joined(
-                replica, [d for d in damage if d.directory == replica.directory], checked
+                replica,
+                [d for d in damage if d.directory == replica.directory],
+                checked,
+                recoveries[index],
+                partial(_is_held_elsewhere, audit, index),
             )
         ]
         damage += duplicate_findings([replica.directory for replica in audit.replicas])
-    found = [*damage, *replica_findings(audit), *_recoverability(audit)]
+    found = [*damage, *replica_findings(audit), *retry_findings(audit), *_recoverability(audit)]
     return tuple(sorted(found, key=lambda each: each.order))
+
+
+def _predicted(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None]:
+    """The starts of replicas that could not be compared; the quorum recovers its own log."""
+    if audit.is_metadata:
+        return [None] * len(audit.replicas)
+    return predict_starts([replica.directory for replica in audit.replicas])
+
+
+def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:
+    """Whether of a replica's batches from an offset on each is on another replica too."""
+    if audit.comparison is None or len(audit.replicas) < 2:
+        return False
+    return all(
+        len(branch.members) > 1
+        for branch in audit.comparison.branches()
+        if index in branch.members and branch.records and branch.next_offset > offset
+    )
 
 
 def _recoverability(audit: PartitionAudit) -> Iterator[Finding]:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.membership import PartitionMembership
     from kafkalog_reader.audits.recovery import Recovery
     from kafkalog_reader.audits.recovery_rule import ClusterTopics
+    from kafkalog_reader.audits.retry_duplicates import RetryWatch
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -84,6 +85,7 @@ class PartitionAudit:
     checked: tuple[Checked, ...] = ()
     recoveries: tuple[Recovery | LocatedError, ...] = ()
     rules: tuple[TruncationRule, ...] = (TruncationRule.CURRENT,)
+    retries: tuple[RetryWatch, ...] = ()
 
     @property
     def is_metadata(self) -> bool:
@@ -199,6 +201,7 @@ def audit_partition(
         rules=rules,
         verdict=verdict,
         reason=reason,
+        retries=tuple(stream.retries for stream in streams),
         checked=tuple(
             check_replica(replica, stream)
             for replica, stream in zip(replicas, watched, strict=False)

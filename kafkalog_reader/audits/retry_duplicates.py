@@ -1,0 +1,215 @@
+"""Batches that a producer without idempotence wrote again: KL-601 and KL-602.
+
+A broker changes only fields outside the CRC when it stores a batch with the producer's timestamps,
+so a retry has the CRC, the size and the record count of the batch before it, at other offsets.
+Where the broker sets the timestamps, the greatest timestamp is masked first.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.format.crc import compute_crc32c
+from kafkalog_reader.format.record_batch_header import MAGIC
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.tables.batch_scan import BatchRun
+
+NEAR: Final = 10_000
+"""Batches within which the same content counts as a retry."""
+MOST_CONTENTS: Final = 100_000
+"""Repeated contents of one replica that are told apart; what comes later is only counted."""
+_CONTROL: Final = 1 << 5
+_LOG_APPEND_TIME: Final = 1 << 3
+_ATTRIBUTES_AT: Final = 21
+_MAX_TIMESTAMP: Final = slice(35, 43)
+"""Positions in a batch of magic 2."""
+_MESSAGE_KEY_AT: Final = 26
+"""In a message of magic 1: behind its timestamp."""
+_SIZE_BITS: Final = 31
+"""Of a fingerprint; above them lie the 32 of a CRC."""
+_DOMINANT: Final = 0.9
+"""Share of the repeated contents that a multiplicity needs to say something of the producer."""
+_MAGIC_WITH_TIMESTAMPS: Final = 1
+"""Without a timestamp, equal messages are nothing unusual."""
+
+
+@dataclass(slots=True)
+class Repeated:
+    """One content that was stored several times.
+
+    Attributes:
+        offsets: base offset of each copy, as far as they were met.
+        leader_epochs: of the copies.
+        records: in one copy.
+        next_offset: one past the last copy.
+    """
+
+    records: int
+    next_offset: int
+    offsets: list[int] = field(default_factory=list)
+    leader_epochs: set[int] = field(default_factory=set)
+
+
+class RetryWatch:
+    """Looks at the batches of one replica, window by window, in the order of the log."""
+
+    def __init__(self) -> None:
+        self.repeated: dict[tuple[int, int], Repeated] = {}
+        self.left_out = 0
+        self._ordinal = 0
+        self._last_seen = _Recent.nothing()
+
+    def look(self, run: BatchRun) -> None:
+        """Remember what is in a window and find what was there before; its buffer is valid."""
+        wanted = np.flatnonzero(
+            (run.producer_id == -1)
+            & (run.records_count > 0)
+            & (run.attributes & _CONTROL == 0)
+            & (run.magic >= _MAGIC_WITH_TIMESTAMPS)
+            & run.crc_valid
+        )
+        ordinals = self._ordinal + wanted
+        self._ordinal += run.count
+        if not wanted.size:
+            return
+        is_appended = run.attributes[wanted] & _LOG_APPEND_TIME != 0
+        fingerprints = run.crc[wanted] << _SIZE_BITS | run.size_in_bytes[wanted]
+        if is_appended.any():
+            fingerprints[is_appended] = _masked(run, wanted[is_appended])
+        recent = _Recent(
+            fingerprint=fingerprints,
+            ordinal=ordinals,
+            base_offset=run.base_offset[wanted],
+            next_offset=run.last_offset[wanted] + 1,
+            leader_epoch=run.leader_epoch[wanted].astype(np.int64),
+            records=run.records_count[wanted].astype(np.int64),
+        )
+        both = self._last_seen.followed_by(recent)
+        self._take(both, len(self._last_seen.ordinal))
+        self._last_seen = both.since(self._ordinal - NEAR)
+
+    def _take(self, rows: _Recent, first_new: int) -> None:
+        order = np.argsort(rows.fingerprint, kind="stable")
+        ordered, counts = rows.fingerprint[order], rows.records[order]
+        again = np.flatnonzero((ordered[1:] == ordered[:-1]) & (counts[1:] == counts[:-1]))
+        for at in again.tolist():
+            before, later = int(order[at]), int(order[at + 1])
+            if later < first_new or rows.ordinal[later] - rows.ordinal[before] > NEAR:
+                continue
+            key = int(rows.fingerprint[later]), int(rows.records[later])
+            known = self.repeated.get(key)
+            if known is None:
+                if len(self.repeated) == MOST_CONTENTS:
+                    self.left_out += 1
+                    continue
+                known = self.repeated[key] = Repeated(key[1], 0, [int(rows.base_offset[before])])
+                known.leader_epochs.add(int(rows.leader_epoch[before]))
+            known.offsets.append(int(rows.base_offset[later]))
+            known.leader_epochs.add(int(rows.leader_epoch[later]))
+            known.next_offset = int(rows.next_offset[later])
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recent:
+    """What is compared of the batches that were met last, in the order of the log."""
+
+    fingerprint: NDArray[np.int64]
+    ordinal: NDArray[np.int64]
+    base_offset: NDArray[np.int64]
+    next_offset: NDArray[np.int64]
+    leader_epoch: NDArray[np.int64]
+    records: NDArray[np.int64]
+
+    @classmethod
+    def nothing(cls) -> _Recent:
+        return cls(**dict.fromkeys(cls.__slots__, np.empty(0, np.int64)))
+
+    def followed_by(self, other: _Recent) -> _Recent:
+        return _Recent(
+            **{
+                name: np.concatenate([getattr(self, name), getattr(other, name)])
+                for name in self.__slots__
+            }
+        )
+
+    def since(self, ordinal: int) -> _Recent:
+        first = int(np.searchsorted(self.ordinal, ordinal))
+        # Copied, so that not all of the window stays in memory.
+        return _Recent(**{name: getattr(self, name)[first:].copy() for name in self.__slots__})
+
+
+def _masked(run: BatchRun, wanted: NDArray[np.intp]) -> NDArray[np.int64]:
+    """Fingerprints of batches whose timestamps the broker set, without what it changed."""
+    found = np.empty(len(wanted), np.int64)
+    for number, index in enumerate(wanted.tolist()):
+        start = int(run.position[index]) - run.window_position
+        size = int(run.size_in_bytes[index])
+        content = bytearray(run.buffer[start : start + size])
+        if run.magic[index] == MAGIC:
+            content[_MAX_TIMESTAMP] = bytes(8)
+        # The attributes hold the timestamp type, which is the same in all that come here.
+        first = _MESSAGE_KEY_AT if run.magic[index] < MAGIC else _ATTRIBUTES_AT
+        found[number] = compute_crc32c(bytes(content[first:])) << _SIZE_BITS | size
+    return found
+
+
+def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
+    """One finding for each kind of repetition; the same one on several replicas is told once."""
+    for code in ("KL-601", "KL-602"):
+        told: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+        for index, watch in enumerate(audit.retries):
+            if groups := _groups(watch, code):
+                key = tuple(sorted(tuple(each.offsets) for each in groups))
+                told.setdefault(key, []).append(index)
+        for indexes in told.values():
+            first = audit.retries[indexes[0]]
+            yield _finding(code, audit.names(indexes), _groups(first, code), first.left_out)
+
+
+def _groups(watch: RetryWatch, code: str) -> list[Repeated]:
+    is_across = code == "KL-602"
+    return [each for each in watch.repeated.values() if (len(each.leader_epochs) > 1) == is_across]
+
+
+def _finding(code: str, names: str, groups: Sequence[Repeated], left_out: int) -> Finding:
+    histogram = Counter(len(each.offsets) for each in groups)
+    times, contents = max(histogram.items(), key=lambda item: (item[1], item[0]))
+    surplus = sum((len(each.offsets) - 1) * each.records for each in groups)
+    says = f"{_batches(len(groups))} stored {_times(histogram)} without idempotence"
+    if code == "KL-602":
+        epochs = sorted({epoch for each in groups for epoch in each.leader_epochs})
+        says += f", under leader epochs {', '.join(map(str, epochs))}"
+    elif contents / len(groups) >= _DOMINANT and not left_out:
+        says += f": looks like retries = {times - 1}"
+    offsets = min(each.offsets[0] for each in groups), max(each.next_offset for each in groups)
+    evidence: dict[str, object] = {
+        "replicas": names,
+        "histogram": dict(sorted(histogram.items())),
+        "dominantMultiplicity": times,
+        "surplusRecords": surplus,
+    }
+    if left_out:
+        evidence["copiesNotToldApart"] = left_out
+    return finding(
+        code, f"{names}: {says}", confidence="likely", offsets=offsets, evidence=evidence
+    )
+
+
+def _batches(count: int) -> str:
+    return "1 batch" if count == 1 else f"{count:,} batches"
+
+
+def _times(histogram: Counter[int]) -> str:
+    few, many = min(histogram), max(histogram)
+    return f"{few} times" if few == many else f"{few} to {many} times"
