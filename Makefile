@@ -7,10 +7,12 @@ export PYSPARK_PYTHON := $(CURDIR)/$(VENV)/bin/python
 export PYSPARK_DRIVER_PYTHON := $(CURDIR)/$(VENV)/bin/python
 export SPARK_LOCAL_IP ?= 127.0.0.1
 FUZZ_SECONDS ?= 600
+HISTORIES ?= 100000
+HISTORIES_SEED ?= 1000000
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle fuzz bench lint types spark-matrix fixtures readme clean check-demo check-test
+.PHONY: help demo test oracle fuzz histories bench lint types spark-matrix fixtures readme clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -30,6 +32,9 @@ oracle: check-test $(VENV)/.test  ## the remaining scenarios on real brokers
 fuzz: check-test $(VENV)/.test  ## every parser on hostile bytes, FUZZ_SECONDS in all; led by coverage where atheris installs
 	@$(RUN) -m pip install --quiet atheris || echo "no atheris for this Python: mutations without coverage" >&2
 	$(RUN) -m tests.fuzz --seconds $(FUZZ_SECONDS)
+
+histories: check-test $(VENV)/.test  ## elections of HISTORIES random histories against a plain-Python model, from HISTORIES_SEED on
+	$(RUN) -m tests.histories --histories $(HISTORIES) --seed $(HISTORIES_SEED)
 
 bench: check-test $(VENV)/.test  ## measure against Kafka's Java reader, aiokafka and Spark's Kafka source
 	$(RUN) -m benchmarks

@@ -50,7 +50,12 @@ class Broker:
 
 
 class History:
-    """One partition's life: ``run`` it, then look at its brokers and what was committed."""
+    """One partition's life: ``run`` it, then look at its brokers and what was committed.
+
+    ``epochs_were_forgotten``: a leader that had not written was restarted, and its start dropped
+    its entry (4.6). Nothing on the disks tells of its leader epoch then, and an older one, on a dead
+    branch, may be the greatest that is left: what 1.3 concludes from the greatest does not hold.
+    """
 
     def __init__(self, seed: int, temper: Temper, *, brokers: int = 3) -> None:
         self.random = Random(seed)
@@ -63,6 +68,7 @@ class History:
         self.acknowledged: set[Record] = set()
         self.awaited: set[Record] = set()
         self.written = 0
+        self.epochs_were_forgotten = False
         self.elect()
         for number in self.brokers:
             self.tell(number)
@@ -243,7 +249,9 @@ class History:
         broker = self.brokers[number]
         if not broker.is_up:
             broker.is_up = True
+            before = broker.replica.epochs[-1:]
             broker.replica.load(recovers=True)
+            self.epochs_were_forgotten |= broker.replica.epochs[-1:] != before
             row = min(broker.replica.high_watermark, broker.replica.end)
             broker.high_watermark = max(row, broker.replica.start)
             if self.leader == number:  # it led, and must be elected again

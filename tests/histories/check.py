@@ -1,0 +1,221 @@
+"""One seeded history: what the audits say of its disks, held against the model and the truth."""
+
+from __future__ import annotations
+
+import tempfile
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+from typing import TYPE_CHECKING
+
+from fixtures.builder import cluster
+from kafkalog_reader.audits.partition_audit import audit_partition
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.tables.request import ReadRequest
+from tests.histories.in_memory import audited, described
+from tests.model.cluster import History, Temper
+from tests.model.elections import committed, elections, hw_low, superseded
+from tests.model.notation import loaded
+from tests.model.partition import content_fork
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kafkalog_reader.audits.candidates import Election
+    from kafkalog_reader.audits.committed import CommitBounds
+    from tests.model.elections import Costs
+    from tests.model.partition import Replica
+
+
+def history_of(seed: int, *, retention: bool = False) -> History:
+    """A history: its temper, its length and the number of brokers come from the seed too."""
+    random = Random(seed)
+    temper = Temper(
+        unclean_elections=random.random() < 0.6,
+        tails_are_lost=random.random() < 0.4,
+        retention=retention,
+        epoch_step=random.choice([1, 2]),
+    )
+    brokers = random.choice([2, 3, 3, 3, 4])
+    return History(seed, temper, brokers=brokers).run(random.choice([20, 60, 150, 300]))
+
+
+def differences(seed: int) -> list[str]:
+    """What is wrong with the audits of one history in memory; nothing is.
+
+    Checked three times: with intact epoch files, with one broken on disk, and with one broken
+    after the start, as a running broker has it.
+    """
+    history = history_of(seed)
+    stopped = {node: deepcopy(broker.replica) for node, broker in history.brokers.items()}
+    started = loaded(stopped, recovers=False)
+    verdict, bounds, held = audited(stopped, started)
+    wrong = [*_against_model(stopped, elections(stopped, started), verdict.value, held)]
+    wrong += _against_truth(history, stopped, bounds, held)
+    wrong += [f"{silent} with intact epoch files" for silent in _misled(held)]
+    random = Random(seed)
+    for recovers in (False, True):
+        broken = deepcopy(stopped)
+        what = break_epochs(broken, random)
+        started = loaded(broken, recovers=recovers)
+        verdict, _, held = audited(broken, started)
+        wrong += [
+            f"{what}: {each}"
+            for each in _against_model(broken, elections(broken, started), verdict.value, held)
+        ]
+    return [f"seed {seed}: {each}" for each in wrong]
+
+
+def differences_of_files(seed: int) -> list[str]:
+    """The same through real files, with retention, some brokers stopped in order; one a time."""
+    random = Random(seed)
+    history = history_of(seed, retention=random.random() < 0.5)
+    stopped = {node: deepcopy(broker.replica) for node, broker in history.brokers.items()}
+    what = break_epochs(stopped, random) if random.random() < 0.5 else ""
+    clean = [node for node in stopped if random.random() < 0.5]
+    started = {
+        node: loaded({node: each}, recovers=node not in clean)[node]
+        for node, each in stopped.items()
+    }
+    with tempfile.TemporaryDirectory() as root:
+        cluster(Path(root), {node: described(each) for node, each in stopped.items()}, clean=clean)
+        ((_, directories),) = discover([root]).topic_partitions(ReadRequest())
+        audit = audit_partition(directories)
+        costs = elections(stopped, started)
+        wrong = [*_against_model(stopped, costs, audit.verdict.value, audit.elections)]
+        if not what:
+            wrong += _against_truth(history, stopped, audit.bounds, audit.elections)
+    return [f"seed {seed} in files, {what or 'intact'}: {each}" for each in wrong]
+
+
+def break_epochs(replicas: Mapping[int, Replica], random: Random) -> str:
+    """Break the epoch file of one replica; say how."""
+    node = random.choice(list(replicas))
+    epochs = replicas[node].epochs
+    how = random.choice(["file lost", "entry lost", "entry shifted", "entry invented"])
+    if how == "file lost":
+        epochs.clear()
+    elif how == "entry invented":
+        greatest = max((epoch for epoch, _ in epochs), default=0)
+        entry = (random.randint(0, greatest + 3), random.randint(0, replicas[node].end + 1))
+        epochs.insert(random.randint(0, len(epochs)), entry)
+    elif epochs:
+        number = random.randrange(len(epochs))
+        epoch, start = epochs.pop(number)
+        if how == "entry shifted":
+            epochs.insert(number, (epoch, max(0, start + random.choice([-2, -1, 1, 2]))))
+    normalised = deepcopy(replicas[node])
+    normalised.epochs = []
+    for epoch, start in epochs:  # a broker loads the lines one after another
+        normalised.assign(epoch, start)
+    replicas[node].epochs = normalised.epochs
+    return f"epoch file of {node}: {how}"
+
+
+def _against_model(
+    stopped: Mapping[int, Replica],
+    costs: Sequence[Costs],
+    verdict: str,
+    held: Sequence[Election],
+) -> Iterator[str]:
+    nodes = list(stopped)
+    if verdict != (expected := _verdict(list(stopped.values()))):
+        yield f"verdict {verdict}, not {expected}"
+    rows = [
+        (
+            nodes[each.candidate],
+            each.rank,
+            each.lost.total,
+            each.lost.known,
+            each.lost.possible,
+            each.kind.value,
+            [
+                (
+                    nodes[outcome.follower],
+                    outcome.log_end_offset,
+                    outcome.truncation_offset,
+                    len(outcome.following.rounds),
+                    outcome.records_cut,
+                    outcome.silent_divergence,
+                    outcome.is_needless,
+                )
+                for outcome in each.followers
+            ],
+        )
+        for each in held
+    ]
+    wanted = [
+        (
+            each.candidate,
+            each.rank,
+            each.lost,
+            each.known,
+            each.possible,
+            each.kind,
+            [
+                (
+                    one.follower,
+                    one.log_end,
+                    one.truncation,
+                    one.rounds,
+                    one.records_cut,
+                    one.silent_divergence,
+                    one.is_needless,
+                )
+                for one in each.followers
+            ],
+        )
+        for each in costs
+    ]
+    for row, want in zip(rows, wanted, strict=True):
+        if row != want:
+            yield f"election {row}, not {want}"
+
+
+def _verdict(replicas: Sequence[Replica]) -> str:
+    pairs = [(one, other) for one in replicas for other in replicas if one is not other]
+    if any(content_fork(*pair) is not None for pair in pairs):
+        return "forked"
+    if any(superseded(replica, replicas) < replica.end for replica in replicas):
+        return "pending-truncation"
+    return "lagging" if len({replica.end for replica in replicas}) > 1 else "consistent"
+
+
+def _against_truth(
+    history: History,
+    stopped: Mapping[int, Replica],
+    bounds: Sequence[CommitBounds],
+    held: Sequence[Election],
+) -> Iterator[str]:
+    """What is said to be committed, against what was, where all elections were clean."""
+    if not history.temper.is_clean or history.epochs_were_forgotten:
+        return
+    for (node, replica), bound in zip(stopped.items(), bounds, strict=True):
+        end = history.committed_end(node)
+        if not bound.known <= max(end, replica.start) <= max(bound.possible, replica.start):
+            yield f"broker {node}: committed to {end}, said {bound.known} to {bound.possible}"
+        if bound.superseded is not None and bound.superseded < bound.known:
+            yield f"broker {node}: KL-514 although every election was clean"
+        assert hw_low(replica) == bound.known
+    state_of = committed(stopped)
+    gone = {"only if unclean", "not"}
+    for record in history.acknowledged:
+        if any(record in each.records for each in stopped.values()) and state_of(record) in gone:
+            yield f"{record} was acknowledged and is said not to be committed"
+    for election in held:
+        kept = {r for broker in history.brokers.values() for r in broker.replica.records}
+        lost = {r for each in election.lost_ranges for r in kept
+                if each.first_offset <= r.offset < each.next_offset
+                and r in stopped[list(stopped)[each.members[0]]].records}  # fmt: skip
+        if election.kind.value == "clean" and lost & history.acknowledged:
+            yield f"candidate {election.candidate} is called clean and loses acknowledged records"
+
+
+def _misled(held: Sequence[Election]) -> Iterator[str]:
+    """The property of 4.7: the loop ends at the content fork, neither above nor below."""
+    for election in held:
+        for outcome in election.followers:
+            if outcome.silent_divergence is not None:
+                yield f"{outcome.follower} differs from {election.candidate} afterwards"
+            if outcome.is_needless:
+                yield f"{outcome.follower} cuts what {election.candidate} has"

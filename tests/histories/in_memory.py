@@ -1,0 +1,172 @@
+"""The audits' functions on replicas of the model, without a file."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from fixtures.builder import data_batch, replica
+from kafkalog_reader.audits.branch import Branch
+from kafkalog_reader.audits.candidates import Candidate, Election, elections
+from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
+from kafkalog_reader.audits.difference import Comparison
+from kafkalog_reader.audits.follow import EpochLog
+from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.lineage import (
+    EpochPiece,
+    LineageBuilder,
+    combined_lineage,
+    declared_lineage,
+)
+from kafkalog_reader.audits.verdict import Verdict, verdict_of
+from kafkalog_reader.format.checkpoint import LeaderEpochEntry
+from kafkalog_reader.format.record import Record
+from kafkalog_reader.tables.high_watermark import high_watermark_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fixtures.builder import Replica as Described
+    from tests.model.partition import Replica
+
+
+def audited(
+    stopped: Mapping[int, Replica], started: Mapping[int, Replica]
+) -> tuple[Verdict, tuple[CommitBounds, ...], tuple[Election, ...]]:
+    """Verdict, bounds and elections of replicas whose logs all begin at 0."""
+    histories = [_history(replica) for replica in stopped.values()]
+    bounds = commit_bounds(histories)
+    comparison = compared(list(stopped.values()))
+    candidates = [
+        Candidate(
+            log=EpochLog(
+                cache=cache_of(started[node]),
+                log_start_offset=started[node].start,
+                log_end_offset=started[node].end,
+                high_watermark=started[node].high_watermark,
+            ),
+            log_start_offset=on_disk.start,
+            log_end_offset=on_disk.end,
+            last_leader_epoch=on_disk.records[-1].leader_epoch if on_disk.records else -1,
+            broker_id=node,
+            unreplaceable=0,
+            records=_counter(on_disk),
+            batch_start=_batch_finder(on_disk),
+        )
+        for node, on_disk in stopped.items()
+    ]
+    greatest = max((max(history.leader_epochs, default=-1) for history in histories), default=-1)
+    held = elections(candidates, bounds, comparison, known_epoch=greatest)
+    return verdict_of(histories, bounds, comparison, [()] * len(stopped)), bounds, held
+
+
+def cache_of(replica: Replica) -> LeaderEpochCache:
+    return LeaderEpochCache.loaded(
+        LeaderEpochEntry(leader_epoch=epoch, start_offset=start) for epoch, start in replica.epochs
+    )
+
+
+def compared(replicas: Sequence[Replica]) -> Comparison:
+    """The tree of histories of logs that begin at 0, built record by record."""
+    members = tuple(index for index, each in enumerate(replicas) if each.records)
+    return Comparison(
+        roots=tuple(_parted(replicas, members, 0)),
+        differences=(),
+        damaged=((),) * len(replicas),
+        damaged_count=(0,) * len(replicas),
+    )
+
+
+def _parted(replicas: Sequence[Replica], members: tuple[int, ...], offset: int) -> list[Branch]:
+    """The branches that begin at an offset: one for each record that members have there."""
+    sides: dict[object, list[int]] = {}
+    for index in members:
+        if replicas[index].end > offset:
+            sides.setdefault(replicas[index].records[offset], []).append(index)
+    return [_branch(replicas, tuple(side), offset) for side in sides.values()]
+
+
+def _branch(replicas: Sequence[Replica], members: tuple[int, ...], first: int) -> Branch:
+    logs = [replicas[index].records for index in members]
+    stop = first
+    while all(stop < len(log) and log[stop] == logs[0][stop] for log in logs):
+        stop += 1
+    records = logs[0][first:stop]
+    return Branch(
+        members=members,
+        first_offset=first,
+        next_offset=stop,
+        batches=len({record.batch_last for record in records}),
+        records=len(records),
+        control_records=0,
+        size_in_bytes=len(records),
+        pieces=tuple(
+            EpochPiece(epoch, offsets[0], offsets[-1] + 1)
+            for epoch, piece in groupby(records, key=lambda record: record.leader_epoch)
+            for offsets in [[record.offset for record in piece]]
+        ),
+        children=tuple(_parted(replicas, members, stop)),
+    )
+
+
+def _history(replica: Replica) -> History:
+    builder = LineageBuilder()
+    for record in replica.records:
+        builder.add(record.leader_epoch, record.offset, record.offset + 1)
+    data = builder.build()
+    declared = declared_lineage(cache_of(replica), replica.start, replica.end)
+    return History(
+        log_start_offset=replica.start,
+        log_end_offset=replica.end,
+        high_watermark_low=high_watermark_of(
+            checkpointed=replica.high_watermark,
+            cleaner_offset=None,
+            log_start=replica.start,
+            log_end=replica.end,
+        ).low,
+        lineage=combined_lineage(data, declared).clipped(replica.start, replica.end),
+        last_leader_epoch=replica.records[-1].leader_epoch if replica.records else None,
+        leader_epochs=frozenset(
+            {piece.leader_epoch for piece in data.pieces}
+            | {entry.leader_epoch for entry in cache_of(replica).entries}
+        ),
+    )
+
+
+def _counter(replica):
+    return lambda first, following: sum(
+        first <= record.offset < following for record in replica.records
+    )
+
+
+def _batch_finder(replica):
+    def batch_start(target: int) -> int | None:
+        cut = [record for record in replica.records if record.batch_last >= target]
+        return min((record.offset for record in cut), default=None)
+
+    return batch_start
+
+
+def described(of_model: Replica) -> Described:
+    """The same replica for the builder, batch by batch."""
+    batches = [
+        data_batch(
+            records[0].offset,
+            [
+                Record(offset_delta=delta, value=record.content.encode())
+                for delta, record in enumerate(records)
+            ],
+            leader_epoch=records[0].leader_epoch,
+        )
+        for _, each in groupby(of_model.records, key=lambda record: record.batch_last)
+        for records in [list(each)]
+    ]
+    return replica(
+        batches,
+        epochs=[
+            LeaderEpochEntry(leader_epoch=epoch, start_offset=start)
+            for epoch, start in of_model.epochs
+        ],
+        high_watermark=of_model.high_watermark,
+        base_offset=of_model.start,
+    )
