@@ -53,8 +53,8 @@ class History:
     """One partition's life: ``run`` it, then look at its brokers and what was committed.
 
     ``epochs_were_forgotten``: a leader that had not written was restarted, and its start dropped
-    its entry (4.6). Nothing on the disks tells of its leader epoch then, and an older one, on a dead
-    branch, may be the greatest that is left: what 1.3 concludes from the greatest does not hold.
+    its entry (4.6). No disk tells of its leader epoch then, and an older one, on a dead branch, may
+    be the greatest that is left: what 1.3 concludes from the greatest does not hold.
     """
 
     def __init__(self, seed: int, temper: Temper, *, brokers: int = 3) -> None:
