@@ -21,9 +21,10 @@ from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.partition_directory import segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.log_watch import WatchedStream
+    from kafkalog_reader.audits.recovery import Recovery
     from kafkalog_reader.audits.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
 
@@ -62,8 +63,22 @@ def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> It
         return
 
 
-def joined(replica: Replica, damage: Iterable[Finding], checked: Checked) -> list[Finding]:
-    """Damage and the other findings of one replica: what follows from what, and the next start."""
+def joined(
+    replica: Replica,
+    damage: Iterable[Finding],
+    checked: Checked,
+    recovery: Recovery | LocatedError | None,
+    is_held_elsewhere: Callable[[int], bool],
+) -> list[Finding]:
+    """Damage and the other findings of one replica: what follows from what, and the next start.
+
+    Args:
+        replica: whose.
+        damage: what is wrong with the bytes of its segments.
+        checked: what its other files say.
+        recovery: the predicted start; None or an error: it cannot be predicted.
+        is_held_elsewhere: whether other replicas have all its records from an offset on.
+    """
     own = {replica.file_of(problem.where) for problem in replica.problems}
     damage = [
         each
@@ -84,7 +99,13 @@ def joined(replica: Replica, damage: Iterable[Finding], checked: Checked) -> lis
             *damage,
             *checked.findings,
             *clean_shutdown_findings(replica, checked.log_end_offset, has_damage=at_end),
-            *start_findings(replica, stopping),
+            *start_findings(
+                replica,
+                [*damage, *checked.findings],
+                recovery,
+                checked.log_end_offset,
+                is_held_elsewhere,
+            ),
         ]
     )
 
