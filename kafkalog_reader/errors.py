@@ -2,6 +2,7 @@
 
 KafkaLogError
 ├── UsageError               an option, a table or a path that makes no sense; names the nearest
+│   └── OptionError          of one option, whose name each face spells its own way
 ├── LogLayoutError           a path or a name that Kafka would not have written
 ├── UnreadableFileError      the operating system refused or failed a read; says where
 ├── UnsupportedFormatError   Kafka's (or newer than we know), but not handled here; says where
@@ -59,6 +60,26 @@ class KafkaLogError(Exception):
 
 class UsageError(KafkaLogError):
     """What was asked for makes no sense; the message names the nearest thing that does."""
+
+
+class OptionError(UsageError):
+    """An option that does not apply, or a value of it that makes no sense.
+
+    Attributes:
+        option: its name as the Python keyword; the terminal and Spark spell it their way.
+    """
+
+    def __init__(self, option: str, problem: str) -> None:
+        super().__init__(option, problem)  # all arguments, or no process can unpickle it
+        self.option = option
+        self.problem = problem
+
+    def __str__(self) -> str:
+        return self.spelled(f"option {self.option}")
+
+    def spelled(self, option: str) -> str:
+        """The message with the option's name as the person typed it."""
+        return f"{option}: {self.problem}"
 
 
 class LogLayoutError(KafkaLogError):

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.errors import UsageError
+from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.tables.names import nearest
-from kafkalog_reader.tables.request import Mode, ReadRequest
+from kafkalog_reader.tables.option_values import checked
+from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -96,54 +96,20 @@ def request(table: Table, columns: Iterable[str] | None = None, **options: Any) 
         if name not in OPTIONS:
             raise UsageError(f"no option named {name!r}{nearest(name, OPTIONS)}")
         if name not in EVERY_TABLE | table.options:
-            raise UsageError(f"option {name!r} does not apply to table {table.name}")
-        fields[OPTIONS[name]] = _checked(name, value)
-    asked = ReadRequest(columns=None if columns is None else tuple(columns), **fields)
+            raise OptionError(name, f"does not apply to table {table.name}")
+        fields[OPTIONS[name]] = checked(name, value)
+    asked = ReadRequest(columns=_names(columns), **fields)
     table.projected(asked)  # refuses unknown columns now, before any file is opened
     return asked
 
 
-def _checked(name: str, value: Any) -> Any:  # noqa: ANN401  what a caller said
-    if name == "topic":
-        return frozenset([value] if isinstance(value, str) else value)
-    if name in ("partition", "broker"):
-        return frozenset([value] if isinstance(value, int) else value)
-    if name in ("from_time", "to_time"):
-        return timestamp_ms(value)
-    if name == "mode":
-        return parse_mode(value)
-    if name in ("from_offset", "to_offset", "limit") and value < 0:
-        raise UsageError(f"{name} is {value}: it cannot be negative")
-    return value
-
-
-def parse_mode(value: str | Mode) -> Mode:
-    """The reading mode of that name, in any case."""
-    if isinstance(value, Mode):
-        return value
-    names = [mode.value for mode in Mode]
-    if value.upper() not in names:
-        raise UsageError(f"mode {value!r} is none of {', '.join(names)}{nearest(value, names)}")
-    return Mode(value.upper())
-
-
-def timestamp_ms(value: datetime | str | int) -> int:
-    """Milliseconds since 1970 UTC of a datetime, ISO 8601 text (UTC unless it says) or a number."""
-    if isinstance(value, int):
-        return value
-    if isinstance(value, str):
-        if value.lstrip("-").isdigit():
-            return int(value)
-        try:
-            value = datetime.fromisoformat(value)
-        except ValueError:
-            raise UsageError(
-                f"{value!r} is no time: write ISO 8601 (2026-11-21T06:00:00Z) or milliseconds"
-            ) from None
-    if value.tzinfo is None:
-        value = value.replace(tzinfo=UTC)
-    since = value - datetime(1970, 1, 1, tzinfo=UTC)
-    return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+def _names(columns: Iterable[str] | None) -> tuple[str, ...] | None:
+    if columns is None:
+        return None
+    names = (columns,) if isinstance(columns, str) else tuple(columns)
+    if len(set(names)) < len(names):
+        raise OptionError("columns", f"{', '.join(names)}: a column is named twice")
+    return names
 
 
 def read(

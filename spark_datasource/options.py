@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import UsageError
+from kafkalog_reader.tables.option_values import parse_mode, parse_replica
 from kafkalog_reader.tables.request import Mode, ReadRequest
 from spark_datasource.option_names import canonical, check_applicable
 from spark_datasource.paths import parse_paths
@@ -28,7 +29,6 @@ CLUSTER_METADATA: Final = "__cluster_metadata"
 """The quorum's log: a topic on disk that no consumer can read."""
 
 _TOPIC_CHOICES: Final = ("subscribe", "subscribePattern", "assign")
-_REPLICA: Final = re.compile(r"all|best|broker:(0|[1-9][0-9]{0,9})")
 _SIZE: Final = re.compile(r"([1-9][0-9]{0,15})\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
 _UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
@@ -89,10 +89,10 @@ def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
         excluded_topics=_excluded_topics(given) if is_records else frozenset(),
         starting_offsets=parse_starting_offsets(given.get("startingOffsets", "earliest")),
         ending_offsets=parse_ending_offsets(given.get("endingOffsets", "latest")),
-        replica=_replica(given, default="best" if is_records else "all"),
+        replica=parse_replica(given.get("replica", "best" if is_records else "all")),
         log_range_only=is_records,
         include_control_records=_flag(given, "includeControlRecords") if is_records else True,
-        mode=_mode(given),
+        mode=parse_mode(given.get("mode", Mode.FAILFAST.value)),
         max_partition_bytes=_size(given, "maxPartitionBytes", ReadRequest().max_partition_bytes),
         max_batch_bytes=_size(given, "maxBatchBytes", 0) or None,
     )
@@ -124,20 +124,6 @@ def _excluded_topics(given: Mapping[str, str]) -> frozenset[str]:
         return frozenset()
     is_named = CLUSTER_METADATA in given.get("subscribePattern", "")
     return frozenset() if is_named else frozenset([CLUSTER_METADATA])
-
-
-def _replica(given: Mapping[str, str], default: str) -> str:
-    replica = given.get("replica", default).strip().lower()
-    if _REPLICA.fullmatch(replica) is None:
-        raise UsageError(f"option replica: {replica}: write best, all or broker:N")
-    return replica
-
-
-def _mode(given: Mapping[str, str]) -> Mode:
-    try:
-        return registry.parse_mode(given.get("mode", Mode.FAILFAST.value))
-    except UsageError as error:
-        raise UsageError(f"option {error}") from None
 
 
 def _flag(given: Mapping[str, str], option: str) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
-from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.errors import KafkaLogError, OptionError
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
@@ -97,6 +97,9 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
             return TROUBLE
         except click.ClickException as error:
             _say(_usage(error), current)
+            return TROUBLE
+        except OptionError as error:
+            _say(error.spelled(f"--{error.option.replace('_', '-')}"), current)
             return TROUBLE
         except KafkaLogError as error:
             _say(str(error), current)

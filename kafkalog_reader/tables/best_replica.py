@@ -6,7 +6,7 @@ import logging
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.errors import CorruptCheckpointError, UnsupportedFormatError, UsageError
+from kafkalog_reader.errors import CorruptCheckpointError, UnsupportedFormatError
 from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
@@ -28,7 +28,6 @@ def chosen_replicas(evidence: Evidence, request: ReadRequest) -> Iterator[Partit
     """Yield the live partition directories that ``request.replica`` asks for.
 
     Raises:
-        UsageError: ``request.replica`` is none of ``all``, ``best``, ``broker:N``.
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
     """
     broker = _broker(request.replica)
@@ -68,12 +67,7 @@ def best_replica(replicas: Sequence[PartitionDirectory]) -> PartitionDirectory:
 
 
 def _broker(replica: str) -> int | None:
-    if replica in ("all", "best"):
-        return None
-    name, _, number = replica.partition(":")
-    if name != "broker" or not number.isdecimal():
-        raise UsageError(f"replica {replica!r} is none of all, best, broker:N")
-    return int(number)
+    return None if replica in ("all", "best") else int(replica.removeprefix("broker:"))
 
 
 def _rank(tail: LogTail) -> tuple[int, int]:

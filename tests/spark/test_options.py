@@ -99,11 +99,11 @@ def test_what_is_not_written_yet_is_no_known_option(name: str) -> None:
             'option startingOffsets: {"orders": {"3": -7}}: an offset is 0 or greater',
         ),
         ({"endingOffsets": "earliest"}, "option endingOffsets: earliest: nothing comes before it"),
-        ({"replica": "leader"}, "option replica: leader: write best, all or broker:N"),
-        ({"replica": "broker:x"}, "option replica: broker:x: write best, all or broker:N"),
+        ({"replica": "leader"}, "option replica: 'leader' is none of all, best, broker:N"),
+        ({"replica": "broker:x"}, "option replica: 'broker:x' is none of all, best, broker:N"),
         (
             {"mode": "FAILSAFE"},
-            "option mode 'FAILSAFE' is none of FAILFAST, PERMISSIVE, DROPMALFORMED",
+            "option mode: 'FAILSAFE' is none of FAILFAST, PERMISSIVE, DROPMALFORMED",
         ),
         (
             {"maxPartitionBytes": "-1"},

@@ -1,0 +1,76 @@
+"""What Python callers may say for an option, and what is refused before a file is opened."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta, timezone
+
+import numpy as np
+import pytest
+
+from kafkalog_reader import registry
+from kafkalog_reader.errors import OptionError
+from kafkalog_reader.tables.request import Mode
+
+RECORDS = registry.table("records")
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "field", "expected"),
+    [
+        ("topic", "orders", "topics", {"orders"}),
+        ("topic", ["a", "b"], "topics", {"a", "b"}),
+        ("partition", 3, "partitions", {3}),
+        ("partition", range(2), "partitions", {0, 1}),
+        ("broker", np.int64(7), "brokers", {7}),
+        ("from_offset", np.int32(5), "from_offset", 5),
+        ("from_time", "1970-01-01T00:00:01", "from_timestamp", 1000),
+        ("from_time", "-1", "from_timestamp", -1),
+        ("to_time", datetime(1970, 1, 1, 1, tzinfo=UTC), "to_timestamp", 3_600_000),
+        (
+            "to_time",
+            datetime(1970, 1, 1, 1, tzinfo=timezone(timedelta(hours=1))),
+            "to_timestamp",
+            0,
+        ),
+        ("mode", "permissive", "mode", Mode.PERMISSIVE),
+        ("replica", "BROKER:3", "replica", "broker:3"),
+    ],
+)
+def test_values_become_fields_of_the_request(
+    option: str, value: object, field: str, expected: object
+) -> None:
+    assert getattr(registry.request(RECORDS, **{option: value}), field) == expected
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "problem"),
+    [
+        ("topic", 3, "3 is no text"),
+        ("partition", "0", "'0' is no whole number"),
+        ("partition", True, "True is no whole number"),
+        ("partition", [0, 1.0], "1.0 is no whole number"),
+        ("from_offset", "3", "'3' is no whole number"),
+        ("from_offset", -1, "-1 is negative"),
+        ("limit", 1.5, "1.5 is no whole number"),
+        ("max_partition_bytes", 0, "0 is too few"),
+        ("from_time", "yesterday", "'yesterday' is no time"),
+        ("from_time", date(2026, 11, 21), "is no time"),
+        ("include_control_records", "false", "'false' is neither True nor False"),
+        ("replica", "broker:", "'broker:' is none of all, best, broker:N"),
+        ("mode", 1, "1 is no text"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_by_the_name_of_the_option(
+    option: str, value: object, problem: str
+) -> None:
+    with pytest.raises(OptionError) as caught:
+        registry.request(RECORDS, **{option: value})
+    assert str(caught.value).startswith(f"option {option}: ")
+    assert problem in str(caught.value)
+    assert caught.value.spelled("--as-typed").startswith("--as-typed: ")
+
+
+def test_one_column_may_be_named_without_a_list_and_none_twice() -> None:
+    assert registry.request(RECORDS, "offset").columns == ("offset",)
+    with pytest.raises(OptionError, match="option columns: key, key: a column is named twice"):
+        registry.request(RECORDS, ["key", "key"])
