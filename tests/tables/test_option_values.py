@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, date, datetime, timedelta, timezone
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,7 @@ RECORDS = registry.table("records")
     ],
 )
 def test_values_become_fields_of_the_request(
-    option: str, value: object, field: str, expected: object
+    option: str, value: Any, field: str, expected: object
 ) -> None:
     assert getattr(registry.request(RECORDS, **{option: value}), field) == expected
 
@@ -61,7 +62,7 @@ def test_values_become_fields_of_the_request(
     ],
 )
 def test_what_makes_no_sense_is_refused_by_the_name_of_the_option(
-    option: str, value: object, problem: str
+    option: str, value: Any, problem: str
 ) -> None:
     with pytest.raises(OptionError) as caught:
         registry.request(RECORDS, **{option: value})
