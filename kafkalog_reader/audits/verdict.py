@@ -72,8 +72,12 @@ def verdict_of(
 
 
 def is_unread(stop: ScanStop) -> bool:
-    """Whether the bytes are there and this version, or the operating system, does not read them."""
-    return stop.end is None or stop.end is ScanEnd.UNKNOWN_MAGIC
+    """Whether the bytes are there and this version, or the operating system, does not read them.
+
+    No format will have a negative magic: that is a byte of what a power failure left.
+    """
+    is_negative = stop.problem.startswith("unknown magic -")
+    return stop.end is None or (stop.end is ScanEnd.UNKNOWN_MAGIC and not is_negative)
 
 
 def is_damage(stop: ScanStop) -> bool:
