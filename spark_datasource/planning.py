@@ -7,14 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 from pyspark.sql.datasource import InputPartition
 
-from kafkalog_reader.errors import UsageError
-from kafkalog_reader.tables.names import nearest
-from kafkalog_reader.tables.request import ReadRequest
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Table, Unit
 
 OPEN_COST: Final = 1 << 20
@@ -49,34 +46,6 @@ def plan(
         if any(unit.size_in_bytes > target for unit in units):
             units = list(table.units(evidence, replace(request, max_partition_bytes=target)))
     return [PackedUnits(packed) for packed in _pack(units, target)]
-
-
-def check_selection(evidence: Evidence, request: ReadRequest) -> None:
-    """Refuse what was named and is not there: no rows is no answer.
-
-    Raises:
-        UsageError: the broker of ``replica``, or a topic or partition of ``subscribe``, ``assign``
-            or one of the offsets.
-    """
-    numbers = {root.broker_id for root in evidence.log_directories}
-    brokers = sorted(number for number in numbers if number is not None)
-    if request.replica.startswith("broker:") and int(request.replica[7:]) not in brokers:
-        there = ", ".join(map(str, brokers)) or "none known by its number"
-        raise UsageError(f"option replica: {request.replica}: brokers in what was given: {there}")
-    named = {*request.starting_offsets, *request.ending_offsets, *(request.assigned or ())}
-    topics = {topic for topic, _ in named} | set(request.topics or ())
-    if not topics:
-        return
-    everything = evidence.partition_directories(ReadRequest())
-    found = {(directory.topic, directory.partition) for directory in everything}
-    known = {topic for topic, _ in found if topic is not None}
-    for topic in sorted(topics - known):
-        raise UsageError(f"no topic {topic!r} in what was given{nearest(topic, known)}")
-    for topic, partition in sorted(named):
-        if (topic, partition) not in found:
-            raise UsageError(f"no partition {partition} of topic {topic!r} in what was given")
-        if not request.selects(topic, partition):
-            raise UsageError(f"offsets are given for {topic}-{partition}, which is not subscribed")
 
 
 def _pack(units: Iterable[Unit], target: int) -> Iterator[tuple[Unit, ...]]:

@@ -10,7 +10,8 @@ from pyspark.sql.datasource import DataSourceReader
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.discovery import discover
-from spark_datasource.planning import PackedUnits, check_selection, plan
+from kafkalog_reader.tables.selection import check_selection
+from spark_datasource.planning import PackedUnits, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -55,6 +55,7 @@ def ls_command(
     from kafkalog_reader.cli.replica_list import NEEDED
     from kafkalog_reader.cli.table import Reading
     from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.tables.selection import check_selection
 
     as_json = output_format == "json"
     table = registry.table("replicas")
@@ -62,6 +63,7 @@ def ls_command(
     options = {**selected(topic, partition), "mode": "PERMISSIVE"}
     request = registry.request(table, None if as_json else NEEDED, **options)
     evidence = discover(paths, follow_links=follow_links)
+    check_selection(evidence, request)
     reading = Reading(table, evidence, request, rows_on_stdout=as_json)
     all_read = _write_json(table, reading) if as_json else _write_text(reading)
     return CLEAN if all_read else TROUBLE

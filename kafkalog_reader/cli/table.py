@@ -121,11 +121,13 @@ def table_command(
     from kafkalog_reader import registry
     from kafkalog_reader.cli.output import check_destination, destination, row_writer
     from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.tables.selection import check_selection
 
     table = registry.table(name)
     request = registry.request(table, columns, **selected(topic, partition), **options)
     check_destination(output, output_format)
     evidence = discover(paths, follow_links=follow_links)
+    check_selection(evidence, request)
     severities = Severities(table, request)
     with destination(output, evidence, overwrite=force) as sink:
         writer = row_writer(output_format, sink, table.projected(request), render)

@@ -50,7 +50,6 @@ def test_every_record_of_every_replica_is_shown(untouched: Path, run: Run) -> No
         (["--limit", "0"], []),
         (["--replica", "best"], [0, 1, 2, 3]),
         (["--replica", "broker:1"], [0, 1, 2, 3, 4]),
-        (["--topic", "other"], []),
         (["--topic", "t", "--partition", "0", "--replica", "broker:2"], [0, 1, 2, 3]),
     ],
 )

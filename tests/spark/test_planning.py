@@ -5,20 +5,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkalog_reader.errors import UsageError
-from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.evidence import Evidence
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
-from spark_datasource.planning import OPEN_COST, PackedUnits, check_selection, plan
+from spark_datasource.planning import OPEN_COST, PackedUnits, plan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 MIB = 1 << 20
 NOTHING = Evidence(roots=())
@@ -104,54 +100,3 @@ def test_every_unit_is_planned_once_and_no_task_is_too_large(
 def test_what_a_task_carries_survives_pickling() -> None:
     packed = PackedUnits((Stretch(size_in_bytes=1, name="a"),))
     assert pickle.loads(pickle.dumps(packed)) == packed
-
-
-@pytest.fixture
-def evidence(tmp_path: Path) -> Evidence:
-    (tmp_path / "meta.properties").write_text("version=1\nnode.id=1\ncluster.id=c\n")
-    for name in ("orders-0", "orders-1", "payments-0"):
-        (tmp_path / name).mkdir()
-    return discover([str(tmp_path)])
-
-
-@pytest.mark.parametrize(
-    ("request_", "problem"),
-    [
-        (
-            ReadRequest(topics=frozenset({"order"})),
-            "no topic 'order' in what was given. Did you mean 'orders'?",
-        ),
-        (
-            ReadRequest(assigned=frozenset({("orders", 0), ("orders", 7)})),
-            "no partition 7 of topic 'orders' in what was given",
-        ),
-        (
-            ReadRequest(starting_offsets={("payment", 0): 3}),
-            "no topic 'payment' in what was given. Did you mean 'payments'?",
-        ),
-        (
-            ReadRequest(topics=frozenset({"orders"}), ending_offsets={("payments", 0): 3}),
-            "offsets are given for payments-0, which is not subscribed",
-        ),
-        (
-            ReadRequest(replica="broker:12"),
-            "option replica: broker:12: brokers in what was given: 1",
-        ),
-    ],
-    ids=["topic", "partition", "offset_of_no_topic", "offset_of_another_topic", "broker"],
-)
-def test_what_is_named_and_not_there_is_an_error(
-    evidence: Evidence, request_: ReadRequest, problem: str
-) -> None:
-    with pytest.raises(UsageError) as caught:
-        check_selection(evidence, request_)
-    assert str(caught.value) == problem
-
-
-def test_what_is_named_and_there_is_no_error(evidence: Evidence) -> None:
-    check_selection(evidence, ReadRequest())
-    check_selection(evidence, ReadRequest(topics=frozenset({"orders", "payments"})))
-    check_selection(
-        evidence,
-        ReadRequest(assigned=frozenset({("orders", 1)}), starting_offsets={("orders", 1): 5}),
-    )

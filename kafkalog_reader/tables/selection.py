@@ -1,0 +1,59 @@
+"""Whether what was named is there: no rows is no answer to a mistyped topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.errors import OptionError, UsageError
+from kafkalog_reader.tables.names import nearest
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import Evidence
+
+
+def check_selection(evidence: Evidence, request: ReadRequest) -> None:
+    """Refuse what was named and is not there.
+
+    Raises:
+        UsageError: a topic or partition that is nowhere in the evidence.
+        OptionError: a broker that is not among those supplied.
+        UnreadableFileError: a log directory cannot be listed.
+    """
+    _check_brokers(evidence, request)
+    named = {*request.starting_offsets, *request.ending_offsets, *(request.assigned or ())}
+    topics = {topic for topic, _ in named} | set(request.topics or ())
+    if not topics and not request.partitions:
+        return
+    everything = evidence.partition_directories(ReadRequest())
+    found = {(each.topic, each.partition) for each in everything if each.topic is not None}
+    known = {topic for topic, _ in found}
+    for topic in sorted(topics - known):
+        raise UsageError(f"no topic {topic!r} in what was given{nearest(topic, known)}")
+    _check_partitions(request, found)
+    for topic, partition in sorted(named):
+        if (topic, partition) not in found:
+            raise UsageError(f"no partition {partition} of topic {topic!r} in what was given")
+        if not request.selects(topic, partition):
+            raise UsageError(f"offsets are given for {topic}-{partition}, which is not subscribed")
+
+
+def _check_brokers(evidence: Evidence, request: ReadRequest) -> None:
+    numbers = {root.broker_id for root in evidence.log_directories}
+    brokers = sorted(number for number in numbers if number is not None)
+    there = ", ".join(map(str, brokers)) or "none known by its number"
+    if request.replica.startswith("broker:") and int(request.replica[7:]) not in brokers:
+        problem = f"{request.replica}: brokers in what was given: {there}"
+        raise OptionError("replica", problem)
+    for broker in sorted(request.brokers or ()):
+        if broker not in brokers:
+            raise OptionError("broker", f"{broker}: brokers in what was given: {there}")
+
+
+def _check_partitions(request: ReadRequest, found: set[tuple[str, int | None]]) -> None:
+    topics = request.topics
+    there = {partition for topic, partition in found if topics is None or topic in topics}
+    for partition in sorted(request.partitions or ()):
+        if partition not in there:
+            of = "" if topics is None else f" of topic {', '.join(sorted(topics))}"
+            raise UsageError(f"no partition {partition}{of} in what was given")
