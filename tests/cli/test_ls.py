@@ -50,12 +50,6 @@ def test_selection_narrows_the_list(tmp_path: Path, run: Run) -> None:
     assert [line.split()[:2] for line in lines[1:]] == [["2", "b-0"]]
 
 
-def test_nothing_selected_gives_the_headings_only(untouched: Path, run: Run) -> None:
-    answer = run("ls", untouched, "--topic", "nope")
-    assert answer.status == 0
-    assert answer.out.split()[:2] == ["BROKER", "PARTITION"]
-
-
 def test_numbers_are_grouped_and_unknown_is_a_question_mark() -> None:
     headings, line = lines_of([REPLICA])
     assert line.split() == ["1", "orders-3", "0", "1,048,203", "2–5", "4", "?", "1", "345", "B"]
