@@ -5,13 +5,16 @@ No file says where the high watermark was: it is an interval, per replica and pe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.lineage import Lineage, LineageFork, lineage_fork
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+
+_NO_BOUND: Final[int] = (1 << 63) - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,8 @@ class History:
     """Of the last batch."""
     leader_epochs: frozenset[int]
     """Of its batches and of its epoch checkpoint, entries without records included."""
+    data: Lineage = field(default_factory=Lineage)
+    """By the batches alone."""
 
     @property
     def greatest_leader_epoch(self) -> int | None:
@@ -43,12 +48,16 @@ class CommitBounds:
     Attributes:
         superseded: where the history of the greatest leader epoch leaves this one; None: nowhere.
             An unclean election may have left committed records above it.
-        possible: the smaller of log end and ``superseded``, at least ``known``.
-        log_end: the high end of the high watermark while the in-sync replicas are not known.
+        possible: the smaller of the high watermark's high end and ``superseded``, at least
+            ``known``.
+        high: the high watermark's high end: the log end, or the shortest in-sync log where the
+            in-sync replicas are known; at least ``known``.
+        log_end: of the replica.
     """
 
     known: int
     possible: int
+    high: int
     log_end: int
     superseded: int | None
 
@@ -60,16 +69,18 @@ class CommitCount:
     known: int = 0
     possible: int = 0
     only_if_unclean: int = 0
+    uncommitted: int = 0
 
     @property
     def total(self) -> int:
-        return self.known + self.possible + self.only_if_unclean
+        return self.known + self.possible + self.only_if_unclean + self.uncommitted
 
     def __add__(self, other: CommitCount) -> CommitCount:
         return CommitCount(
             known=self.known + other.known,
             possible=self.possible + other.possible,
             only_if_unclean=self.only_if_unclean + other.only_if_unclean,
+            uncommitted=self.uncommitted + other.uncommitted,
         )
 
     @property
@@ -110,8 +121,19 @@ def superseded_at(history: History, newest: History) -> int | None:
     return fork.offset if history.log_end_offset > fork.offset else None
 
 
-def commit_bounds(histories: Sequence[History]) -> tuple[CommitBounds, ...]:
-    """The bounds of every replica of a partition."""
+def commit_bounds(
+    histories: Sequence[History], in_sync: Sequence[int] | None = None
+) -> tuple[CommitBounds, ...]:
+    """The bounds of every replica of a partition.
+
+    Args:
+        histories: of the replicas, by index.
+        in_sync: the in-sync replicas; None where that is not known. Nothing is committed that one
+            of them lacks.
+    """
+    in_sync_end = min(
+        (histories[index].log_end_offset for index in in_sync or ()), default=_NO_BOUND
+    )
     newest = newest_replica(histories)
     left_at = [
         None if newest is None else superseded_at(history, histories[newest])
@@ -124,12 +146,17 @@ def commit_bounds(histories: Sequence[History]) -> tuple[CommitBounds, ...]:
     bounds = []
     for history, superseded in zip(histories, left_at, strict=True):
         end = history.log_end_offset
+        high = min(end, in_sync_end)
         known = min(history.high_watermark_low, end)
         is_open = superseded is None or unclean_elections_happen
-        possible = end if superseded is None or is_open else min(end, superseded)
+        possible = high if superseded is None or is_open else min(high, superseded)
         bounds.append(
             CommitBounds(
-                known=known, possible=max(known, possible), log_end=end, superseded=superseded
+                known=known,
+                possible=max(known, possible),
+                high=max(known, high),
+                log_end=end,
+                superseded=superseded,
             )
         )
     return tuple(bounds)

@@ -98,6 +98,7 @@ class _Comparer:
             present = tuple(index for index in members if self._base(index) == low)
             apart = self._apart(members, present)
             if len(apart) > 1:
+                self._note_holes(apart, present, low)
                 return branch.split(apart, low)
             self._take(branch, present)
 
@@ -120,7 +121,7 @@ class _Comparer:
             if index in present or self._base(index) <= last
         }
         if len(set(epochs.values())) == 1:
-            return [tuple(members)]
+            return self._apart_without_epochs(members, present)
         declared = {self._declared[index].epoch_at(self._base(index)) for index in epochs}
         if len(declared) == 1 and None not in declared:
             return [tuple(members)]  # a header field that no checksum covers, not a history
@@ -132,6 +133,49 @@ class _Comparer:
                 leader_epoch = self._streams[index].leader_epoch
                 groups.get(leader_epoch, next(iter(groups.values()))).append(index)
         return sorted(tuple(sorted(group)) for group in groups.values())
+
+    def _note_holes(
+        self, apart: Sequence[tuple[int, ...]], present: Sequence[int], low: int
+    ) -> None:
+        """Where replicas part, one may go on only behind offsets that the other has."""
+        first = self._streams[present[0]]
+        for group in apart:
+            base = min(map(self._base, group))
+            if base <= low:
+                continue
+            next_offset = min(base, first.last_offset + 1)
+            records = min(next_offset - low, int(first.run.records_count[first.index]))
+            for kind, lacking in self._reasons(group, low).items():
+                self._differences.add(
+                    Difference(
+                        kind=kind,
+                        first_offset=low,
+                        next_offset=next_offset,
+                        batches=1,
+                        records=max(0, records),
+                        contents=(tuple(present),),
+                        absent=tuple(lacking),
+                    )
+                )
+
+    def _apart_without_epochs(
+        self, members: Sequence[int], present: Sequence[int]
+    ) -> list[tuple[int, ...]]:
+        """Old formats have no leader epochs: there, different content is another history."""
+        streams = [self._streams[index] for index in present]
+        if streams[0].leader_epoch >= 0 or not all(stream.is_intact for stream in streams):
+            return [tuple(members)]
+        contents: dict[bytes, list[int]] = {}
+        for index, stream in zip(present, streams, strict=True):
+            contents.setdefault(bytes(stream.batch), []).append(index)
+        if len(contents) == 1:
+            return [tuple(members)]
+        cleaned = any(self._may_be_cleaned(index, self._base(index)) for index in present)
+        kind = differing_kind(streams, is_reframed=False, may_be_cleaned=cleaned)
+        if kind is not DifferenceKind.CONFLICT:
+            return [tuple(members)]
+        next(iter(contents.values())).extend(index for index in members if index not in present)
+        return sorted(tuple(sorted(group)) for group in contents.values())
 
     def _take(self, branch: BranchBuilder, present: Sequence[int]) -> None:
         """Move the present members over equal batches, or over one that differs."""

@@ -138,8 +138,10 @@ def _committed(
 
     known = min(next_offset, max(first_offset, *(bounds[m].known for m in branch.members)))
     possible = min(next_offset, max(known, *(bounds[m].possible for m in branch.members)))
+    high = min(next_offset, max(possible, *(bounds[m].high for m in branch.members)))
     return CommitCount(
         known=sound(first_offset, known),
         possible=sound(known, possible),
-        only_if_unclean=sound(possible, next_offset),
+        only_if_unclean=sound(possible, high),
+        uncommitted=sound(high, next_offset),
     )

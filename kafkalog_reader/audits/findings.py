@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from kafkalog_reader.audits.copy_findings import with_peers
 from kafkalog_reader.audits.directory_findings import directory_findings, duplicate_findings
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partition
@@ -92,7 +93,12 @@ def findings_of(audit: PartitionAudit) -> tuple[Finding, ...]:
             )
         ]
         damage += duplicate_findings([replica.directory for replica in audit.replicas])
-    found = [*damage, *replica_findings(audit), *retry_findings(audit), *_recoverability(audit)]
+    found = [
+        *with_peers(audit, damage),
+        *replica_findings(audit),
+        *retry_findings(audit),
+        *_recoverability(audit),
+    ]
     return tuple(sorted(found, key=lambda each: each.order))
 
 

@@ -69,6 +69,8 @@ class PartitionAudit:
             where the verdict is undecidable, and of the metadata log.
         rules: by which followers may truncate; elections follow the first.
     """
+        membership: as the cluster metadata says; None where none was supplied.
+        retries: of each replica, which batches were stored again.
 
     cluster_id: str | None
     topic: str | None
@@ -86,6 +88,7 @@ class PartitionAudit:
     recoveries: tuple[Recovery | LocatedError, ...] = ()
     rules: tuple[TruncationRule, ...] = (TruncationRule.CURRENT,)
     retries: tuple[RetryWatch, ...] = ()
+    membership: PartitionMembership | None = None
 
     @property
     def is_metadata(self) -> bool:
@@ -157,7 +160,7 @@ def audit_partition(
     groups = [range(len(replicas))] if same_topic else [[i] for i in range(len(replicas))]
     comparisons = tuple(_compare(replicas, streams, group) for group in groups)
     histories = tuple(map(_history, replicas, streams))
-    bounds = commit_bounds(histories) if same_topic else ()
+    bounds = commit_bounds(histories, in_sync(replicas, membership)) if same_topic else ()
     scans = tuple(map(_scan, streams))
     reason = _reason(replicas, scans, comparisons, same_topic=same_topic)
     verdict = Verdict.UNDECIDABLE
@@ -202,6 +205,7 @@ def audit_partition(
         verdict=verdict,
         reason=reason,
         retries=tuple(stream.retries for stream in streams),
+        membership=membership,
         checked=tuple(
             check_replica(replica, stream)
             for replica, stream in zip(replicas, watched, strict=False)
@@ -248,6 +252,7 @@ def _history(replica: Replica, stream: BatchStream) -> History:
     )
 
 
+        data=data,
 def _scan(stream: BatchStream) -> Scan:
     return Scan(
         stops=tuple(stream.stops),
@@ -284,6 +289,23 @@ def _reason(
 def _is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:
     if membership is None or broker_id is None:
         return None
+def in_sync(
+    replicas: Sequence[Replica], membership: PartitionMembership | None
+) -> tuple[int, ...] | None:
+    """The in-sync replicas by index; None where the metadata does not say or one is missing."""
+    if membership is None:
+        return None
+    index_of = {replica.broker_id: index for index, replica in enumerate(replicas)}
+    if not membership.isr or any(broker_id not in index_of for broker_id in membership.isr):
+        return None
+    greatest = max(
+        (e.leader_epoch for replica in replicas for e in replica.cache.entries), default=-1
+    )
+    if membership.leader_epoch < greatest:  # older than the logs
+        return None
+    return tuple(index_of[broker_id] for broker_id in membership.isr)
+
+
     return membership.may_lead_cleanly(broker_id)
 
 

@@ -27,6 +27,11 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.batch_scan import BatchRun
 
 
+def records_text(count: int) -> str:
+    """``1 record``, ``2,118 records``."""
+    return f"{count:,} record{'' if count == 1 else 's'}"
+
+
 def count_records(directory: PartitionDirectory, first_offset: int, next_offset: int) -> int:
     """Count the clients' records of [first, next); markers and records cleaned away do not count.
 

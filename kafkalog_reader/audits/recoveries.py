@@ -69,7 +69,7 @@ class RecoveriesTable(Table):
                 peers=tuple(peers) if known is None else (),
                 topics=None
                 if known is None
-                else known.topics().only({each.topic for each in inside}),
+                else known.topics().only({each.topic or "" for each in inside}),
             )
 
     def read(

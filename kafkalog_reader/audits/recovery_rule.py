@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping
+    from collections.abc import Iterable, Mapping
 
 _COMPACTED_BY_ITSELF: Final = frozenset(
     {"__consumer_offsets", "__transaction_state", "__share_group_state"}
@@ -47,11 +47,11 @@ class ClusterTopics:
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
-    def only(self, topics: Container[str | None]) -> ClusterTopics:
+    def only(self, topics: Iterable[str]) -> ClusterTopics:
         """What is said of some topics: units of work travel."""
         return ClusterTopics(
-            topic_ids={name: each for name, each in self.topic_ids.items() if name in topics},
-            configs={name: each for name, each in self.configs.items() if name in topics},
+            topic_ids={name: self.topic_ids[name] for name in topics if name in self.topic_ids},
+            configs={name: self.configs[name] for name in topics if name in self.configs},
         )
 
 

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.candidates import ElectionKind
 from kafkalog_reader.audits.committed import CommitCount
+from kafkalog_reader.audits.copy_findings import copy_findings
 from kafkalog_reader.audits.difference import Difference, DifferenceKind
+from kafkalog_reader.audits.election_findings import election_findings
 from kafkalog_reader.audits.election_loss import committed_records
 from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.lineage_findings import lineage_findings
+from kafkalog_reader.audits.record_count import records_text
 from kafkalog_reader.audits.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -54,9 +57,9 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     if audit.is_metadata:  # other rules for truncation and elections
         return
     yield from _forked(audit)
-    yield from _superseded(audit)
-    yield from _single_copies(audit)
-    yield from _elections(audit)
+    yield from lineage_findings(audit)
+    yield from copy_findings(audit)
+    yield from election_findings(audit)
 
 
 def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
@@ -134,8 +137,9 @@ def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
-    """A replica whose whole log is a prefix of another's."""
+    """A replica whose whole log is a prefix of another's that will not be cut itself."""
     assert audit.comparison is not None
+    everyone = range(len(audit.histories))
     for index, history in enumerate(audit.histories):
         longer = [
             branch
@@ -143,23 +147,34 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
             if index not in branch.members
             and branch.first_offset >= history.log_end_offset
             and branch.batches
+            and not _is_superseded(audit, branch)
         ]
-        forks = [
-            other
-            for other in range(len(audit.histories))
-            if other != index and audit.comparison.content_fork(index, other) is not None
-        ]
-        if longer and not forks and audit.bounds[index].superseded is None:
-            end = max(branch.next_offset for branch in longer)
-            behind = sum(branch.records for branch in longer)
-            yield finding(
-                "KL-502",
-                f"{audit.replicas[index].name} is {records_text(behind)} behind: it ends at "
-                f"{history.log_end_offset}, the longest log at {end}",
-                directory=audit.replicas[index].directory,
-                offsets=(history.log_end_offset, end),
-                evidence={"offsets": end - history.log_end_offset, "records": behind},
-            )
+        forks = any(
+            other != index and audit.comparison.content_fork(index, other) is not None
+            for other in everyone
+        )
+        if not longer or forks or audit.bounds[index].superseded is not None:
+            continue
+        holders = [audit.histories[member] for branch in longer for member in branch.members]
+        start = min(holder.log_start_offset for holder in holders)
+        if history.log_start_offset < start and history.log_end_offset <= start:
+            continue  # nothing in common: KL-512
+        end = max(branch.next_offset for branch in longer)
+        behind = sum(branch.records for branch in longer)
+        yield finding(
+            "KL-502",
+            f"{audit.replicas[index].name} is {records_text(behind)} behind: it ends at "
+            f"{history.log_end_offset}, the longest log at {end}",
+            directory=audit.replicas[index].directory,
+            offsets=(history.log_end_offset, end),
+            evidence={"offsets": end - history.log_end_offset, "records": behind},
+        )
+
+
+def _is_superseded(audit: PartitionAudit, branch: Branch) -> bool:
+    """Whether a newer leader's history lacks all of a branch."""
+    ends = [audit.bounds[member].superseded for member in branch.members]
+    return all(end is not None and end <= branch.first_offset for end in ends)
 
 
 def side_of(audit: PartitionAudit, branch: Branch) -> tuple[int, int, CommitCount]:
@@ -191,7 +206,8 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
         records, end, count = side_of(audit, side)
         epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
         name = audit.names(side.members)
-        told.append(f"{name} {records_text(records)} under leader epoch {_listed(epochs)}")
+        under = f"under leader epoch {_listed(epochs)}" if epochs else "without leader epochs"
+        told.append(f"{name} {records_text(records)} {under}")
         evidence[f"side{number}"] = name
         evidence[f"side{number}.records"] = records
         evidence[f"side{number}.leaderEpochs"] = _listed(epochs)
@@ -200,8 +216,11 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
         ends.append(end)
         known_sides += bool(count.known)
         at_risk += records
+    is_legacy = not any(piece for side in sides for part in side.walk() for piece in part.pieces)
+    below = min(audit.bounds[member].known for side in sides for member in side.members)
+    code = "KL-516" if is_legacy and offset < below else "KL-503"
     yield finding(
-        "KL-503",
+        code,
         f"histories part at offset {offset}: {'; '.join(told)}",
         offsets=(offset, max(ends)),
         evidence=evidence,
@@ -216,95 +235,9 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
             offsets=(offset, max(ends)),
             evidence=evidence,
             committed="known",
-            caused_by=f"KL-503 at offset {offset}",
+            caused_by=f"{code} at offset {offset}",
         )
-
-
-def records_text(count: int) -> str:
-    """``1 record``, ``2,118 records``."""
-    return f"{count:,} record{'' if count == 1 else 's'}"
 
 
 def _listed(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers))
-
-
-def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
-    for index, (replica, bound) in enumerate(zip(audit.replicas, audit.bounds, strict=True)):
-        if bound.superseded is None:
-            continue
-        offsets = (bound.superseded, bound.log_end)
-        if audit.verdict is Verdict.PENDING_TRUNCATION:
-            count = audit.candidates[index].records(*offsets)
-            yield finding(
-                "KL-504",
-                f"{replica.name}: a newer leader's history ends at offset {bound.superseded}; "
-                f"{records_text(count)} from there on will be cut",
-                directory=replica.directory,
-                offsets=offsets,
-                records_at_risk=count,
-                committed="known" if bound.known > bound.superseded else "none",
-            )
-        if bound.known > bound.superseded:
-            yield finding(
-                "KL-514",
-                f"{replica.name} knew everything below {bound.known} to be committed, and the "
-                f"newest leader's history leaves it at {bound.superseded}",
-                directory=replica.directory,
-                offsets=(bound.superseded, bound.known),
-                evidence={"highWatermarkLow": bound.known, "superseded": bound.superseded},
-                records_at_risk=audit.candidates[index].records(bound.superseded, bound.known),
-                committed="known",
-            )
-
-
-def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:
-    """Records that one replica alone has; a log that is merely ahead is no news."""
-    assert audit.comparison is not None
-    if audit.verdict in (Verdict.CONSISTENT, Verdict.LAGGING):
-        return
-    for branch in audit.comparison.branches():
-        if len(branch.members) == 1 and branch.records:
-            index = branch.members[0]
-            count = committed_records(branch, audit.candidates, audit.bounds)
-            yield finding(
-                "KL-520",
-                f"offsets {branch.first_offset} to {branch.next_offset - 1} are on "
-                f"{audit.replicas[index].name} only",
-                directory=audit.replicas[index].directory,
-                offsets=(branch.first_offset, branch.next_offset),
-                records_at_risk=branch.records,
-                bytes_at_risk=branch.size_in_bytes,
-                committed=count.state,
-            )
-
-
-def _elections(audit: PartitionAudit) -> Iterator[Finding]:
-    if not audit.elections or audit.verdict is Verdict.CONSISTENT:
-        return
-    best = audit.elections[0]
-    name = audit.replicas[best.candidate].name
-    yield finding(
-        "KL-901",
-        f"{name} loses least: {records_text(best.lost.total)}, {best.lost.known:,} known committed",
-        directory=audit.replicas[best.candidate].directory,
-        evidence={
-            f"rank{election.rank}": f"{audit.replicas[election.candidate].name}: "
-            f"{election.kind.value}, {election.lost.total} lost"
-            for election in audit.elections
-        },
-    )
-    clean = [e for e in audit.elections if e.kind is ElectionKind.CLEAN]
-    if clean:
-        yield finding(
-            "KL-902",
-            f"{audit.names([election.candidate for election in clean])} can lead without losing "
-            "a record that is or may be committed",
-        )
-    else:
-        yield finding(
-            "KL-903",
-            "whoever leads, records are lost that are or may be committed",
-            records_at_risk=best.lost.total,
-            committed=best.lost.state,
-        )

@@ -23,11 +23,14 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.finding import Finding
     from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.truncation_rule import TruncationRule
     from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 _NOT_READ = frozenset({"KL-004", "KL-006"})
+RULES = ("current", "several-rounds", "one-round", "high-watermark")
+_ONE_COPY = "KL-520"
 
 
 @click.command(
@@ -46,13 +49,19 @@ _NOT_READ = frozenset({"KL-004", "KL-006"})
     show_default=True,
     help="json is one object a partition, with everything.",
 )
+@click.option(
+    "--rule",
+    type=click.Choice(RULES),
+    help="How followers truncate: Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, or before. By "
+    "default what the files tell, or every rule that may hold.",
+)
 @fail_on_option()
 @follow_links_option
 @max_rate_option
 @verbose_option("Every finding and every partition; the traceback of an error.", expose_value=True)
 def replica_diff(
     paths: tuple[str, ...], topic: tuple[str, ...], partition: tuple[int, ...],
-    output_format: str, fail_on: str, follow_links: bool, verbose: bool,
+    output_format: str, rule: str | None, fail_on: str, follow_links: bool, verbose: bool,
 ) -> int:  # fmt: skip
     """Say where copies of a partition part, and what each candidate leader would lose.
 
@@ -68,6 +77,7 @@ def replica_diff(
     when something was, 2 when files could not be read or the question not be answered.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.audits.findings import findings_of
+    from kafkalog_reader.audits.truncation_rule import TruncationRule
     from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.request import ReadRequest
@@ -83,7 +93,14 @@ def replica_diff(
     fleet = Fleet(command=["replica-diff", *paths, *links], verbose=verbose)
     outcome = Outcome()
     try:
-        for audit in _audits(evidence, request, fleet, rows_on_stdout=verbose or is_json):
+        audits = _audits(
+            evidence,
+            request,
+            fleet,
+            rule=None if rule is None else TruncationRule(rule),
+            rows_on_stdout=verbose or is_json,
+        )
+        for audit in audits:
             found = findings_of(audit)
             outcome.add(audit, found)
             fleet.add(audit, found)
@@ -109,7 +126,12 @@ class Outcome:
 
     def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
         """Take note of one partition."""
-        self._severities.update(each.severity for each in found)
+        from kafkalog_reader.audits.verdict import Verdict
+
+        is_lagging = audit.verdict is Verdict.LAGGING  # followers fetch what only the leader has
+        self._severities.update(
+            each.severity for each in found if not (is_lagging and each.code == _ONE_COPY)
+        )
         self._is_unanswered |= any(each.code in _NOT_READ for each in found)
         # Where the quorum's logs part, the quorum decides: no question of ours stays open.
         self._is_undecided |= bool(audit.reason) and not audit.is_metadata
@@ -124,21 +146,33 @@ class Outcome:
 
 
 def _audits(
-    evidence: Evidence, request: ReadRequest, fleet: Fleet, *, rows_on_stdout: bool
+    evidence: Evidence,
+    request: ReadRequest,
+    fleet: Fleet,
+    *,
+    rule: TruncationRule | None,
+    rows_on_stdout: bool,
 ) -> Iterator[PartitionAudit]:
     from kafkalog_reader.audits.partition_audit import audit_partition
+    from kafkalog_reader.audits.partition_unit import partition_units
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
 
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
-    planned = [directories for _, directories in evidence.topic_partitions(request)]
+    planned = list(partition_units(evidence, request, with_topics=True))
     fleet.planned = len(planned)
-    total = sum(map(_size, planned)) if welcome else None
+    total = sum(_size(unit.directories) for unit in planned) if welcome else None
     with ReadProgress(total, shown=welcome) as progress:
         session().how_far = lambda: (
             f"{fleet.partitions:,} of {len(planned):,} partitions compared, {progress}"
         )
-        for directories in planned:
-            yield audit_partition(directories, progress)
+        for unit in planned:
+            yield audit_partition(
+                unit.directories,
+                progress,
+                topics=unit.topics,
+                membership=unit.membership,
+                rule=rule,
+            )
 
 
 def _size(directories: tuple[PartitionDirectory, ...]) -> int:

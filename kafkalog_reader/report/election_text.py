@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.candidates import ElectionKind
 from kafkalog_reader.audits.partition_audit import joined_names
-from kafkalog_reader.audits.replica_findings import records_text
+from kafkalog_reader.audits.record_count import records_text
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.replica_findings import records_text
+from kafkalog_reader.audits.record_count import records_text
 from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.advice_text import advice_lines, not_known_lines

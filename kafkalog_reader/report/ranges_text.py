@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.replica_findings import records_text, side_of
+from kafkalog_reader.audits.record_count import records_text
+from kafkalog_reader.audits.replica_findings import side_of
 from kafkalog_reader.report.spans import Line, offsets_text, wrapped
 
 if TYPE_CHECKING:

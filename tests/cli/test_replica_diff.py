@@ -148,8 +148,15 @@ def test_what_is_not_known_is_said(diff: Run) -> None:
         "whether an election was unclean: only then can offsets 2–4 on broker 0 have been committed"
     ) in text
     assert "further copies hold, if there are any: 3 were supplied" in text
-    _, out, _ = diff(CAPTURES / "s5_1/a-down", "--topic", "t")
+    state = CAPTURES / "s5_1/a-down"
+    _, out, _ = diff(*(f"{node}={state}/broker-{node}/t-0" for node in (0, 1)))
     assert "whether offset 2 on broker 0 was committed" in out
+
+
+def test_the_metadata_log_settles_what_an_in_sync_replica_lacks(diff: Run) -> None:
+    _, out, _ = diff(CAPTURES / "s5_1/a-down", "--topic", "t")  # in sync: 0 and 1, and 1 lacks c
+    assert "was committed" not in out
+    assert re.search(r"broker 1 +0: 3 → 2 +1 record, none committed +clean", out), out
 
 
 def test_pending_truncation_shows_the_place_and_saves_what_will_be_cut(diff: Run) -> None:

@@ -1,0 +1,116 @@
+"""Findings about elections held in thought: who loses least, and what following leaves behind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.candidates import ElectionKind
+from kafkalog_reader.audits.difference import DifferenceKind
+from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.follow import Outcome
+from kafkalog_reader.audits.record_count import records_text
+from kafkalog_reader.audits.verdict import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.candidates import Election
+    from kafkalog_reader.audits.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+
+
+def election_findings(audit: PartitionAudit) -> Iterator[Finding]:
+    """Yield what the elections of a partition show; nothing where none could be held."""
+    if not audit.elections:
+        return
+    for election in sorted(audit.elections, key=lambda each: each.candidate):
+        for outcome in election.followers:
+            yield from _following(audit, election, outcome)
+    if audit.verdict is not Verdict.CONSISTENT:
+        yield from _ranking(audit)
+
+
+def _following(
+    audit: PartitionAudit, election: Election, outcome: FollowerOutcome
+) -> Iterator[Finding]:
+    leader, follower = audit.replicas[election.candidate], audit.replicas[outcome.follower]
+    offset = outcome.silent_divergence
+    if offset is not None and not _is_told(audit, offset):
+        yield finding(
+            "KL-517",
+            f"with {leader.name} leading, {follower.name} keeps other content from offset "
+            f"{offset} on, and no broker will notice",
+            directory=follower.directory,
+            offsets=(offset, outcome.kept_until),
+            evidence=_evidence(audit, election, outcome),
+        )
+    if outcome.is_needless:
+        yield finding(
+            "KL-518",
+            f"with {leader.name} leading, {follower.name} cuts to {outcome.truncation_offset} what "
+            "the leader has too, and fetches it again",
+            directory=follower.directory,
+            offsets=(outcome.kept_until, outcome.log_end_offset),
+            evidence=_evidence(audit, election, outcome),
+        )
+    if outcome.following.outcome is Outcome.LOOPS:
+        yield finding(
+            "KL-521",
+            f"with {leader.name} leading, {follower.name} asks for a leader epoch newer than any "
+            "that the leader knows, keeps its log and asks again",
+            directory=follower.directory,
+            evidence=_evidence(audit, election, outcome),
+        )
+
+
+def _is_told(audit: PartitionAudit, offset: int) -> bool:
+    """Whether a conflict or a missing range there, told by itself, is what stays apart."""
+    assert audit.comparison is not None
+    return not any(
+        fork.children[0].first_offset == offset for fork in audit.comparison.forks
+    ) and any(
+        difference.first_offset == offset
+        for difference in audit.comparison.differences
+        if difference.kind in (DifferenceKind.CONFLICT, DifferenceKind.MISSING)
+    )
+
+
+def _evidence(
+    audit: PartitionAudit, election: Election, outcome: FollowerOutcome
+) -> dict[str, object]:
+    return {
+        "leader": audit.replicas[election.candidate].name,
+        "follower": audit.replicas[outcome.follower].name,
+        "truncationOffset": outcome.truncation_offset,
+        "rounds": len(outcome.following.rounds),
+        "rule": outcome.rule.value,
+    }
+
+
+def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
+    best = audit.elections[0]
+    name = audit.replicas[best.candidate].name
+    yield finding(
+        "KL-901",
+        f"{name} loses least: {records_text(best.lost.total)}, {best.lost.known:,} known committed",
+        directory=audit.replicas[best.candidate].directory,
+        evidence={
+            f"rank{election.rank}": f"{audit.replicas[election.candidate].name}: "
+            f"{election.kind.value}, {election.lost.total} lost"
+            for election in audit.elections
+        },
+    )
+    clean = [e for e in audit.elections if e.kind is ElectionKind.CLEAN]
+    if clean:
+        yield finding(
+            "KL-902",
+            f"{audit.names([election.candidate for election in clean])} can lead without losing "
+            "a record that is or may be committed",
+        )
+    else:
+        yield finding(
+            "KL-903",
+            "whoever leads, records are lost that are or may be committed",
+            records_at_risk=best.lost.total,
+            committed=best.lost.state,
+        )
