@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
@@ -72,6 +73,7 @@ def _lines(
     file: str, records: RecordLines | None, mismatches: IndexMismatches, progress: ReadProgress
 ) -> Iterator[str]:
     from kafkalog_reader.cli import dump_index, dump_log
+    from kafkalog_reader.errors import LogPosition, UnreadableFileError
     from kafkalog_reader.io.names import shown
 
     printers: dict[str, Callable[[str], Iterator[str]]] = {
@@ -82,6 +84,8 @@ def _lines(
         ".txnindex": dump_index.transaction_index_lines,
         ".snapshot": dump_index.producer_snapshot_lines,
     }
+    if not os.path.lexists(file):  # Kafka's tool calls a name that it does not know unknown
+        raise UnreadableFileError("no such file or directory", LogPosition(shown(file)))
     yield f"Dumping {shown(file)}"
     printer = printers.get(Path(file).suffix)
     if printer is None:

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
+import stat
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.errors import CorruptIndexError, KafkaLogError, LogPosition, UsageError
+from kafkalog_reader.errors import (
+    CorruptIndexError,
+    KafkaLogError,
+    LogPosition,
+    UnreadableFileError,
+    UsageError,
+)
 from kafkalog_reader.format.entry_layout import (
     OFFSET_INDEX,
     PRODUCER_SNAPSHOT,
@@ -78,10 +86,11 @@ def structures(path: str, position: int) -> Iterator[Structure]:
 
     Raises:
         UsageError: a file of no known name, or a position where nothing starts.
-        UnreadableFileError: the file cannot be read.
+        UnreadableFileError: the file is not there or cannot be read.
         CorruptLogError: damage, behind the last structure that could be read.
         UnsupportedFormatError: Kafka's, but not read here.
     """
+    _check_is_file(path)
     name = path.rpartition("/")[2]
     for later in _LATER_SUFFIXES:
         name = name.removesuffix(later)
@@ -97,6 +106,17 @@ def structures(path: str, position: int) -> Iterator[Structure]:
         raise UsageError(
             f"{shown(path)}: a file of no known name. Known: {known}, {', '.join(_TEXTS)}"
         )
+
+
+def _check_is_file(path: str) -> None:
+    try:
+        mode = Path(path).stat().st_mode
+    except (OSError, ValueError) as error:
+        problem = getattr(error, "strerror", None) or str(error)
+        raise UnreadableFileError(problem, LogPosition(shown(path))) from None
+    if not stat.S_ISREG(mode):
+        what = "a directory: name a file in it" if stat.S_ISDIR(mode) else "no regular file"
+        raise UsageError(f"{shown(path)}: is {what}")
 
 
 def _text(path: str, position: int, name: str) -> Iterator[Structure]:

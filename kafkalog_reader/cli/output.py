@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import UsageError
-from kafkalog_reader.io.names import parse_segment_file_name, shown
+from kafkalog_reader.io.names import META_PROPERTIES, parse_segment_file_name, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -116,15 +116,24 @@ def destination(path: str | None, evidence: Evidence, *, overwrite: bool) -> Ite
 def _refuse(path: str, target: Path, evidence: Evidence, *, overwrite: bool) -> None:
     if target.is_dir():
         raise UsageError(f"--output {shown(path)} is a directory")
-    inputs = [root.path for root in evidence.roots]
-    inputs += [given.path for given in evidence.given if given.only is None]
-    for directory in inputs:
+    if target.exists() and parse_segment_file_name(target.name) is not None:
+        raise UsageError(f"--output {shown(path)} is a segment file: that is never overwritten")
+    for directory in _directories_of(evidence):
         if target.is_relative_to(os.path.realpath(directory)):
             raise UsageError(
                 f"--output {shown(path)} lies in {shown(directory)}, which is an input: inputs are "
                 "evidence and stay as they are"
             )
-    if target.exists() and parse_segment_file_name(target.name) is not None:
-        raise UsageError(f"--output {shown(path)} is a segment file: that is never overwritten")
     if target.exists() and not overwrite:
         raise UsageError(f"{shown(path)} exists: --force overwrites it")
+
+
+def _directories_of(evidence: Evidence) -> set[str]:
+    """Log and partition directories of the inputs, also where a part of one was given."""
+    directories = {root.path for root in evidence.roots}
+    for given in evidence.given:
+        directories.add(given.path)
+        parent = Path(given.log_directory.path)
+        if (parent / META_PROPERTIES).is_file():
+            directories.add(str(parent))
+    return directories

@@ -190,6 +190,12 @@ def test_unknown_file_is_ignored_as_kafka_does(tmp_path: Path, run: Run) -> None
     assert answer.err == f"Ignoring unknown file {tmp_path}/notes.txt\n"
 
 
+def test_a_path_that_leads_nowhere_is_not_ignored(tmp_path: Path, run: Run) -> None:
+    answer = run("dump", tmp_path / "gone")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err == f"error: {tmp_path}/gone: no such file or directory\n"
+
+
 def test_preallocated_index_ends_at_its_zeros(partition: Path, run: Run) -> None:
     index = partition / "00000000000000000000.index"
     index.write_bytes(index.read_bytes() + bytes(80))

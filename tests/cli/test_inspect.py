@@ -373,3 +373,10 @@ def test_missing_file_and_unknown_name_are_errors(tmp_path: Path) -> None:
 
 def test_help_has_an_example() -> None:
     assert "kafkalog inspect /mnt/b1/orders-17/" in _inspect("--help").stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"), [("gone.log", "No such file or directory"), (".", "is a directory")]
+)
+def test_what_is_no_file_is_said_to_be_none(tmp_path: Path, name: str, problem: str) -> None:
+    assert problem in str(_error(tmp_path / name))

@@ -68,6 +68,15 @@ def test_nothing_is_written_among_inputs(place: str, brokers: Path) -> None:
         write(brokers / place, discover([str(brokers)]))
 
 
+@pytest.mark.parametrize("place", ["broker-1/t-0/answer", "broker-1/answer"])
+@pytest.mark.parametrize("given", ["broker-1/t-0", "broker-1/t-0/00000000000000000000.log"])
+def test_nothing_is_written_around_a_part_of_a_log_directory(
+    place: str, given: str, brokers: Path
+) -> None:
+    with pytest.raises(UsageError, match="inputs are evidence and stay as they are"):
+        write(brokers / place, discover([str(brokers / given)]))
+
+
 def test_beside_the_log_directories_an_answer_may_be_written(brokers: Path) -> None:
     write(brokers / "answer", discover([str(brokers)]))
     assert (brokers / "answer").read_bytes() == b"answer"
