@@ -9,6 +9,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from fixtures.builder import cluster
+from kafkalog_reader.audits.findings import findings_of
 from kafkalog_reader.audits.partition_audit import audit_partition
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
@@ -85,6 +86,14 @@ def differences_of_files(seed: int) -> list[str]:
         wrong = [*_against_model(stopped, costs, audit.verdict.value, audit.elections)]
         if not what:
             wrong += _against_truth(history, stopped, audit.bounds, audit.elections)
+        codes = {each.code for each in findings_of(audit)}
+    followers = [each for cost in costs for each in cost.followers]
+    for code, fires in (
+        ("KL-517", any(each.silent_divergence is not None for each in followers)),
+        ("KL-518", any(each.is_needless for each in followers)),
+    ):
+        if (code in codes) is not fires:
+            wrong.append(f"{code} {'missing' if fires else 'without reason'}")
     return [f"seed {seed} in files, {what or 'intact'}: {each}" for each in wrong]
 
 
