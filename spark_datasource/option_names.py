@@ -25,6 +25,7 @@ SOME_TABLES: Final = {
     "replica": "replica",
     "includeControlRecords": "include_control_records",
     "maxBatchBytes": "max_batch_bytes",
+    "deep": "deep",
 }
 RECORDS_ONLY: Final = "includeHeaders"
 KNOWN: Final = (*EVERY_TABLE, *SOME_TABLES, RECORDS_ONLY)

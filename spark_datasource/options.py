@@ -95,6 +95,7 @@ def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
         mode=parse_mode(given.get("mode", Mode.FAILFAST.value)),
         max_partition_bytes=_size(given, "maxPartitionBytes", ReadRequest().max_partition_bytes),
         max_batch_bytes=_size(given, "maxBatchBytes", 0) or None,
+        deep=_flag(given, "deep"),
     )
 
 

@@ -94,6 +94,8 @@ class BatchStream:
     Attributes:
         run, index: the current window's columns and the current batch in it.
         next_offset: one past the last batch of what has been loaded; the log end once ``ended``.
+        unsearched: damaged batches of the last segment loaded that hide what they hide, because a
+            cap on work was reached.
     """
 
     def __init__(
@@ -107,6 +109,7 @@ class BatchStream:
         self.lineage = LineageBuilder()
         self.retries = RetryWatch()
         self.stops: list[ScanStop] = []
+        self.unsearched = 0
         self.regressions: list[Regression] = []
         self.regression_count = 0
         self.unknown_codecs: list[tuple[LogPosition, int]] = []
@@ -239,16 +242,23 @@ class BatchStream:
     def _load_segments(self) -> Iterator[BatchRun]:
         following = (segment.base_offset for segment in self._segments[1:])
         for segment, next_base in zip_longest(self._segments, following):
-            if next_base is not None and next_base <= self._log_start_offset:
+            if next_base is not None and (
+                next_base <= self._log_start_offset or self._passes_by(segment)
+            ):
                 self._progress(segment.log_size or 0)
                 continue
             yield from self._load_segment(segment, next_base)
+
+    def _passes_by(self, segment: SegmentFiles) -> bool:
+        """Whether a segment is not read; the last one always is: it says where the log ends."""
+        return False
 
     def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
         path = segment.path("log")
         self.path = shown(path)
         self.next_offset = max(self.next_offset, segment.base_offset)
         self.shows_cleaning = False
+        self.unsearched = 0
         try:
             scan = ResynchronisedScan(
                 segment,
@@ -261,6 +271,7 @@ class BatchStream:
                     self._stop_at(found, next_base)
                 elif found.count:
                     yield found
+            self.unsearched = scan.given_up
         except UnreadableFileError as error:  # the rest of the log must still come out
             position = error.where.position or 0
             self.stops.append(

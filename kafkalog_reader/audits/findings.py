@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from kafkalog_reader.audits.copy_findings import with_peers
 from kafkalog_reader.audits.directory_findings import directory_findings, duplicate_findings
+from kafkalog_reader.audits.file_checks import FileChecks
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partition
 from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, LogDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
+FIRST_OF_SEVERAL: Final = "KL-5"
+"""Codes from here on are about several replicas."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RootUnit(Unit):
@@ -46,13 +50,16 @@ class FindingsTable(Table):
     name: ClassVar[str] = "findings"
     doc: ClassVar[str] = "one row a finding: what is wrong, where, how sure, what to do"
     columns: ClassVar[tuple[Column, ...]] = FINDINGS
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "partition", "from_time", "to_time", "max_batch_bytes", "deep"}
+    )
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
         """One topic partition with all its replicas; and each log directory, where all are asked.
 
         A log directory given only in part says nothing of the rest.
         """
-        yield from partition_units(evidence, request)
+        yield from partition_units(evidence, request, with_topics=True)
         if request.topics is None and request.partitions is None and request.assigned is None:
             for root in evidence.roots:
                 yield RootUnit(size_in_bytes=0, root=root)
@@ -66,12 +73,53 @@ class FindingsTable(Table):
             of_root = sorted(directory_findings(unit.root), key=lambda each: each.order)
             rows = [finding_row(None, each) for each in of_root]
         else:
-            directories = cast("PartitionUnit", unit).directories
-            audit = audit_partition(directories, progress, check_files=True)
-            rows = [finding_row(audit, each) for each in findings_of(audit)]
+            rows = [
+                finding_row(audit, each)
+                for audit, found in audited(cast("PartitionUnit", unit), request, progress)
+                for each in found
+            ]
         yield build_rows(
             schema, len(rows), {name: [row[name] for row in rows] for name in schema.names}
         )
+
+
+def audited(
+    unit: PartitionUnit, request: ReadRequest, progress: Progress = no_progress
+) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...]]]:
+    """Audit one partition and say what is wrong.
+
+    Within a range of time each replica is looked at by itself: which segments hold it differs
+    between copies, and what was not read cannot be compared.
+    """
+    directories = unit.directories
+    checks = FileChecks.asked(request, directories[0].topic, unit.topics)
+    groups = [[each] for each in directories] if checks.has_time_range else [directories]
+    for group in groups:
+        audit = audit_partition(
+            group,
+            progress,
+            check_files=True,
+            checks=checks,
+            topics=unit.topics,
+            membership=unit.membership,
+        )
+        found = findings_of(audit)
+        if checks.has_time_range:
+            found = tuple(
+                _not_compared(each) if len(directories) > 1 else each
+                for each in found
+                if each.code < FIRST_OF_SEVERAL
+            )
+        yield audit, found
+
+
+def _not_compared(each: Finding) -> Finding:
+    """Of a copy whose peers were not looked at nothing is said to be gone."""
+    if each.severity != "C" or each.code not in ("KL-101", "KL-412", "KL-417", "KL-418"):
+        return each
+    return replace(
+        each, severity="H", message=f"{each.message}; the other copies were not compared"
+    )
 
 
 def findings_of(audit: PartitionAudit) -> tuple[Finding, ...]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.batch_findings import BatchCheck
 from kafkalog_reader.audits.batch_stream import BatchStream
+from kafkalog_reader.audits.file_checks import FileChecks
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.index_findings import (
     OffsetIndexCheck,
@@ -16,13 +17,17 @@ from kafkalog_reader.audits.index_findings import (
     transaction_index_findings,
 )
 from kafkalog_reader.audits.segment_chain_findings import border_findings
+from kafkalog_reader.audits.segment_checks import segment_checks
+from kafkalog_reader.audits.segment_times import is_outside
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.batch_stream import ScanStop
     from kafkalog_reader.audits.replica import Replica
+    from kafkalog_reader.audits.segment_checks import SegmentCheck
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.tables.batch_scan import BatchRun
     from kafkalog_reader.tables.table import Progress
@@ -37,11 +42,18 @@ class WatchedStream(BatchStream):
     """
 
     def __init__(
-        self, replica: Replica, *, window_size: int = 8 << 20, progress: Progress = no_progress
+        self,
+        replica: Replica,
+        checks: FileChecks = FileChecks(),  # noqa: B008  frozen
+        *,
+        window_size: int = 8 << 20,
+        progress: Progress = no_progress,
     ) -> None:
         self.found: list[Finding] = []
         self.has_old_magic = self.has_new_magic = False
         self._replica = replica
+        self._checks = checks
+        self._of_segment: tuple[SegmentCheck, ...] = ()
         self._before: BatchCheck | None = None
         self._check: BatchCheck | None = None
         self._offset_index: OffsetIndexCheck | None = None
@@ -51,10 +63,22 @@ class WatchedStream(BatchStream):
             replica.directory, replica.log_start_offset, window_size=window_size, progress=progress
         )
 
+    def _passes_by(self, segment: SegmentFiles) -> bool:
+        outside = is_outside(
+            segment,
+            self._checks.from_timestamp,
+            self._checks.to_timestamp,
+            follow_links=self._follow_links,
+        )
+        if outside:
+            self._before = None  # nothing is known of its border
+        return outside
+
     def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
         self._stops_seen = first_stop = len(self.stops)
         is_hot = next_base is None and not self._replica.directory.log_directory.clean_shutdown
         check = self._check = BatchCheck(self._replica, segment)
+        self._of_segment = segment_checks(self._replica, segment, self._checks)
         self._offset_index = self._time_index = None
         try:
             self._offset_index = OffsetIndexCheck(self._replica, segment, is_hot=is_hot)
@@ -64,6 +88,11 @@ class WatchedStream(BatchStream):
             self.found.append(unreadable(self._replica, error))
         yield from super()._load_segment(segment, next_base)
         self.found += check.findings()
+        for of_segment in self._of_segment:
+            self.found += of_segment.findings()
+        self.found += search_findings(
+            self._replica, segment, self.stops[first_stop:], self.unsearched
+        )
         self.has_old_magic |= check.has_old_magic
         self.has_new_magic |= check.has_new_magic
         self._conclude_indexes(segment, check, first_stop)
@@ -77,6 +106,8 @@ class WatchedStream(BatchStream):
             self._stops_seen = len(self.stops)
             self._check.break_chain()
         self._check.look(run)
+        for of_segment in self._of_segment:
+            of_segment.look(run)
         if self._offset_index is not None:
             self._offset_index.look(run)
         if self._time_index is not None:
@@ -115,6 +146,31 @@ class WatchedStream(BatchStream):
 
 def unreadable(replica: Replica, error: LocatedError) -> Finding:
     """KL-004 for a file that could not be read."""
+def search_findings(
+    replica: Replica, segment: SegmentFiles, stops: Sequence[ScanStop], unsearched: int
+) -> Iterator[Finding]:
+    """Yield KL-005 where a cap on work left places of a segment unjudged.
+
+    Args:
+        replica: whose.
+        segment: the segment.
+        stops: damage in it.
+        unsearched: damaged batches of it that were not searched for sound ones inside of them.
+    """
+    limited = [stop for stop in stops if stop.given_up]
+    count = sum(stop.given_up for stop in limited) + unsearched
+    if count:
+        file = replica.segment_file(segment)
+        yield finding(
+            "KL-005",
+            f"{file}: {count:,} places were not searched to their end: sound batches may be there",
+            directory=replica.directory,
+            file=file,
+            position=limited[0].where.position if limited else None,
+            evidence={"places": count},
+        )
+
+
     return finding(
         "KL-004",
         f"{error.where}: {error.problem}",

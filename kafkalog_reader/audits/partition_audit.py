@@ -13,6 +13,7 @@ from kafkalog_reader.audits.candidates import Candidate, Election, elections
 from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
 from kafkalog_reader.audits.comparison import compare
 from kafkalog_reader.audits.difference import Comparison, DifferenceKind
+from kafkalog_reader.audits.file_checks import FileChecks
 from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
 from kafkalog_reader.audits.log_watch import WatchedStream
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
@@ -68,9 +69,9 @@ class PartitionAudit:
         recoveries: what the next start does to each replica, or why that cannot be said; empty
             where the verdict is undecidable, and of the metadata log.
         rules: by which followers may truncate; elections follow the first.
-    """
         membership: as the cluster metadata says; None where none was supplied.
         retries: of each replica, which batches were stored again.
+    """
 
     cluster_id: str | None
     topic: str | None
@@ -87,8 +88,8 @@ class PartitionAudit:
     checked: tuple[Checked, ...] = ()
     recoveries: tuple[Recovery | LocatedError, ...] = ()
     rules: tuple[TruncationRule, ...] = (TruncationRule.CURRENT,)
-    retries: tuple[RetryWatch, ...] = ()
     membership: PartitionMembership | None = None
+    retries: tuple[RetryWatch, ...] = ()
 
     @property
     def is_metadata(self) -> bool:
@@ -126,6 +127,7 @@ def audit_partition(
     progress: Progress = no_progress,
     *,
     check_files: bool = False,
+    checks: FileChecks = FileChecks(),  # noqa: B008  frozen
     topics: ClusterTopics | None = None,
     membership: PartitionMembership | None = None,
     rule: TruncationRule | None = None,
@@ -138,6 +140,7 @@ def audit_partition(
         directories: of the replicas.
         progress: told the bytes that were read.
         check_files: hold headers, indexes and checkpoints of each replica against each other too.
+        checks: how far that goes.
         topics: of the cluster, as far as its metadata log was supplied.
         membership: of this partition, as that log says.
         rule: how followers truncate; None: as the files tell, or all rules that may hold.
@@ -146,7 +149,7 @@ def audit_partition(
     size = max(_SMALLEST_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
     streams: list[BatchStream]
     watched = [
-        WatchedStream(replica, window_size=size, progress=progress)
+        WatchedStream(replica, checks, window_size=size, progress=progress)
         for replica in replicas
         if check_files
     ]
@@ -202,10 +205,10 @@ def audit_partition(
         elections=held,
         recoveries=recoveries,
         rules=rules,
+        membership=membership,
         verdict=verdict,
         reason=reason,
         retries=tuple(stream.retries for stream in streams),
-        membership=membership,
         checked=tuple(
             check_replica(replica, stream)
             for replica, stream in zip(replicas, watched, strict=False)
@@ -249,10 +252,10 @@ def _history(replica: Replica, stream: BatchStream) -> History:
             {piece.leader_epoch for piece in data.pieces}
             | {entry.leader_epoch for entry in entries}
         ),
+        data=data,
     )
 
 
-        data=data,
 def _scan(stream: BatchStream) -> Scan:
     return Scan(
         stops=tuple(stream.stops),
@@ -286,9 +289,6 @@ def _reason(
     return ""
 
 
-def _is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:
-    if membership is None or broker_id is None:
-        return None
 def in_sync(
     replicas: Sequence[Replica], membership: PartitionMembership | None
 ) -> tuple[int, ...] | None:
@@ -306,6 +306,9 @@ def in_sync(
     return tuple(index_of[broker_id] for broker_id in membership.isr)
 
 
+def _is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:
+    if membership is None or broker_id is None:
+        return None
     return membership.may_lead_cleanly(broker_id)
 
 

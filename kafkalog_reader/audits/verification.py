@@ -6,8 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from kafkalog_reader.audits.directory_findings import directory_findings
-from kafkalog_reader.audits.findings import RootUnit, finding_row, findings_of
-from kafkalog_reader.audits.partition_audit import audit_partition
+from kafkalog_reader.audits.findings import (
+    FIRST_OF_SEVERAL,
+    RootUnit,
+    audited,
+    finding_row,
+)
+from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -31,7 +36,11 @@ class Verification:
     size_in_bytes: int = 0
 
 
-def verify(unit: Unit, progress: Progress = no_progress) -> Verification:
+def verify(
+    unit: Unit,
+    request: ReadRequest = ReadRequest(),  # noqa: B008  frozen
+    progress: Progress = no_progress,
+) -> Verification:
     """Look at one unit of the table ``findings``; only what is wrong with single copies.
 
     How copies stand to each other, and who may lead, is what ``replica-diff`` says.
@@ -39,11 +48,15 @@ def verify(unit: Unit, progress: Progress = no_progress) -> Verification:
     if isinstance(unit, RootUnit):
         of_root = sorted(directory_findings(unit.root), key=lambda each: each.order)
         return Verification(findings=tuple((each, finding_row(None, each)) for each in of_root))
-    audit = audit_partition(cast("PartitionUnit", unit).directories, progress, check_files=True)
-    found = [each for each in findings_of(audit) if each.code < "KL-5"]
+    findings: list[tuple[Finding, dict[str, Any]]] = []
+    replicas = batches = size = 0
+    for audit, found in audited(cast("PartitionUnit", unit), request, progress):
+        findings += [
+            (each, finding_row(audit, each)) for each in found if each.code < FIRST_OF_SEVERAL
+        ]
+        replicas += len(audit.replicas)
+        batches += sum(scan.batches for scan in audit.scans)
+        size += sum(scan.size_in_bytes for scan in audit.scans)
     return Verification(
-        findings=tuple((each, finding_row(audit, each)) for each in found),
-        replicas=len(audit.replicas),
-        batches=sum(scan.batches for scan in audit.scans),
-        size_in_bytes=sum(scan.size_in_bytes for scan in audit.scans),
+        findings=tuple(findings), replicas=replicas, batches=batches, size_in_bytes=size
     )

@@ -99,6 +99,38 @@ def selection_options(command: Any) -> Any:  # noqa: ANN401  what click decorate
     return click.option("--topic", multiple=True, help="Only this topic; repeatable.")(command)
 
 
+def time_range_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
+    """``--from-time`` and ``--to-time``, as text."""
+    command = click.option("--to-time", metavar="TIME", help="The first time not wanted any more.")(
+        command
+    )
+    return click.option(
+        "--from-time",
+        metavar="TIME",
+        help="The first time wanted: 2026-11-21T06:00:00Z, 2026-11-21, or milliseconds; UTC.",
+    )(command)
+
+
+def deep_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
+    """The option ``--deep``; None where it is not given."""
+    return click.option(
+        "--deep",
+        is_flag=True,
+        default=None,
+        help="Findings: decompress and decode every record too.",
+    )(command)
+
+
+def max_batch_bytes_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
+    """The option ``--max-batch-bytes``."""
+    return click.option(
+        "--max-batch-bytes",
+        metavar="BYTES",
+        type=Size(),
+        help="What one batch may decompress to.  [default: 512m, above 16m 1000 times its size]",
+    )(command)
+
+
 def selected(topic: tuple[str, ...], partition: tuple[int, ...]) -> dict[str, Any]:
     """The two options above as keyword options of ``registry.request``."""
     return {"topic": topic or None, "partition": partition or None}

@@ -8,6 +8,7 @@ import click
 
 from kafkalog_reader.cli.options import (
     follow_links_option,
+    max_rate_option,
     paths_argument,
     selected,
     selection_options,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     help="Which copies: best, broker:N, or all (Parquet only).",
 )
 @follow_links_option
+@max_rate_option
 @verbose_option()
 def salvage_command(
     paths: tuple[str, ...], output: str, as_segments: bool, topic_ids: tuple[str, ...],

@@ -13,12 +13,14 @@ from kafkalog_reader.cli.options import (
     REPLICAS,
     Columns,
     Offset,
-    Size,
+    deep_option,
     follow_links_option,
+    max_batch_bytes_option,
     max_rate_option,
     paths_argument,
     selected,
     selection_options,
+    time_range_options,
 )
 from kafkalog_reader.cli.output import FORMATS
 from kafkalog_reader.cli.printable import plural
@@ -70,12 +72,7 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
 @selection_options
 @click.option("--from-offset", type=Offset(), help="The first offset wanted.")
 @click.option("--to-offset", type=Offset(), help="The first offset not wanted any more.")
-@click.option(
-    "--from-time",
-    metavar="TIME",
-    help="The first time wanted: 2026-11-21T06:00:00Z, 2026-11-21, or milliseconds; UTC.",
-)
-@click.option("--to-time", metavar="TIME", help="The first time not wanted any more.")
+@time_range_options
 @click.option("--limit", metavar="N", type=click.IntRange(0), help="Stop after so many rows.")
 @click.option(
     "--render",
@@ -88,12 +85,8 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
     help="At damage: FAILFAST stops, PERMISSIVE leaves it out and warns, DROPMALFORMED says "
     "nothing.  [default: FAILFAST]",
 )
-@click.option(
-    "--max-batch-bytes",
-    metavar="BYTES",
-    type=Size(),
-    help="What one batch may decompress to.  [default: 512m, above 16m 1000 times its size]",
-)
+@max_batch_bytes_option
+@deep_option
 @click.option("--replica", metavar="REPLICA", help=f"Which copies: {REPLICAS}.  [default: all]")
 @follow_links_option
 @max_rate_option

@@ -10,10 +10,14 @@ import click
 
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.options import (
+    deep_option,
     follow_links_option,
+    max_batch_bytes_option,
+    max_rate_option,
     paths_argument,
     selected,
     selection_options,
+    time_range_options,
 )
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_option
 
@@ -30,6 +34,9 @@ _NOT_READ = frozenset({"KL-004", "KL-006"})
 @click.command("verify", no_args_is_help=True)
 @paths_argument
 @selection_options
+@time_range_options
+@deep_option
+@max_batch_bytes_option
 @click.option(
     "--format",
     "output_format",
@@ -48,33 +55,34 @@ _NOT_READ = frozenset({"KL-004", "KL-006"})
 )
 @fail_on_option()
 @follow_links_option
+@max_rate_option
 @verbose_option("Information and consequences too; the traceback of an error.", expose_value=True)
 def verify_command(
     paths: tuple[str, ...], topic: tuple[str, ...], partition: tuple[int, ...],
     output_format: str, threads: int, fail_on: str, follow_links: bool, verbose: bool,
+    **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Check every checksum, header, index, checkpoint and snapshot against each other.
 
     \b
     Example:
       kafkalog verify /mnt/b2/kafka-logs --topic orders --threads 2
+      kafkalog verify /mnt/b2/kafka-logs --deep --from-time 2026-11-20 --max-rate 50MB
 
-    Every byte of every log is read once; nothing is written. A copy of a running broker is no
-    worse than one of a stopped broker: what only its open end could explain is said to be possible.
+    Every byte of every log is read once; nothing is written. --deep decodes every record, too. With
+    a range of time only segments that may hold it are read, and the last one; each copy is looked
+    at by itself then. What only the open end of a running broker's log could explain is said to be
+    possible.
 
     The exit status is 0 when nothing as bad as --fail-on was found, 1 when something was, 2 when
     files could not be read.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader import registry
     from kafkalog_reader.cli.verify_report import Report
     from kafkalog_reader.errors import UsageError
     from kafkalog_reader.io.discovery import discover
-    from kafkalog_reader.tables.request import ReadRequest
 
-    chosen = selected(topic, partition)
-    request = ReadRequest(
-        topics=frozenset(topic) if chosen["topic"] else None,
-        partitions=frozenset(partition) if chosen["partition"] else None,
-    )
+    request = registry.request(registry.table("findings"), **selected(topic, partition), **options)
     evidence = discover(paths, follow_links=follow_links)
     report = Report(started=time.monotonic(), verbose=verbose)
     try:
@@ -107,10 +115,10 @@ def _checked(
         results: Iterable[Verification]
         if threads == 1:
             for unit in units:
-                yield report.add(verify(unit, progress))
+                yield report.add(verify(unit, request, progress))
             return
         with ThreadPoolExecutor(threads) as pool:
-            results = pool.map(lambda unit: verify(unit, progress), units)
+            results = pool.map(lambda unit: verify(unit, request, progress), units)
             for verification in results:
                 yield report.add(verification)
 

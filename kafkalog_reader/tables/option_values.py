@@ -141,6 +141,7 @@ _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "replica": lambda name, value: parse_replica(_text(name, value), name),
     "include_control_records": _flag,
     "log_range_only": _flag,
+    "deep": _flag,
     "max_partition_bytes": _positive,
     "max_batch_bytes": _positive,
 }

@@ -48,6 +48,7 @@ class ReadRequest:
         max_partition_bytes: how large a unit of work may grow, in bytes of log.
         max_batch_bytes: how much one batch may decompress to; None is what ``Limits`` says.
         limit: stop after so many rows.
+        deep: findings look into payloads too.
     """
 
     columns: tuple[str, ...] | None = None
@@ -72,6 +73,7 @@ class ReadRequest:
     max_partition_bytes: int = 128 * 1024 * 1024
     max_batch_bytes: int | None = None
     limit: int | None = None
+    deep: bool = False
 
     def selects(self, topic: str | None, partition: int | None) -> bool:
         """Whether a topic partition is asked for; unknown names pass only an open question."""

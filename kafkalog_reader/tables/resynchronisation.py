@@ -222,6 +222,11 @@ class ResynchronisedScan:
             self._settled = max(self._settled, region.stop)
             position = region.stop
 
+    @property
+    def given_up(self) -> int:
+        """Damaged batches since the last region that were not searched: a cap on work."""
+        return self._finder.given_up
+
     def _scan_from(self, position: int) -> SegmentScan:
         return SegmentScan(
             self._segment.path("log"),

@@ -1,0 +1,73 @@
+"""How many records a batch really holds, whatever its header says: a walk over their lengths."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import (
+    CorruptRecordError,
+    LimitReachedError,
+    LogPosition,
+    UnsupportedFormatError,
+)
+from kafkalog_reader.format.record import parse_records
+from kafkalog_reader.format.record_batch import batch_payload
+from kafkalog_reader.format.record_batch_header import parse_record_batch_header
+
+if TYPE_CHECKING:
+    from kafkalog_reader.tables.batch_scan import BatchRun
+
+_LARGEST: Final = 16 << 20
+"""Bytes of records that are walked over."""
+_LONGEST_VARINT: Final = 5
+_NEWEST_MAGIC: Final = 2
+
+
+def count_whole_records(run: BatchRun, row: int) -> int | None:
+    """Count the records of one batch of magic 2, while its window is valid.
+
+    Returns:
+        how many records fill the payload exactly, each of them sound; None where none do.
+    """
+    if int(run.magic[row]) != _NEWEST_MAGIC:
+        return None
+    start = int(run.position[row]) - run.window_position
+    size = int(run.size_in_bytes[row])
+    if size > _LARGEST:
+        return None
+    where = LogPosition("batch", int(run.position[row]))
+    content = bytes(run.buffer[start : start + size])
+    try:
+        payload = batch_payload(content, parse_record_batch_header(content, where), where)
+        if len(payload) > _LARGEST:
+            return None
+        count = _lengths(payload)
+        if count is not None:
+            parse_records(payload, count, where, is_compressed=True)
+    except (CorruptRecordError, LimitReachedError, UnsupportedFormatError):
+        return None
+    return count
+
+
+def _lengths(payload: bytes) -> int | None:
+    """How many lengths lead from the start exactly to the end."""
+    count = position = 0
+    while position < len(payload):
+        number = shift = 0
+        for _ in range(_LONGEST_VARINT):
+            if position == len(payload):
+                return None
+            byte = payload[position]
+            position += 1
+            number |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        else:
+            return None
+        length = (number >> 1) ^ -(number & 1)
+        if not 0 < length <= len(payload) - position:
+            return None
+        position += length
+        count += 1
+    return count
