@@ -34,6 +34,7 @@ TABLES: Final[dict[str, str]] = {
     "checkpoints": "kafkalog_reader.tables.checkpoints:CheckpointsTable",
     "findings": "kafkalog_reader.audits.findings:FindingsTable",
     "recoveries": "kafkalog_reader.audits.recoveries:RecoveriesTable",
+    "divergence": "kafkalog_reader.audits.divergence:DivergenceTable",
     "elections": "kafkalog_reader.audits.elections:ElectionsTable",
 }
 

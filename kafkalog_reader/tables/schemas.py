@@ -285,7 +285,39 @@ RECOVERIES: Final = (
     Column("reason", pa.string(), "why, with file, position and offset; null: nothing special"),
 )
 
-# --- elections
+# --- divergence, elections
+
+DIVERGENCE: Final = (
+    Column("clusterId", pa.string(), "cluster.id of meta.properties"),
+    Column("topic", pa.string(), "topic"),
+    Column("partition", pa.int32(), "partition"),
+    Column("firstOffset", pa.int64(), "of the range"),
+    Column("nextOffset", pa.int64(), "one past its last offset"),
+    Column(
+        "kind",
+        pa.string(),
+        "equal on all; ahead, expired, superseded or fork: on some; alone: one copy supplied; "
+        "cleaned, damaged, hidden, uncovered, missing or conflict: a difference inside of such a "
+        "range; notCompared",
+    ),
+    Column("brokers", pa.list_(pa.int32()), "node ids of the replicas that hold it"),
+    Column("replicas", pa.list_(pa.string()), "their names"),
+    Column("absentBrokers", pa.list_(pa.int32()), "node ids of those that do not"),
+    Column("damagedBrokers", pa.list_(pa.int32()), "node ids of those whose CRC is wrong there"),
+    Column("leaderEpochs", pa.list_(pa.int32()), "of its batches"),
+    Column("batches", pa.int64(), "in the range"),
+    Column("records", pa.int64(), "of clients"),
+    Column("controlRecords", pa.int64(), "markers; null of a difference"),
+    Column("sizeInBytes", pa.int64(), "of the batches; null of a difference", "bytes"),
+    Column("committedRecords", pa.int64(), "known to be committed"),
+    Column("possiblyCommittedRecords", pa.int64(), "perhaps committed"),
+    Column(
+        "recordsCommittedOnlyIfUnclean",
+        pa.int64(),
+        "committed only if an election was unclean",
+    ),
+    Column("detail", pa.string(), "who holds the same, | between; or why it was not compared"),
+)
 
 ELECTIONS: Final = (
     Column("clusterId", pa.string(), "cluster.id of meta.properties"),
