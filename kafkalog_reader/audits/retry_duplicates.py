@@ -38,8 +38,8 @@ _MESSAGE_KEY_AT: Final = 26
 """In a message of magic 1: behind its timestamp."""
 _SIZE_BITS: Final = 31
 """Of a fingerprint; above them lie the 32 of a CRC."""
-_SLOTS: Final = 1 << 18
-"""Some times as many as batches are in a window: sorting is for those that share one."""
+_SLOTS_A_BATCH: Final = 4
+"""Most batches have a slot of their own; sorting is for those that share one."""
 _DOMINANT: Final = 0.9
 """Share of the repeated contents that a multiplicity needs to say something of the producer."""
 _MAGIC_WITH_TIMESTAMPS: Final = 1
@@ -102,8 +102,8 @@ class RetryWatch:
         self._last_seen = both.since(self._ordinal - NEAR)
 
     def _take(self, rows: _Recent, first_new: int) -> None:
-        slots = (rows.fingerprint >> _SIZE_BITS) & _SLOTS - 1
-        shared = np.flatnonzero(np.bincount(slots, minlength=_SLOTS)[slots] > 1)
+        slots = (rows.fingerprint >> _SIZE_BITS) % (_SLOTS_A_BATCH * len(rows.fingerprint))
+        shared = np.flatnonzero(np.bincount(slots)[slots] > 1)
         order = shared[np.argsort(rows.fingerprint[shared], kind="stable")]
         ordered, counts = rows.fingerprint[order], rows.records[order]
         again = np.flatnonzero((ordered[1:] == ordered[:-1]) & (counts[1:] == counts[:-1]))
