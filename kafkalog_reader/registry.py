@@ -55,6 +55,7 @@ OPTIONS: Final[dict[str, str]] = {
     "max_batch_bytes": "max_batch_bytes",
     "limit": "limit",
     "deep": "deep",
+    "rule": "rule",
 }
 EVERY_TABLE: Final = frozenset({"topic", "partition", "broker", "mode", "limit"})
 ONE_READER: Final = 1 << 31
@@ -86,7 +87,8 @@ def request(table: Table, columns: Iterable[str] | None = None, **options: Any) 
         options: ``topic`` and ``partition`` and ``broker`` (one or several), ``from_offset``,
             ``to_offset`` (exclusive), ``from_time``, ``to_time`` (exclusive; datetime, ISO 8601
             text or milliseconds), ``limit``, ``mode``, ``replica``, ``include_control_records``,
-            ``log_range_only``, ``max_partition_bytes``, ``max_batch_bytes``, ``deep``.
+            ``log_range_only``, ``max_partition_bytes``, ``max_batch_bytes``, ``deep``,
+            ``rule``.
 
     Raises:
         UsageError: an unknown option, column or value.

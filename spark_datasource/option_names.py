@@ -26,6 +26,7 @@ SOME_TABLES: Final = {
     "includeControlRecords": "include_control_records",
     "maxBatchBytes": "max_batch_bytes",
     "deep": "deep",
+    "rule": "rule",
 }
 RECORDS_ONLY: Final = "includeHeaders"
 KNOWN: Final = (*EVERY_TABLE, *SOME_TABLES, RECORDS_ONLY)

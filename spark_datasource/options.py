@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import UsageError
-from kafkalog_reader.tables.option_values import parse_mode, parse_replica
+from kafkalog_reader.tables.option_values import parse_mode, parse_replica, parse_rule
 from kafkalog_reader.tables.request import Mode, ReadRequest
 from spark_datasource.option_names import canonical, check_applicable
 from spark_datasource.paths import parse_paths
@@ -96,6 +96,7 @@ def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
         max_partition_bytes=_size(given, "maxPartitionBytes", ReadRequest().max_partition_bytes),
         max_batch_bytes=_size(given, "maxBatchBytes", 0) or None,
         deep=_flag(given, "deep"),
+        rule=parse_rule(given["rule"]) if "rule" in given else None,
     )
 
 

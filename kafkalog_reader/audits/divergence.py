@@ -8,6 +8,7 @@ from kafkalog_reader.audits.difference import DifferenceKind
 from kafkalog_reader.audits.election_loss import committed_records
 from kafkalog_reader.audits.partition_audit import audit_partition
 from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
+from kafkalog_reader.audits.truncation_rule import rule_named
 from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import DIVERGENCE
@@ -48,6 +49,7 @@ class DivergenceTable(Table):
 
     name: ClassVar[str] = "divergence"
     doc: ClassVar[str] = "one row a range of offsets: which replicas hold the same, and why not"
+    options: ClassVar[frozenset[str]] = frozenset({"rule"})
     columns: ClassVar[tuple[Column, ...]] = DIVERGENCE
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
@@ -65,6 +67,7 @@ class DivergenceTable(Table):
             progress,
             topics=partition.topics,
             membership=partition.membership,
+            rule=rule_named(request.rule),
         )
         rows = divergence_rows(audit)
         yield build_rows(
@@ -96,8 +99,8 @@ def _classified(audit: PartitionAudit, root: Branch) -> Iterator[tuple[Branch, s
     assert audit.comparison is not None
     overlaps = any(
         other is not root
-        and other.first_offset < root.next_offset
-        and root.first_offset < other.next_offset
+        and other.first_offset < root.tree_next_offset
+        and root.first_offset < other.tree_next_offset
         for other in audit.comparison.roots
     )
     waiting = [(root, overlaps)]

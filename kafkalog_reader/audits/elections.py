@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from kafkalog_reader.audits.partition_audit import audit_partition
 from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
+from kafkalog_reader.audits.truncation_rule import rule_named
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import ELECTIONS
@@ -29,6 +30,7 @@ class ElectionsTable(Table):
 
     name: ClassVar[str] = "elections"
     doc: ClassVar[str] = "one row a candidate leader and follower: what is cut, what is lost"
+    options: ClassVar[frozenset[str]] = frozenset({"rule"})
     columns: ClassVar[tuple[Column, ...]] = ELECTIONS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
@@ -46,6 +48,7 @@ class ElectionsTable(Table):
             progress,
             topics=partition.topics,
             membership=partition.membership,
+            rule=rule_named(request.rule),
         )
         rows = election_rows(audit)
         yield build_rows(

@@ -51,6 +51,11 @@ class TruncationRule(Enum):
         return _RULES[self]
 
 
+def rule_named(name: str | None) -> TruncationRule | None:
+    """The rule of an option; None where none was given."""
+    return None if name is None else TruncationRule(name)
+
+
 def possible_rules(
     replicas: Sequence[Replica], histories: Sequence[History]
 ) -> tuple[TruncationRule, ...]:

@@ -13,6 +13,7 @@ Decorator = Callable[[Any], Any]
 _SIZE: Final = re.compile(r"([0-9]{1,15})\s*([kmg]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
 _SHIFTS: Final = {"": 0, "k": 10, "m": 20, "g": 30}
 
+RULES: Final = "current, several-rounds, one-round or high-watermark"
 REPLICAS: Final = "best, all or broker:N"
 
 
@@ -118,6 +119,16 @@ def deep_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
         is_flag=True,
         default=None,
         help="Findings: decompress and decode every record too.",
+    )(command)
+
+
+def rule_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
+    """The option ``--rule``; None where it is not given."""
+    return click.option(
+        "--rule",
+        metavar="RULE",
+        help=f"Elections: how followers truncate: {RULES} (Kafka 2.7 and later, 2.0 to 2.6, 0.11 to "
+        "1.1, and before).  [default: as the files tell]",
     )(command)
 
 

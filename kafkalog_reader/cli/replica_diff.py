@@ -13,6 +13,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
+    rule_option,
     selected,
     selection_options,
 )
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 _NOT_READ = frozenset({"KL-004", "KL-006"})
-RULES = ("current", "several-rounds", "one-round", "high-watermark")
 _ONE_COPY = "KL-520"
 
 
@@ -49,12 +49,7 @@ _ONE_COPY = "KL-520"
     show_default=True,
     help="json is one object a partition, with everything.",
 )
-@click.option(
-    "--rule",
-    type=click.Choice(RULES),
-    help="How followers truncate: Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, or before. By "
-    "default what the files tell, or every rule that may hold.",
-)
+@rule_option
 @fail_on_option()
 @follow_links_option
 @max_rate_option
@@ -77,9 +72,10 @@ def replica_diff(
     when something was, 2 when files could not be read or the question not be answered.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.audits.findings import findings_of
-    from kafkalog_reader.audits.truncation_rule import TruncationRule
+    from kafkalog_reader.audits.truncation_rule import rule_named
     from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.tables.option_values import parse_rule
     from kafkalog_reader.tables.request import ReadRequest
 
     chosen = selected(topic, partition)
@@ -97,7 +93,7 @@ def replica_diff(
             evidence,
             request,
             fleet,
-            rule=None if rule is None else TruncationRule(rule),
+            rule=rule_named(None if rule is None else parse_rule(rule)),
             rows_on_stdout=verbose or is_json,
         )
         for audit in audits:

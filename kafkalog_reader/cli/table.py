@@ -18,6 +18,7 @@ from kafkalog_reader.cli.options import (
     max_batch_bytes_option,
     max_rate_option,
     paths_argument,
+    rule_option,
     selected,
     selection_options,
     time_range_options,
@@ -87,6 +88,7 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
 )
 @max_batch_bytes_option
 @deep_option
+@rule_option
 @click.option("--replica", metavar="REPLICA", help=f"Which copies: {REPLICAS}.  [default: all]")
 @follow_links_option
 @max_rate_option

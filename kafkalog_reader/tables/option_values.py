@@ -10,7 +10,7 @@ from typing import Any, Final, SupportsIndex
 
 from kafkalog_reader.errors import OptionError
 from kafkalog_reader.tables.names import nearest
-from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.tables.request import TRUNCATION_RULES, Mode
 
 REPLICA: Final = re.compile(r"all|best|broker:(0|[1-9][0-9]{0,9})")
 
@@ -49,6 +49,19 @@ def parse_replica(value: str, option: str = "replica") -> str:
     if REPLICA.fullmatch(replica) is None:
         raise OptionError(option, f"{value!r} is none of all, best, broker:N")
     return replica
+
+
+def parse_rule(value: str, option: str = "rule") -> str:
+    """The truncation rule of that name.
+
+    Raises:
+        OptionError: there is none.
+    """
+    rule = value.strip().lower()
+    if rule not in TRUNCATION_RULES:
+        hint = nearest(rule, TRUNCATION_RULES)
+        raise OptionError(option, f"{value!r} is none of {', '.join(TRUNCATION_RULES)}{hint}")
+    return rule
 
 
 def timestamp_ms(value: datetime | str | int, option: str = "time") -> int:
@@ -139,6 +152,7 @@ _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
         value if isinstance(value, Mode) else _text(name, value), name
     ),
     "replica": lambda name, value: parse_replica(_text(name, value), name),
+    "rule": lambda name, value: parse_rule(_text(name, value), name),
     "include_control_records": _flag,
     "log_range_only": _flag,
     "deep": _flag,

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -24,6 +24,10 @@ class Mode(Enum):
 
 
 TopicPartition = tuple[str, int]
+
+
+TRUNCATION_RULES: Final = ("current", "several-rounds", "one-round", "high-watermark")
+"""Of Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, and before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +53,7 @@ class ReadRequest:
         max_batch_bytes: how much one batch may decompress to; None is what ``Limits`` says.
         limit: stop after so many rows.
         deep: findings look into payloads too.
+        rule: how followers truncate, one of ``TRUNCATION_RULES``; None: as the files tell.
     """
 
     columns: tuple[str, ...] | None = None
@@ -74,6 +79,7 @@ class ReadRequest:
     max_batch_bytes: int | None = None
     limit: int | None = None
     deep: bool = False
+    rule: str | None = None
 
     def selects(self, topic: str | None, partition: int | None) -> bool:
         """Whether a topic partition is asked for; unknown names pass only an open question."""

@@ -11,6 +11,7 @@ import pytest
 import kafkalog_reader
 from fixtures.builder import Replica, cluster, replica
 from fixtures.builder.log_directory import CLUSTER_ID, log_directory
+from kafkalog_reader.errors import UsageError
 
 CAPTURES = Path(__file__).parent.parent.parent / "fixtures" / "captures"
 AB = "a@0/e0 b@1/e0"
@@ -122,3 +123,20 @@ def test_rules_that_disagree_are_named(tmp_path: Path) -> None:
     assert (row["rule"], row["truncationOffset"]) == ("current", 0)
     # KIP-101 answers an epoch older than all with undefined: the follower keeps its watermark.
     assert row["otherRules"] == [{"rule": "one-round", "truncationOffset": 1}]
+
+
+def test_a_rule_can_be_given(tmp_path: Path) -> None:
+    longer = replica("0-4/e0 5-8/e0", epochs="0:0", high_watermark=6)
+    cluster(tmp_path, {0: longer, 1: replica("0-4/e0 5-7/e0", epochs="0:0", high_watermark=5)})
+    rows = {
+        rule: next(
+            r for r in rows_of(tmp_path, "elections", rule=rule) if r["candidateBrokerId"] == 1
+        )
+        for rule in ("current", "high-watermark")
+    }
+    assert {rule: row["truncationOffset"] for rule, row in rows.items()} == {
+        "current": 8,
+        "high-watermark": 6,
+    }
+    with pytest.raises(UsageError, match="one-round"):
+        rows_of(tmp_path, "elections", rule="one-rund")
