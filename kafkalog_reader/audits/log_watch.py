@@ -16,6 +16,7 @@ from kafkalog_reader.audits.index_findings import (
     TimeIndexCheck,
     transaction_index_findings,
 )
+from kafkalog_reader.audits.producer_findings import ProducerCheck
 from kafkalog_reader.audits.segment_chain_findings import border_findings
 from kafkalog_reader.audits.segment_checks import segment_checks
 from kafkalog_reader.audits.segment_times import is_outside
@@ -54,6 +55,7 @@ class WatchedStream(BatchStream):
         self._replica = replica
         self._checks = checks
         self._of_segment: tuple[SegmentCheck, ...] = ()
+        self._producers = ProducerCheck(replica)
         self._before: BatchCheck | None = None
         self._check: BatchCheck | None = None
         self._offset_index: OffsetIndexCheck | None = None
@@ -78,6 +80,7 @@ class WatchedStream(BatchStream):
         self._stops_seen = first_stop = len(self.stops)
         is_hot = next_base is None and not self._replica.directory.log_directory.clean_shutdown
         check = self._check = BatchCheck(self._replica, segment)
+        self._producers.begin_segment(segment.base_offset)
         self._of_segment = segment_checks(self._replica, segment, self._checks)
         self._offset_index = self._time_index = None
         try:
@@ -105,7 +108,9 @@ class WatchedStream(BatchStream):
         if len(self.stops) > self._stops_seen:
             self._stops_seen = len(self.stops)
             self._check.break_chain()
+            self._producers.lose_track()
         self._check.look(run)
+        self._producers.look(run)
         for of_segment in self._of_segment:
             of_segment.look(run)
         if self._offset_index is not None:
@@ -135,6 +140,8 @@ class WatchedStream(BatchStream):
     def findings(self) -> Iterator[Finding]:
         """Yield everything; the stream must be at its end."""
         yield from self.found
+        self._producers.conclude(self.next_offset)
+        yield from self._producers.found
         if self.has_old_magic and self.has_new_magic:
             yield finding(
                 "KL-117",
@@ -144,8 +151,6 @@ class WatchedStream(BatchStream):
             )
 
 
-def unreadable(replica: Replica, error: LocatedError) -> Finding:
-    """KL-004 for a file that could not be read."""
 def search_findings(
     replica: Replica, segment: SegmentFiles, stops: Sequence[ScanStop], unsearched: int
 ) -> Iterator[Finding]:
@@ -171,6 +176,8 @@ def search_findings(
         )
 
 
+def unreadable(replica: Replica, error: LocatedError) -> Finding:
+    """KL-004 for a file that could not be read."""
     return finding(
         "KL-004",
         f"{error.where}: {error.problem}",

@@ -1,0 +1,187 @@
+"""What the batches of a log make of its producers' state, replayed and held against snapshots.
+
+Only what a snapshot and the batches both speak of is compared: a broker forgets producers that were
+silent (T22), and retention and compaction take batches away (T05). Source: Kafka 4.0,
+ProducerStateManager, ProducerAppendInfo, ProducerStateEntry.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.tables.control_type import (
+    ABORT,
+    COMMIT,
+    CONTROL,
+    TRANSACTIONAL,
+    control_types,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
+    from kafkalog_reader.tables.batch_scan import BatchRun
+
+NONE: Final = -1
+_SEQUENCES: Final = 1 << 31
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProducerState:
+    """One producer, as the batches so far leave it; -1 is none.
+
+    Attributes:
+        marker_offset: of its last marker; brokers before 1.1 kept that as the last offset.
+        is_whole: whether its open transaction is known, and not only the batches since some offset.
+    """
+
+    producer_epoch: int
+    last_sequence: int = NONE
+    last_offset: int = NONE
+    offset_delta: int = 0
+    transaction_first_offset: int = NONE
+    marker_offset: int = NONE
+    is_whole: bool = True
+
+    @classmethod
+    def of(cls, entry: ProducerSnapshotEntry) -> ProducerState:
+        """As a snapshot has it."""
+        return cls(
+            producer_epoch=entry.producer_epoch,
+            last_sequence=entry.last_sequence,
+            last_offset=entry.last_offset,
+            offset_delta=entry.offset_delta,
+            transaction_first_offset=entry.current_transaction_first_offset,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """One producer of one snapshot, and what differs.
+
+    Attributes:
+        field: by its name in the table ``producers``.
+        stored, replayed: the values.
+    """
+
+    producer_id: int
+    field: str
+    stored: int
+    replayed: int
+
+    @property
+    def is_grave(self) -> bool:
+        """Whether it changes which batches are accepted, or what a read_committed consumer sees."""
+        return self.field in ("lastSequence", "currentTransactionFirstOffset")
+
+
+class ProducerReplay:
+    """The producers of a log while its batches go by.
+
+    ``is_complete``: the log was followed from its first record or from a snapshot on, so that a
+    producer that it does not know has written nothing.
+    """
+
+    def __init__(self) -> None:
+        self._states: dict[int, ProducerState] = {}
+        self.is_complete = False
+
+    def begin(self, entries: Iterable[ProducerSnapshotEntry], *, is_complete: bool) -> None:
+        """Forget everything and go on from a snapshot, or from nothing."""
+        self._states = {entry.producer_id: ProducerState.of(entry) for entry in entries}
+        self.is_complete = is_complete
+
+    def apply(self, run: BatchRun, first: int, stop: int) -> None:
+        """Go over the batches ``first`` to ``stop`` of a run, while its window is valid."""
+        rows = np.flatnonzero(run.producer_id[first:stop] >= 0) + first
+        if not len(rows):
+            return
+        is_simple = (run.attributes[rows] & (TRANSACTIONAL | CONTROL)) == 0
+        if is_simple.all():
+            self._apply_last_of_each(run, rows)
+            return
+        self._apply_one_by_one(run, rows)
+
+    def disagreements(self, entries: Iterable[ProducerSnapshotEntry]) -> list[Disagreement]:
+        """What a snapshot says otherwise, of producers that both know, by producer id."""
+        found = []
+        for entry in sorted(entries, key=lambda each: each.producer_id):
+            replayed = self._states.get(entry.producer_id)
+            if replayed is not None:
+                found += _differences(entry.producer_id, ProducerState.of(entry), replayed)
+        return found
+
+    def _apply_last_of_each(self, run: BatchRun, rows: NDArray[np.intp]) -> None:
+        """Without transactions only the last batch of each producer leaves a trace."""
+        producers, last = np.unique(run.producer_id[rows][::-1], return_index=True)
+        for producer_id, index in zip(producers.tolist(), last.tolist(), strict=True):
+            self._apply_data(run, int(rows[len(rows) - 1 - index]), producer_id)
+
+    def _apply_one_by_one(self, run: BatchRun, rows: NDArray[np.intp]) -> None:
+        is_control = (run.attributes[rows] & CONTROL) != 0
+        types = dict(
+            zip(
+                rows[is_control].tolist(),
+                control_types(run, rows[is_control]).tolist(),
+                strict=True,
+            )
+        )
+        for row in rows.tolist():
+            producer_id = int(run.producer_id[row])
+            if row not in types:
+                self._apply_data(run, row, producer_id)
+            elif types[row] in (ABORT, COMMIT):
+                marker_offset = int(run.base_offset[row])
+                self._apply_marker(int(run.producer_epoch[row]), marker_offset, producer_id)
+
+    def _apply_data(self, run: BatchRun, row: int, producer_id: int) -> None:
+        known = self._states.get(producer_id)
+        base_offset, last_offset = int(run.base_offset[row]), int(run.last_offset[row])
+        first = NONE if known is None else known.transaction_first_offset
+        if run.attributes[row] & TRANSACTIONAL and first == NONE:
+            first = base_offset
+        base_sequence = int(run.base_sequence[row])
+        delta = int(run.last_offset_delta[row])
+        self._states[producer_id] = ProducerState(
+            producer_epoch=int(run.producer_epoch[row]),
+            last_sequence=(NONE if base_sequence < 0 else (base_sequence + delta) % _SEQUENCES),
+            last_offset=last_offset,
+            offset_delta=delta,
+            transaction_first_offset=first,
+            is_whole=self.is_complete if known is None else known.is_whole,
+        )
+
+    def _apply_marker(self, producer_epoch: int, marker_offset: int, producer_id: int) -> None:
+        known = self._states.get(producer_id)
+        if known is None or known.producer_epoch != producer_epoch:
+            known = ProducerState(producer_epoch=producer_epoch)
+        self._states[producer_id] = replace(
+            known, transaction_first_offset=NONE, marker_offset=marker_offset, is_whole=True
+        )
+
+
+def _differences(
+    producer_id: int, stored: ProducerState, replayed: ProducerState
+) -> list[Disagreement]:
+    fields = {
+        "producerEpoch": (stored.producer_epoch, replayed.producer_epoch),
+        "lastSequence": (stored.last_sequence, replayed.last_sequence),
+    }
+    if replayed.marker_offset == NONE or stored.last_offset != replayed.marker_offset:
+        fields["lastOffset"] = (stored.last_offset, replayed.last_offset)
+        fields["offsetDelta"] = (stored.offset_delta, replayed.offset_delta)
+    if replayed.is_whole:
+        fields["currentTransactionFirstOffset"] = (
+            stored.transaction_first_offset, replayed.transaction_first_offset
+        )  # fmt: skip
+    return [
+        Disagreement(producer_id, name, *values)
+        for name, values in fields.items()
+        if values[0] != values[1]
+    ]
