@@ -49,6 +49,11 @@ class Branch:
         """Every offset is a client's record: what a part holds follows from its bounds."""
         return self.records == self.next_offset - self.first_offset
 
+    @property
+    def tree_next_offset(self) -> int:
+        """One past the last offset of this branch and of all behind it."""
+        return max(branch.next_offset for branch in self.walk())
+
     def walk(self) -> Iterator[Branch]:
         """This branch and all behind it, nearest first."""
         waiting = [self]

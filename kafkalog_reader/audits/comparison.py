@@ -123,7 +123,7 @@ class _Comparer:
         if len(set(epochs.values())) == 1:
             return self._apart_without_epochs(members, present)
         declared = {self._declared[index].epoch_at(self._base(index)) for index in epochs}
-        if len(declared) == 1 and None not in declared:
+        if len(declared) == 1 and None not in declared and self._is_one_batch(present):
             return [tuple(members)]  # a header field that no checksum covers, not a history
         groups: dict[int, list[int]] = {}
         for index, leader_epoch in epochs.items():
@@ -133,6 +133,15 @@ class _Comparer:
                 leader_epoch = self._streams[index].leader_epoch
                 groups.get(leader_epoch, next(iter(groups.values()))).append(index)
         return sorted(tuple(sorted(group)) for group in groups.values())
+
+    def _is_one_batch(self, present: Sequence[int]) -> bool:
+        """Whether the lowest batch was the same once; an epoch checkpoint that says so may lie."""
+        return self._differing_kind(present, is_reframed=False) is not DifferenceKind.CONFLICT
+
+    def _differing_kind(self, present: Sequence[int], *, is_reframed: bool) -> DifferenceKind:
+        cleaned = any(self._may_be_cleaned(index, self._base(index)) for index in present)
+        streams = [self._streams[index] for index in present]
+        return differing_kind(streams, is_reframed=is_reframed, may_be_cleaned=cleaned)
 
     def _note_holes(
         self, apart: Sequence[tuple[int, ...]], present: Sequence[int], low: int
@@ -170,9 +179,7 @@ class _Comparer:
             contents.setdefault(bytes(stream.batch), []).append(index)
         if len(contents) == 1:
             return [tuple(members)]
-        cleaned = any(self._may_be_cleaned(index, self._base(index)) for index in present)
-        kind = differing_kind(streams, is_reframed=False, may_be_cleaned=cleaned)
-        if kind is not DifferenceKind.CONFLICT:
+        if self._is_one_batch(present):
             return [tuple(members)]
         next(iter(contents.values())).extend(index for index in members if index not in present)
         return sorted(tuple(sorted(group)) for group in contents.values())
@@ -262,8 +269,7 @@ class _Comparer:
         for index in present:
             contents.setdefault(bytes(self._streams[index].batch), []).append(index)
         if len(contents) > 1 or overlapped:
-            cleaned = any(self._may_be_cleaned(index, self._base(index)) for index in present)
-            kind = differing_kind(streams, is_reframed=bool(overlapped), may_be_cleaned=cleaned)
+            kind = self._differing_kind(present, is_reframed=bool(overlapped))
             self._differences.add(
                 Difference(
                     kind=kind,

@@ -100,6 +100,12 @@ def _two_starts(
         starts = (max(entry.start_offset, low), max(theirs[entry.leader_epoch], low))
         if starts[0] == starts[1] or min(starts) >= high:
             continue
+        later, its_entries = (
+            (right, other.epoch_entries) if starts[0] < starts[1] else (left, one.epoch_entries)
+        )
+        begins_with_it = (its_entries or (entry,))[0].leader_epoch == entry.leader_epoch
+        if begins_with_it and _is_blank(later.data, min(starts), max(starts)):
+            continue  # copied from a leader whose first batches were cleaned away
         data = (left, right)[starts.index(min(starts))].data
         if _is_blank(data, min(starts), max(starts)):
             continue  # cleaned away: a copy made later begins at the first batch that is left

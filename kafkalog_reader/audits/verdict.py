@@ -107,7 +107,7 @@ def shares_nothing(comparison: Comparison) -> bool:
     """Whether replicas overlap and yet begin with different batches."""
     roots = comparison.roots
     return any(
-        one.first_offset < other.next_offset and other.first_offset < one.next_offset
+        one.first_offset < other.tree_next_offset and other.first_offset < one.tree_next_offset
         for number, one in enumerate(roots)
         for other in roots[number + 1 :]
     )
