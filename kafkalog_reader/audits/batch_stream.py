@@ -84,6 +84,7 @@ class BatchPlace:
     records: int
     crc: int
     crc_computed: int
+    magic: int = 2
     intact_on: tuple[int, ...] = ()
     """Indexes of the replicas that hold the same batch with a valid checksum."""
 
@@ -172,6 +173,7 @@ class BatchStream:
             records=max(0, int(run.records_count[index])),
             crc=int(run.crc[index]),
             crc_computed=int(run.crc_computed[index]),
+            magic=int(run.magic[index]),
             intact_on=intact_on,
         )
 
@@ -220,7 +222,7 @@ class BatchStream:
             )
         self.retries.look(run)
         codecs = run.attributes & CODEC
-        for index in np.flatnonzero(codecs >= KNOWN_CODECS):
+        for index in np.flatnonzero((codecs >= KNOWN_CODECS) & run.crc_valid):
             if len(self.unknown_codecs) == EXAMPLES:
                 break
             where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.batch_stream import EXAMPLES
 from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.partition_audit import joined_names
 from kafkalog_reader.audits.verdict import is_replaced
 from kafkalog_reader.tables.batch_scan import ScanEnd
@@ -33,8 +35,8 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 file=_file(directory, problem.where),
                 position=problem.where.position,
             )
-        for place in _damaged(audit, index):
-            yield _crc_mismatch(audit, index, place)
+        for number, place in enumerate(_damaged(audit, index)):
+            yield _crc_mismatch(audit, index, place, _bit(place) if number < EXAMPLES else None)
         for stop in scan.stops:
             yield _stop_finding(audit, index, stop)
         for where, codec in scan.unknown_codecs:
@@ -56,7 +58,30 @@ def _damaged(audit: PartitionAudit, index: int) -> tuple[BatchPlace, ...]:
     return audit.comparisons[index].damaged[0]
 
 
-def _crc_mismatch(audit: PartitionAudit, index: int, place: BatchPlace) -> Finding:
+def _bit(place: BatchPlace) -> FlippedBit | None:
+    """The one bit of a batch that explains its wrong CRC, if one does."""
+    return flipped_bit(place.crc, place.crc_computed, place.size_in_bytes, place.magic)
+
+
+def _bit_text(place: BatchPlace, bit: FlippedBit) -> str:
+    position = (place.where.position or 0) + bit.position
+    where = "of the CRC field itself" if bit.in_crc else "of the batch"
+    return f"; one flipped bit {where} explains it: byte {position:,} bit {bit.bit}"
+
+
+def _bit_evidence(place: BatchPlace, bit: FlippedBit | None) -> dict[str, object]:
+    if bit is None:
+        return {}
+    return {
+        "flippedByte": (place.where.position or 0) + bit.position,
+        "flippedBit": bit.bit,
+        "flippedField": "crc" if bit.in_crc else "covered",
+    }
+
+
+def _crc_mismatch(
+    audit: PartitionAudit, index: int, place: BatchPlace, bit: FlippedBit | None
+) -> Finding:
     """Judge a batch with a wrong CRC: critical when no other copy has it intact."""
     directory = audit.replicas[index].directory
     first_offset = place.where.offset or 0
@@ -68,8 +93,8 @@ def _crc_mismatch(audit: PartitionAudit, index: int, place: BatchPlace) -> Findi
     is_hot = in_tail and not directory.log_directory.clean_shutdown
     return finding(
         "KL-101",
-        f"{place.where}: CRC stored 0x{place.crc:08x}, computed 0x{place.crc_computed:08x}; "
-        f"{saved}",
+        f"{place.where}: CRC stored 0x{place.crc:08x}, computed 0x{place.crc_computed:08x}"
+        f"{'' if bit is None else _bit_text(place, bit)}; {saved}",
         severity="H" if peers else "C",
         confidence="possible" if is_hot else "proven",
         directory=directory,
@@ -80,6 +105,8 @@ def _crc_mismatch(audit: PartitionAudit, index: int, place: BatchPlace) -> Findi
         evidence={
             "crcStored": f"0x{place.crc:08x}",
             "crcComputed": f"0x{place.crc_computed:08x}",
+            "syndrome": f"0x{place.crc ^ place.crc_computed:08x}",
+            **_bit_evidence(place, bit),
             "leaderEpoch": place.leader_epoch,
             "intactOn": peers,
         },

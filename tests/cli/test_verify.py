@@ -10,6 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from kafkalog_reader.cli.verify import verify_command
+from kafkalog_reader.io.read_rate import limit_rate
 
 CAPTURES = Path(__file__).parent.parent.parent / "fixtures" / "captures"
 SEGMENT = "codec-none-0/00000000000000000024.log"
@@ -58,3 +59,57 @@ def test_two_threads_find_the_same(flipped: Path) -> None:
     one = CliRunner().invoke(verify_command, [str(flipped), "--format", "json"])
     two = CliRunner().invoke(verify_command, [str(flipped), "--format", "json", "--threads", "2"])
     assert one.output == two.output
+
+
+def test_the_flipped_bit_is_named(flipped: Path) -> None:
+    result = CliRunner().invoke(verify_command, [str(flipped), "--format", "json"])
+    rows = [json.loads(line) for line in result.output.splitlines()]
+    (found,) = (row for row in rows if row["code"] == "KL-101")
+    evidence = {each["name"]: each["value"] for each in found["evidence"]}
+    assert (evidence["flippedByte"], evidence["flippedBit"]) == ("2000", "2")
+    assert "one flipped bit of the batch explains it: byte 2,000 bit 2" in found["message"]
+
+
+def test_a_bit_of_the_checksum_itself_is_told_apart(flipped: Path) -> None:
+    segment = flipped / SEGMENT
+    content = bytearray(segment.read_bytes())
+    content[2000] ^= 4  # as it was
+    content[1351 + 17] ^= 0x80
+    segment.write_bytes(content)
+    result = CliRunner().invoke(verify_command, [str(flipped), "--topic", "codec-none"])
+    assert "of the CRC field itself" in " ".join(result.output.split())
+    assert "byte 1,368 bit 7" in " ".join(result.output.split())
+
+
+def test_two_flipped_bits_name_none(flipped: Path) -> None:
+    segment = flipped / SEGMENT
+    content = bytearray(segment.read_bytes())
+    content[2001] ^= 16
+    segment.write_bytes(content)
+    result = CliRunner().invoke(verify_command, [str(flipped), "--topic", "codec-none"])
+    assert "KL-101" in result.output
+    assert "explains it" not in result.output
+
+
+def test_a_range_of_time_leaves_out_what_lies_before_it(flipped: Path) -> None:
+    def status(*options: str) -> int:
+        result = CliRunner().invoke(
+            verify_command, [str(flipped), "--topic", "codec-none", *options], standalone_mode=False
+        )
+        assert isinstance(result.return_value, int), result.output
+        return result.return_value
+
+    assert status("--from-time", "2020-01-01") == 1
+    assert status("--from-time", "2100-01-01") == 0  # the damaged segment ends before
+    assert status("--to-time", "2020-01-01") == 0  # and begins behind
+
+
+def test_deep_and_a_rate_are_taken(flipped: Path) -> None:
+    result = CliRunner().invoke(
+        verify_command,
+        [str(flipped), "--topic", "timestamps", "--deep", "--max-rate", "1g", "--verbose"],
+        standalone_mode=False,
+    )
+    limit_rate(None)  # it holds for the whole process
+    assert result.return_value == 0, result.output
+    assert "KL-113" in result.output
