@@ -12,7 +12,7 @@ HISTORIES_SEED ?= 1000000
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle fuzz histories bench lint types spark-matrix fixtures readme clean check-demo check-test
+.PHONY: help demo test oracle fuzz faults faults-long histories bench lint types spark-matrix fixtures readme clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -35,6 +35,12 @@ fuzz: check-test $(VENV)/.test  ## every parser on hostile bytes, FUZZ_SECONDS i
 
 histories: check-test $(VENV)/.test  ## elections of HISTORIES random histories against a plain-Python model, from HISTORIES_SEED on
 	$(RUN) -m tests.histories --histories $(HISTORIES) --seed $(HISTORIES_SEED)
+
+faults: check-test $(VENV)/.test  ## every fault of the catalogue in every base; writes docs/faults.md
+	$(RUN) -m fixtures.faults
+
+faults-long: check-test $(VENV)/.test  ## every single bit of small segments and their indexes, all codecs and formats
+	$(RUN) -m tests.faults.every_bit
 
 bench: check-test $(VENV)/.test  ## measure against Kafka's Java reader, aiokafka and Spark's Kafka source
 	$(RUN) -m benchmarks

@@ -31,6 +31,9 @@ _CONTROL: Final = 1 << 5
 _DELETE_HORIZON: Final = 1 << 6
 _RESERVED: Final = -1 << 7
 _LEAST: Final = np.iinfo(np.int64).min
+_MOST_GAPS: Final = 64
+"""Gaps of a segment for which it is known whether a later batch fills them."""
+_MOST_REFILLS: Final = 1000
 _NO_LEADER_EPOCH: Final = -1
 """Written by formats without epochs; anything lower is no epoch either, and nobody writes it."""
 
@@ -44,6 +47,19 @@ class _Places:
     offsets: tuple[int, int]
     evidence: dict[str, object]
     count: int = 0
+
+
+@dataclass(slots=True)
+class _Gap:
+    """Offsets that are not where they belong; batches behind it may have them after all."""
+
+    offsets: range
+    place: _Places
+    refilled: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.refilled < len(self.offsets)
 
 
 @dataclass(slots=True)
@@ -72,8 +88,13 @@ class BatchCheck:
     _found: dict[str, _Places] = field(default_factory=dict)
     _is_chained: bool = False
     _last_base: int = _LEAST
+    _last_last: int = _LEAST
     _last_leader_epoch: int = -1
+    _epoch_before: int = -1
+    _epoch_began: _Places | None = None
     _shows_cleaning: bool = False
+    _gaps: list[_Gap] = field(default_factory=list)
+    _refills: int = 0
 
     def break_chain(self) -> None:
         """Bytes that are no batch lie in front of the next one."""
@@ -85,8 +106,8 @@ class BatchCheck:
         self.batches += run.count
         self.has_damage |= not valid.all()
         is_new = run.magic == 2
-        self.has_new_magic |= bool(is_new.any())
-        self.has_old_magic |= not is_new.all()
+        self.has_new_magic |= bool((is_new & valid).any())
+        self.has_old_magic |= bool((~is_new & valid).any())
         sparse = is_new & (run.records_count < run.last_offset_delta + 1)
         cleaned = sparse | (is_new & ((run.attributes & _DELETE_HORIZON) != 0))
         self._shows_cleaning |= bool((cleaned & valid).any())
@@ -100,8 +121,12 @@ class BatchCheck:
     def findings(self) -> Iterator[Finding]:
         """Yield what was found in the segment, each code once."""
         for code, places in self._found.items():
-            if code == "KL-111" and self._is_cleaned(places.offsets[1]):
-                continue
+            if code == "KL-111":
+                gap = self._open_gap()
+                if gap is None or self._is_cleaned(places.offsets[1]):
+                    continue
+                gap.count = places.count - sum(not each.is_open for each in self._gaps)
+                places = gap
             many = f"; {places.count:,} such batches" if places.count > 1 else ""
             facts = ", ".join(f"{name} {value}" for name, value in places.evidence.items())
             where = f"{self._file} position {places.position:,}"
@@ -125,6 +150,10 @@ class BatchCheck:
     def _file(self) -> str:
         name = segment_file_name(self.segment.base_offset, "log", self.segment.suffix)
         return self.replica.file(name)
+
+    def _open_gap(self) -> _Places | None:
+        """The first gap that no later batch fills."""
+        return next((gap.place for gap in self._gaps if gap.is_open), None)
 
     def _is_cleaned(self, offset: int) -> bool:
         return self._shows_cleaning or offset <= (self.replica.cleaner_offset or 0)
@@ -161,22 +190,44 @@ class BatchCheck:
         gap = valid & chained & (run.base_offset - 1 > reached)
         before = np.empty(run.count, np.int64)
         before[0], before[1:] = self._last_base, run.base_offset[:-1]
-        repeated = falls & (run.base_offset == before)
+        before_last = np.empty(run.count, np.int64)
+        before_last[0], before_last[1:] = self._last_last, run.last_offset[:-1]
+        # Of a compressed message only the last offset is known.
+        repeated = falls & np.where(
+            run.is_wrapper, run.last_offset == before_last, run.base_offset == before
+        )
         for code, found in (("KL-110", falls), ("KL-111", gap), ("KL-118", repeated)):
             index = self._note(code, run, found, "baseOffset")
             if index is not None:
-                place = self._found[code]
-                place.evidence["previousLastOffset"] = int(reached[index])
-                if code == "KL-111":
-                    place.offsets = (int(reached[index]) + 1, int(run.base_offset[index]))
+                self._found[code].evidence["previousLastOffset"] = int(reached[index])
+        self._look_at_gaps(run, gap, reached, falls)
         too_far = run.last_offset - self.segment.base_offset > MOST_ABOVE_BASE
-        self._note("KL-114", run, valid & too_far & (run.magic == 2), "baseOffset")
+        self._note("KL-114", run, valid & too_far, "baseOffset")
         if valid.any():
             if self.first_offset is None:
                 self.first_offset = int(run.base_offset[int(np.argmax(valid))])
             self.last_offset = max(int(reached[-1]), int(lasts[-1]), int(lasts[valid][-1]))
         self._is_chained = bool(valid[-1])
-        self._last_base = int(run.base_offset[-1])
+        self._last_base, self._last_last = int(run.base_offset[-1]), int(run.last_offset[-1])
+
+    def _look_at_gaps(
+        self, run: BatchRun, gap: NDArray[np.bool_], reached: NDArray[np.int64],
+        falls: NDArray[np.bool_],
+    ) -> None:  # fmt: skip
+        for index in np.flatnonzero(gap)[: _MOST_GAPS - len(self._gaps)].tolist():
+            place = self._place(run, index, "baseOffset")
+            missing = range(int(reached[index]) + 1, int(run.base_offset[index]))
+            place.offsets = (missing.start, missing.stop)
+            place.evidence["previousLastOffset"] = int(reached[index])
+            self._gaps.append(_Gap(missing, place))
+        if not self._gaps:
+            return
+        for index in np.flatnonzero(falls)[: _MOST_REFILLS - self._refills].tolist():
+            self._refills += 1
+            first, last = int(run.base_offset[index]), int(run.last_offset[index])
+            for each in self._gaps:
+                if first in each.offsets and last in each.offsets:
+                    each.refilled += last - first + 1
 
     def _look_at_leader_epochs(self, run: BatchRun, checked: NDArray[np.bool_]) -> None:
         known = np.flatnonzero(checked)
@@ -186,11 +237,27 @@ class BatchCheck:
         before = np.concatenate([np.array([self._last_leader_epoch], epochs.dtype), epochs[:-1]])
         found = np.zeros(run.count, np.bool_)
         found[known[epochs < before]] = True
-        index = self._note("KL-112", run, found, "leaderEpoch")
-        if index is not None:
-            at = int(np.searchsorted(known, index))
-            self._found["KL-112"].evidence["previousLeaderEpoch"] = int(before[at])
+        if "KL-112" not in self._found:
+            turns = np.flatnonzero(epochs != before)
+            up_to_fall = int(np.argmax(np.append(epochs[turns] < before[turns], True))) + 1
+            for at in turns[:up_to_fall][-2:].tolist():
+                self._turn(run, int(known[at]), int(before[at]), int(epochs[at]))
+        self._note("KL-112", run, found, "leaderEpoch")
         self._last_leader_epoch = int(epochs[-1])
+
+    def _turn(self, run: BatchRun, index: int, before: int, now: int) -> None:
+        """Another leader epoch begins; the one that came and went again is what is wrong."""
+        if now < before:
+            stands_out = now == self._epoch_before and self._epoch_began is not None
+            place = self._place(run, index, "leaderEpoch")
+            place.evidence["previousLeaderEpoch"] = before
+            if stands_out and self._epoch_began is not None:
+                place = self._epoch_began
+                place.evidence["nextLeaderEpoch"] = now
+            self._found["KL-112"] = place
+        self._epoch_before = before
+        self._epoch_began = self._place(run, index, "leaderEpoch")
+        self._epoch_began.evidence["previousLeaderEpoch"] = before
 
     def _note(self, code: str, run: BatchRun, found: NDArray[np.bool_], *names: str) -> int | None:
         """Count places; returns the index of the first when it is the first of the segment."""
@@ -200,14 +267,17 @@ class BatchCheck:
         first: int | None = None
         if code not in self._found:
             first = int(np.argmax(found))
-            self._found[code] = _Places(
-                position=int(run.position[first]),
-                size_in_bytes=int(run.size_in_bytes[first]),
-                offsets=(int(run.base_offset[first]), int(run.last_offset[first]) + 1),
-                evidence={name: int(getattr(run, _COLUMNS[name])[first]) for name in names},
-            )
+            self._found[code] = self._place(run, first, *names)
         self._found[code].count += count
         return first
+
+    def _place(self, run: BatchRun, index: int, *names: str) -> _Places:
+        return _Places(
+            position=int(run.position[index]),
+            size_in_bytes=int(run.size_in_bytes[index]),
+            offsets=(int(run.base_offset[index]), int(run.last_offset[index]) + 1),
+            evidence={name: int(getattr(run, _COLUMNS[name])[index]) for name in names},
+        )
 
 
 _COLUMNS: Final = {
@@ -221,7 +291,7 @@ _PROBLEMS: Final = {
     "KL-107": "the checksum is right and the header contradicts itself",
     "KL-110": "the batch starts at or below the last offset before it",
     "KL-111": "offsets are missing in front of the batch, and nothing shows compaction",
-    "KL-112": "the leader epoch falls",
+    "KL-112": "the leader epoch is not that of its neighbours, or falls",
     "KL-114": "the offset is too far above the segment's base for its indexes",
     "KL-118": "the batch before it has the same base offset",
 }

@@ -23,13 +23,20 @@ _FOLLOWS_IN_REPLICA: Final = frozenset(
     {"KL-304", "KL-305", "KL-308", "KL-316", "KL-401", "KL-402", "KL-403", "KL-404", "KL-406",
      "KL-407", "KL-409"}
 )  # fmt: skip
+_LOST_ENDS: Final = ("KL-305", "KL-304")
+"""Of records gone from the end of a log nothing but these rows may tell; flushed ones first."""
 
 
-def with_causes(found: Iterable[Finding]) -> list[Finding]:
+def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Finding]:
     """The same findings of one replica, consequences naming the finding behind them.
 
     Within a segment the first damaged place explains what its batches and indexes say behind it;
-    in the replica the first of all explains what checkpoints and borders between segments say.
+    in the replica the first of all explains what checkpoints and borders between segments say. So
+    does an end that is lost, and what the last segment's indexes say of it too.
+
+    Args:
+        found: of one replica.
+        last_segment: a file of it, as findings name it.
     """
     every = list(found)
     roots: dict[str, Finding] = {}
@@ -42,6 +49,11 @@ def with_causes(found: Iterable[Finding]) -> list[Finding]:
         if damage:
             roots[segment] = min(damage, key=_place)
     first = min(roots.values(), key=lambda e: (e.file or "", _place(e)), default=None)
+    if first is None:
+        lost = [e for code in _LOST_ENDS for e in every if e.code == code]
+        first = lost[0] if lost else None
+        if first is not None and last_segment:
+            roots[_segment(last_segment)] = first
     return [_explained(each, roots, first) for each in every]
 
 

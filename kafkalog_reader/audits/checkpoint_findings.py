@@ -32,6 +32,7 @@ HIGH_WATERMARKS = "replication-offset-checkpoint"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 LOG_STARTS = "log-start-offset-checkpoint"
 CLEANER_OFFSETS = "cleaner-offset-checkpoint"
+_TAILS = frozenset({"KL-103", "KL-104"})
 
 
 def problem_findings(replica: Replica) -> Iterator[Finding]:
@@ -98,14 +99,26 @@ def offset_findings(replica: Replica, log_end_offset: int) -> Iterator[Finding]:
 
 
 def clean_shutdown_findings(
-    replica: Replica, log_end_offset: int, *, has_damage: bool
+    replica: Replica, log_end_offset: int, damage: Sequence[Finding], last_segment: str
 ) -> Iterator[Finding]:
-    """Yield KL-316 and KL-413 where the marker promises what the log does not keep."""
+    """Yield KL-316 where the marker promises what the log does not keep.
+
+    Args:
+        replica: whose log.
+        log_end_offset: where its batches end.
+        damage: what a recovery would stop at.
+        last_segment: the file that the log ends in.
+    """
     directory = replica.directory
     if not directory.log_directory.clean_shutdown or directory.topic == METADATA_TOPIC:
         return
     recovery_point = _row(replica, RECOVERY_POINTS)
     is_short = recovery_point is not None and recovery_point != log_end_offset
+    has_damage = any(
+        (each.file == last_segment and each.code in _TAILS)
+        or (each.first_offset or 0) >= (recovery_point or 0)
+        for each in damage
+    )
     if is_short or has_damage:
         reason = "the log is damaged" if has_damage else (
             f"the recovery point is {recovery_point} and the log end {log_end_offset}"

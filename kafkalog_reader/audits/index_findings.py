@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.batch_scan import BatchRun
 
 _LEAST: Final = np.iinfo(np.int64).min
+_NO_TIMESTAMP: Final = -1
 _INTERVAL: Final = 4096
 """Bytes of log between two entries where ``index.interval.bytes`` is the default."""
 _SPARSE: Final = 8
@@ -189,7 +190,8 @@ class OffsetIndexCheck:
             "KL-205": ~self._is_border & ~past & ~unknown,
             "KL-206": self._skips,
         })  # fmt: skip
-        expected = log_size // max(_INTERVAL, log_size // max(batches, 1))
+        size = log_size - sum(stop - start for start, stop in damaged)
+        expected = size // max(_INTERVAL, size // max(batches, 1))
         if not index.is_hot and expected >= max(_FEWEST_EXPECTED, _SPARSE * len(index.entries)):
             yield index.found(
                 "KL-208",
@@ -216,11 +218,11 @@ class TimeIndexCheck:
         self._unknown = np.ones(len(entries), np.bool_)
         self._done = 0
         self._newest = self._reached = _LEAST
-        self._was_valid = True
 
     def look(self, run: BatchRun) -> None:
         """Confirm the entries whose offset lies up to the end of this window."""
         valid = run.crc_valid
+        self._find(run.base_offset[valid], run.last_offset[valid])
         newest = np.maximum.accumulate(np.where(valid, run.max_timestamp, _LEAST))
         lasts = np.maximum.accumulate(np.where(valid, run.last_offset, _LEAST))
         newest_before = np.empty(run.count + 1, np.int64)
@@ -234,35 +236,54 @@ class TimeIndexCheck:
             found = np.searchsorted(lasts, asked)
             covered = found + (lasts[found] == asked)
             self._skips[places] = newest_before[covered] > self._timestamp[places]
-            is_missing = run.base_offset[found] > asked
-            doubtful = np.empty(run.count, np.bool_)  # a damaged batch in front may hold it
-            doubtful[0], doubtful[1:] = not self._was_valid, ~valid[:-1]
-            self._unknown[places] = is_missing & ~doubtful[found]
             self._done = end
-        self._was_valid = bool(valid[-1])
 
-    def findings(self, greatest: int | None, *, is_whole: bool) -> Iterator[Finding]:
+    def _find(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> None:
+        """Note the entries whose offset is in one of these batches, in whatever order they are."""
+        if not len(first):
+            return
+        if (first[1:] < first[:-1]).any():
+            order = np.argsort(first, kind="stable")
+            first, last = first[order], last[order]
+        start, end = np.searchsorted(self._wanted, [first[0], last.max() + 1]).tolist()
+        wanted = self._wanted[start:end]
+        reached = np.maximum.accumulate(last)[np.searchsorted(first, wanted, side="right") - 1]
+        self._unknown[self._order[start:end][reached >= wanted]] = False
+
+    def findings(
+        self, greatest: int | None, *, is_whole: bool, is_closed: bool
+    ) -> Iterator[Finding]:
         """Yield what is wrong.
 
         Args:
             greatest: timestamp of the segment's batches; None when none could be read.
             is_whole: no byte of the segment is damaged, so that what is not found is not there.
+            is_closed: another segment follows; the broker wrote a last entry when it rolled.
         """
         index = self._index
         yield from index.sizes()
         if not len(index.entries):
+            is_there = index.segment.time_index_size is not None
+            if is_there and is_closed and is_whole and greatest is not None and greatest >= 0:
+                yield index.found(
+                    "KL-214",
+                    "no entry, and the segment holds records with timestamps",
+                    position=0,
+                    evidence={"greatestTimestamp": greatest},
+                )
             return
         falling = np.zeros(len(index.entries), np.bool_)
         falling[1:] = (np.diff(self._timestamp) <= 0) | (np.diff(self._offset) < 0)
         bad = {"KL-210": falling, "KL-211": self._skips}
         if is_whole:
             bad["KL-212"] = self._unknown
-        if greatest is not None and is_whole:
+        if is_whole:
+            greatest = _NO_TIMESTAMP if greatest is None else greatest
             too_high = np.zeros(len(index.entries), np.bool_)
             too_high[-1] = self._timestamp[-1] > greatest
             bad["KL-215"] = too_high
             too_low = np.zeros(len(index.entries), np.bool_)
-            too_low[-1] = not index.is_hot and self._timestamp[-1] < greatest
+            too_low[-1] = is_closed and self._timestamp[-1] < greatest
             bad["KL-214"] = too_low
         yield from index.entries_of(bad)
 

@@ -98,7 +98,7 @@ class WatchedStream(BatchStream):
         )
         self.has_old_magic |= check.has_old_magic
         self.has_new_magic |= check.has_new_magic
-        self._conclude_indexes(segment, check, first_stop)
+        self._conclude_indexes(segment, check, first_stop, is_closed=next_base is not None)
         self.found += border_findings(self._replica, self._before, check, self.stops[first_stop:])
         self._before = check
 
@@ -118,7 +118,9 @@ class WatchedStream(BatchStream):
         if self._time_index is not None:
             self._time_index.look(run)
 
-    def _conclude_indexes(self, segment: SegmentFiles, check: BatchCheck, first_stop: int) -> None:
+    def _conclude_indexes(
+        self, segment: SegmentFiles, check: BatchCheck, first_stop: int, *, is_closed: bool
+    ) -> None:
         stops = self.stops[first_stop:]
         damaged = [
             (stop.where.position or 0, (stop.where.position or 0) + stop.size_in_bytes)
@@ -129,7 +131,7 @@ class WatchedStream(BatchStream):
         if self._time_index is not None:
             greatest = check.greatest_timestamp
             self.found += self._time_index.findings(
-                greatest, is_whole=not (stops or check.has_damage)
+                greatest, is_whole=not (stops or check.has_damage), is_closed=is_closed
             )
 
     @property

@@ -93,12 +93,12 @@ def joined(
         or (each.code in _ENDS and (is_clean or each.severity == "H"))
     ]
     stopping.sort(key=lambda each: (each.file or "", each.position or 0))
-    at_end = any(each.code in _ENDS for each in stopping)
+    last = _last_segment(replica)
     return with_causes(
         [
             *damage,
             *checked.findings,
-            *clean_shutdown_findings(replica, checked.log_end_offset, has_damage=at_end),
+            *clean_shutdown_findings(replica, checked.log_end_offset, stopping, last),
             *start_findings(
                 replica,
                 [*damage, *checked.findings],
@@ -106,8 +106,18 @@ def joined(
                 checked.log_end_offset,
                 is_held_elsewhere,
             ),
-        ]
+        ],
+        last,
     )
+
+
+def _last_segment(replica: Replica) -> str:
+    """The file where the log ends; empty without one."""
+    try:
+        live = [s for s in segments(replica.directory) if s.log_size is not None]
+    except LocatedError:
+        return ""
+    return replica.segment_file(live[-1]) if live else ""
 
 
 def _changes(replica: Replica, before: Sequence[SegmentFiles]) -> Iterator[Finding]:

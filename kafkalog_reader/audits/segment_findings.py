@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.batch_stream import EXAMPLES
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.flipped_bit import FlippedBit, flipped_bit
+from kafkalog_reader.audits.header_repair import SMALLEST_ENTRY, Repair, repair_of
 from kafkalog_reader.audits.partition_audit import joined_names
 from kafkalog_reader.audits.verdict import is_replaced
 from kafkalog_reader.tables.batch_scan import ScanEnd
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 _NEWEST_MAGIC = 2
+_ROUND = 1 << 20
+"""``segment.bytes`` is a multiple of it by default and by custom; a crash leaves any size."""
 
 
 def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -36,6 +39,9 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 position=problem.where.position,
             )
         for number, place in enumerate(_damaged(audit, index)):
+            if number < EXAMPLES and _is_other_magic(directory, place):
+                yield _wrong_magic(directory, place)
+                continue
             yield _crc_mismatch(audit, index, place, _bit(place) if number < EXAMPLES else None)
         for stop in scan.stops:
             yield _stop_finding(audit, index, stop)
@@ -56,6 +62,25 @@ def _damaged(audit: PartitionAudit, index: int) -> tuple[BatchPlace, ...]:
     if audit.comparison is not None:
         return audit.comparison.damaged[index]
     return audit.comparisons[index].damaged[0]
+
+
+def _is_other_magic(directory: PartitionDirectory, place: BatchPlace) -> bool:
+    """Whether the checksum is right when the batch is read as one of magic 2."""
+    return place.magic < _NEWEST_MAGIC and (
+        _repair(directory, place.where, place.size_in_bytes) is Repair.MAGIC
+    )
+
+
+def _wrong_magic(directory: PartitionDirectory, place: BatchPlace) -> Finding:
+    return finding(
+        "KL-106",
+        f"{place.where}: the magic is wrong: as magic {_NEWEST_MAGIC} the checksum is right",
+        directory=directory,
+        file=_file(directory, place.where),
+        position=place.where.position,
+        size_in_bytes=place.size_in_bytes,
+        bytes_at_risk=place.size_in_bytes,
+    )
 
 
 def _bit(place: BatchPlace) -> FlippedBit | None:
@@ -155,22 +180,58 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
 
 
 def _judged(audit: PartitionAudit, index: int, stop: ScanStop) -> tuple[str, str | None, str]:
-    is_clean = bool(audit.replicas[index].directory.log_directory.clean_shutdown)
-    tail_confidence = "possible" if stop.in_last_segment and not is_clean else "proven"
+    directory = audit.replicas[index].directory
+    is_hot = stop.in_last_segment and not directory.log_directory.clean_shutdown
+    confidence = "possible" if is_hot else "proven"
+    if stop.end is None:
+        return "KL-004", None, "proven"
+    if stop.goes_on_at is None and stop.end is ScanEnd.ZEROS:
+        return "KL-104", _severity_of_zeros(stop, is_hot=is_hot), confidence
+    if not stop.begins_batch and not _is_fragment(stop):
+        return "KL-105", None, confidence
     match stop.end:
-        case None:
-            return "KL-004", None, "proven"
         case ScanEnd.UNKNOWN_MAGIC:
             magic = int(stop.problem.split()[2].rstrip(","))
             return ("KL-006" if magic == _NEWEST_MAGIC + 1 else "KL-106"), None, "proven"
-        case _ if stop.goes_on_at is not None:
-            return "KL-102" if stop.begins_batch else "KL-105", "H", "proven"
-        case ScanEnd.TORN:
-            return "KL-103", "L" if stop.in_last_segment else "H", tail_confidence
-        case ScanEnd.ZEROS:
-            return "KL-104", "M" if stop.in_last_segment else "H", tail_confidence
-        case _:
-            return "KL-102", None, tail_confidence
+        case ScanEnd.TORN if stop.goes_on_at is None:
+            return "KL-103", "L" if stop.in_last_segment else "H", confidence
+        case ScanEnd.WRONG_CRC:
+            return _judged_checksum(audit, index, stop)
+    return "KL-102", None, confidence
+
+
+def _judged_checksum(
+    audit: PartitionAudit, index: int, stop: ScanStop
+) -> tuple[str, str | None, str]:
+    """Nothing but the length was hit, or no length is right and the content is damaged too."""
+    if stop.goes_on_at is not None:
+        match _repair(audit.replicas[index].directory, stop.where, stop.size_in_bytes):
+            case Repair.LENGTH:
+                return "KL-102", None, "proven"
+            case Repair.MAGIC:
+                return "KL-106", None, "proven"
+    replaced = audit.comparison is not None and is_replaced(audit.comparison, index, stop)
+    return "KL-101", "H" if replaced else "C", "proven"
+
+
+def _repair(directory: PartitionDirectory, where: LogPosition, size: int) -> Repair | None:
+    start = where.position or 0
+    path = posixpath.join(directory.path, posixpath.basename(where.file))
+    return repair_of(path, start, start + size, follow_links=directory.follow_links)
+
+
+def _is_fragment(stop: ScanStop) -> bool:
+    """Whether it ends before it could be told from a batch."""
+    is_small = stop.goes_on_at is None and stop.size_in_bytes < SMALLEST_ENTRY
+    return is_small and stop.end is ScanEnd.TORN
+
+
+def _severity_of_zeros(stop: ScanStop, *, is_hot: bool) -> str:
+    """A file that was preallocated has a round size, and is cut when the broker stops."""
+    if not stop.in_last_segment or not is_hot:
+        return "H"
+    is_round = ((stop.where.position or 0) + stop.size_in_bytes) % _ROUND == 0
+    return "I" if is_round else "M"
 
 
 def _regression(audit: PartitionAudit, index: int) -> Finding:

@@ -17,7 +17,7 @@ class DamagedRegion:
         next_offset: base offset of the sound batch behind it; None when nothing sound follows.
         end: what is wrong where it begins.
         problem: the same in words.
-        begins_batch: offset and magic where it begins are those of a batch that may stand there.
+        begins_batch: the offset where it begins is that of a batch that may stand there.
         given_up: candidates that a cap on work left unjudged (KL-005): something sound may be in
             the region after all.
     """

@@ -346,11 +346,11 @@ class ResynchronisedScan:
             return bytes(windows.read(position))
 
     def _begins_batch(self, header: bytes) -> bool:
-        """Whether offset and magic are such as may come next."""
-        if len(header) < _SMALLEST_ENTRY or header[16] > 2:
+        """Whether the offset is one that may come next; zeros are none."""
+        if len(header) < _SMALLEST_ENTRY or not any(header):
             return False
         offset = int.from_bytes(header[:8], "big", signed=True)
-        return self._lowest_offset() <= offset <= self._finder.highest_offset and offset > 0
+        return self._lowest_offset() <= offset <= self._finder.highest_offset
 
     def _next_sound(self, position: int, lowest: int) -> int | None:
         """The first sound batch behind ``position``; the index says how far to look at most."""

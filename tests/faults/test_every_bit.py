@@ -1,42 +1,37 @@
-"""Every single bit of a small segment and its time index, flipped one after the other."""
+"""A part of `make faults-long`: every bit of a header, of a few record bytes and of two indexes."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tests.faults.test_faults import Base, copied, found_in
+import pytest
+
+from fixtures.faults.sample import Base
+from tests.faults.every_bit import every_bit, flipped, harmful
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-LAST = "00000000000000000048"
-BYTES = 100
-"""The whole header of the first batch and records of it; bytes behind are covered like these."""
+ZSTD = Base("4.3.1", "everything/stopped", "codec-zstd-0")
+MESSAGES = Base("0.10.2.2", "release_0.10.2.2/stopped", "java-none-0")
 
 
-def undetected(tmp_path: Path, name: str, length: int) -> list[tuple[int, int]]:
-    """Byte and bit of every flip that leaves nothing above information."""
-    directory = copied(Base("stopped", "codec-zstd"), tmp_path)
-    path = directory / name
-    sound = path.read_bytes()
-    silent = []
-    for position in range(min(length, len(sound))):
-        for bit in range(8):
-            content = bytearray(sound)
-            content[position] ^= 1 << bit
-            path.write_bytes(content)
-            if not any(each.severity in "CHML" for each in found_in(tmp_path)):
-                silent.append((position, bit))
-    path.write_bytes(sound)
-    return silent
+@pytest.mark.parametrize(("base", "size"), [(ZSTD, 64), (MESSAGES, 40)], ids=lambda each: str(each))
+def test_every_flipped_bit_of_a_header_is_found_and_shows_no_wrong_record(
+    base: Base, size: int, tmp_path: Path
+) -> None:
+    sample = base.copied(tmp_path)
+    first = sample.closed.entries[1].position
+    bits = ((first + position, bit) for position, bit in every_bit(size))
+    result = flipped(sample, sample.closed.file(), bits)
+    assert (result.silent, result.wrong) == ([], [])
 
 
-def test_every_flipped_bit_of_a_segment_is_found(tmp_path: Path) -> None:
-    assert undetected(tmp_path, f"{LAST}.log", BYTES) == []
-
-
-def test_a_flipped_bit_of_a_time_index_is_found_or_leads_nowhere_wrong(tmp_path: Path) -> None:
-    # Of the entry's offset (its last four bytes) those bits are harmless that leave it inside the
-    # last batch: a search by time begins at the same batch.
-    silent = undetected(tmp_path, f"{LAST}.timeindex", 12)
-    assert all(position >= 8 for position, _ in silent), silent
+@pytest.mark.parametrize("kind", ["index", "timeindex"])
+def test_a_flipped_bit_of_an_index_is_found_or_leads_to_the_right_batch(
+    kind: str, tmp_path: Path
+) -> None:
+    sample = ZSTD.copied(tmp_path)
+    name = sample.closed.file(kind)
+    result = flipped(sample, name, every_bit(sample.path(name).stat().st_size))
+    assert harmful(sample, name, result.silent) == []

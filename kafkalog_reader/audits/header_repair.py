@@ -1,0 +1,70 @@
+"""Which header field outside of the checksum explains damage: length or magic, put right on paper.
+
+No checksum covers them, so a batch is proven sound when one other value of the field makes its
+checksum right (reference, 4.1). Nothing is written back.
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Final
+
+from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.io.window import Windows
+from kafkalog_reader.kernel import record_batches
+from kafkalog_reader.tables.batch_scan import HEADER_SIZE, BatchRun
+
+LARGEST_TRIED: Final = 64 << 20
+"""Bytes; what lies between two sound batches is seldom more than one of them."""
+SMALLEST_ENTRY: Final = 26
+"""Bytes of a message of magic 0 without key and value."""
+_MAGIC: Final = 16
+_NEWEST_MAGIC: Final = 2
+_ROOM: Final = 8
+
+
+class Repair(Enum):
+    """The only field that is wrong."""
+
+    LENGTH = "batchLength"
+    MAGIC = "magic"
+
+
+def repair_of(path: str, start: int, stop: int, *, follow_links: bool = False) -> Repair | None:
+    """Find the field whose change makes one sound batch of a byte range of a segment.
+
+    Args:
+        path: the segment file.
+        start: where the batch begins.
+        stop: where the next sound one does.
+        follow_links: open the file although it is a link.
+
+    Returns:
+        the field; None where no single one explains the damage, or the file is gone.
+    """
+    if not SMALLEST_ENTRY <= stop - start <= LARGEST_TRIED:
+        return None
+    try:
+        with Windows(path, start, stop, size=stop - start, follow_links=follow_links) as windows:
+            content = bytearray(windows.read(start))
+    except UnreadableFileError:  # a finding of its own
+        return None
+    if len(content) < stop - start:
+        return None
+    whole = (len(content) - 12).to_bytes(4, "big")
+    if content[8:12] != whole:
+        content[8:12] = whole
+        return Repair.LENGTH if _is_sound(content) else None
+    if content[_MAGIC] != _NEWEST_MAGIC:  # of messages the checksum covers the magic
+        content[_MAGIC] = _NEWEST_MAGIC
+        return Repair.MAGIC if _is_sound(content) else None
+    return None
+
+
+def _is_sound(content: bytearray) -> bool:
+    if content[_MAGIC] == _NEWEST_MAGIC and len(content) < HEADER_SIZE:
+        return False
+    window = memoryview(content)
+    run = BatchRun.with_room(window, 0, _ROOM)
+    count, end, _ = record_batches.scan_batches(window, 0, len(window), 0, True, run, _ROOM, 0)
+    return bool(count == 1 and end == len(window) and run.crc[0] == run.crc_computed[0])

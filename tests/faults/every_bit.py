@@ -1,0 +1,143 @@
+"""Every single bit of a small segment and its indexes: found, or proven harmless.
+
+And never is a record shown that nobody wrote.
+`make faults-long` flips all of them in logs of every codec and format; the tests a part.
+"""
+
+from __future__ import annotations
+
+import logging
+import sys
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import kafkalog_reader
+from fixtures.faults.indexes import disagreement, offset_index, time_index
+from fixtures.faults.run import found_in
+from fixtures.faults.sample import Base, Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+BASES: Final = (
+    Base("4.3.1", "everything/stopped", "codec-none-0"),
+    Base("4.3.1", "everything/stopped", "codec-gzip-0"),
+    Base("4.3.1", "everything/stopped", "codec-snappy-0"),
+    Base("4.3.1", "everything/stopped", "codec-lz4-0"),
+    Base("4.3.1", "everything/stopped", "codec-zstd-0"),
+    Base("0.11.0.3", "release_0.11.0.3/stopped", "java-snappy-0"),
+    Base("0.10.2.2", "release_0.10.2.2/stopped", "java-none-0"),
+    Base("0.10.2.2", "release_0.10.2.2/stopped", "java-gzip-0"),
+    Base("0.10.2.2", "release_0.10.2.2/stopped", "java-snappy-0"),
+    Base("0.10.2.2", "release_0.10.2.2/stopped", "java-lz4-0"),
+    Base("0.8.2.2", "release_0.8.2.2/stopped", "java-none-0"),
+    Base("0.8.2.2", "release_0.8.2.2/stopped", "java-gzip-0"),
+)
+COLUMNS: Final = ("timestamp", "key", "value")
+Row = tuple[object, ...]
+
+
+@dataclass
+class Flips:
+    """What became of the flips of one file.
+
+    Attributes:
+        flips: how many were tried.
+        silent: byte and bit of those that nothing above information tells of.
+        wrong: those after which a record was read that nobody had written.
+    """
+
+    flips: int = 0
+    silent: list[tuple[int, int]] = field(default_factory=list)
+    wrong: list[tuple[int, int]] = field(default_factory=list)
+
+
+def flipped(sample: Sample, name: str, bits: Iterable[tuple[int, int]]) -> Flips:
+    """Flip one bit after the other in a file of a partition, and look each time.
+
+    Args:
+        sample: a copy that may be changed.
+        name: of the file; it is as before afterwards.
+        bits: byte and bit.
+    """
+    path, directory = sample.path(name), str(sample.log_directory)
+    sound = path.read_bytes()
+    findings, records = found_in(directory), records_of(directory)
+    result = Flips()
+    for position, bit in bits:
+        content = bytearray(sound)
+        content[position] ^= 1 << bit
+        path.write_bytes(content)
+        result.flips += 1
+        if not any(each.severity in "CHML" for each in found_in(directory) - findings):
+            result.silent.append((position, bit))
+        if name.endswith(".log") and records_of(directory) - records:
+            result.wrong.append((position, bit))
+    path.write_bytes(sound)
+    return result
+
+
+def records_of(directory: str) -> Counter[Row]:
+    """What a reader gets that leaves out damage; no checksum covers offsets, so without them."""
+    table = kafkalog_reader.open(directory).table("records", COLUMNS, mode="DROPMALFORMED")
+    return Counter(tuple(row.values()) for batch in table for row in batch.to_pylist())
+
+
+def is_harmless(sample: Sample, name: str) -> bool:
+    """Whether every entry of an index as it is now leads a search to the right batch."""
+    stem, kind = name.split(".")
+    segment = next(each for each in sample.segments if each.name == stem)
+    entries = offset_index(sample, segment) if kind == "index" else time_index(sample, segment)
+    rises = all(a < b for a, b in pairwise(entries))
+    return rises and not disagreement(sample, segment, segment.entries, segment.size_in_bytes)
+
+
+def harmful(sample: Sample, name: str, silent: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Of flips in an index that nothing told of, those that a search would suffer from."""
+    path = sample.path(name)
+    sound, found = path.read_bytes(), []
+    for position, bit in silent:
+        content = bytearray(sound)
+        content[position] ^= 1 << bit
+        path.write_bytes(content)
+        if not is_harmless(sample, name):
+            found.append((position, bit))
+    path.write_bytes(sound)
+    return found
+
+
+def every_bit(size: int) -> Iterator[tuple[int, int]]:
+    return ((position, bit) for position in range(size) for bit in range(8))
+
+
+def main() -> int:
+    """Flip everything in the closed segment of every base, and its indexes; say what was missed."""
+    logging.disable(logging.CRITICAL)
+    missed = 0
+    for base in BASES:
+        with tempfile.TemporaryDirectory() as directory:
+            sample = base.copied(Path(directory))
+            for kind in ("log", "index", "timeindex"):
+                name = sample.closed.file(kind)
+                if not sample.path(name).exists():
+                    continue
+                result = flipped(sample, name, every_bit(sample.path(name).stat().st_size))
+                silent = result.silent
+                if kind != "log":
+                    silent = harmful(sample, name, silent)
+                missed += len(silent) + len(result.wrong)
+                harmless = len(result.silent) - len(silent)
+                print(  # noqa: T201
+                    f"{base.name} {kind}: {result.flips} flips, {harmless} harmless, "
+                    f"{len(silent)} not found {silent[:20]}, wrong records {result.wrong[:20]}",
+                    flush=True,
+                )
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
