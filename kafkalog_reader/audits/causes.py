@@ -21,8 +21,10 @@ _FOLLOWS_IN_SEGMENT: Final = frozenset(
 )  # fmt: skip
 _FOLLOWS_IN_REPLICA: Final = frozenset(
     {"KL-304", "KL-305", "KL-308", "KL-316", "KL-401", "KL-402", "KL-403", "KL-404", "KL-406",
-     "KL-407", "KL-409"}
+     "KL-407", "KL-409", "KL-415"}
 )  # fmt: skip
+_MISLEADS: Final = frozenset({"KL-203", "KL-204", "KL-205", "KL-206"})
+"""Of the last offset index: the broker starts there when it looks for the log's end (KL-415)."""
 _LOST_ENDS: Final = ("KL-305", "KL-304")
 """Of records gone from the end of a log nothing but these rows may tell; flushed ones first."""
 
@@ -54,17 +56,26 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
         first = lost[0] if lost else None
         if first is not None and last_segment:
             roots[_segment(last_segment)] = first
-    return [_explained(each, roots, first) for each in every]
+    misleading = None
+    for each in by_segment[_segment(last_segment)]:
+        if each.code in _MISLEADS:
+            misleading = each
+    return [_explained(each, roots, first, misleading) for each in every]
 
 
-def _explained(each: Finding, roots: dict[str, Finding], first: Finding | None) -> Finding:
+def _explained(
+    each: Finding,
+    roots: dict[str, Finding],
+    first: Finding | None,
+    misleading: Finding | None,
+) -> Finding:
     if each.caused_by is not None:
         return each
     cause = None
     if each.code in _FOLLOWS_IN_SEGMENT and each.file is not None:
         cause = roots.get(_segment(each.file))
     elif each.code in _FOLLOWS_IN_REPLICA:
-        cause = first
+        cause = first or (misleading if each.code == "KL-415" else None)
     if cause is None or cause is each:
         return each
     return replace(each, caused_by=f"{cause.code} {cause.file} {cause.position}")

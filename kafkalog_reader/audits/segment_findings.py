@@ -79,6 +79,7 @@ def _wrong_magic(directory: PartitionDirectory, place: BatchPlace) -> Finding:
         file=_file(directory, place.where),
         position=place.where.position,
         size_in_bytes=place.size_in_bytes,
+        evidence={"readAs": "message"},
         bytes_at_risk=place.size_in_bytes,
     )
 
