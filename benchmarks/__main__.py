@@ -12,6 +12,7 @@ from pyspark.errors import PySparkException
 
 from benchmarks.answer import DifferentAnswerError
 from benchmarks.file_rows import FILE_ROWS
+from benchmarks.fleet_rows import FLEET_ROWS
 from benchmarks.live_broker import BrokerFailedError
 from benchmarks.page import (
     PAGE,
@@ -30,7 +31,7 @@ from fixtures.errors import FixtureError
 from kafkalog_reader import KafkaLogError
 from kafkalog_reader.kernel import is_compiled
 
-ROWS: Final = (*FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS)
+ROWS: Final = (*FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS, *FLEET_ROWS)
 TROUBLE: Final = (
     BrokerFailedError,
     DifferentAnswerError,

@@ -35,7 +35,7 @@ def partition_of_five_segments(bench: Bench) -> Segments:
 
 def against_ready_batches(bench: Bench) -> Figure:
     segments = partition_of_five_segments(bench)
-    with _spark() as spark:
+    with spark_session() as spark:
         spark.dataSource.register(ReadySource)
         ours = None if bench.peers_only else _our_records(spark, segments.partition_directory())
         tasks = ours.rdd.getNumPartitions() if ours is not None else DEFAULT_TASKS
@@ -52,7 +52,7 @@ def against_ready_batches(bench: Bench) -> Figure:
 
 def against_kafka_source(bench: Bench) -> Figure:
     segments = partition_of_five_segments(bench)
-    with live_broker(segments) as (address, partition), _spark() as spark:
+    with live_broker(segments) as (address, partition), spark_session() as spark:
         ours = None if bench.peers_only else _our_records(spark, partition)
         kafka = (
             spark.read.format("kafka")
@@ -94,7 +94,8 @@ def _sums(rows: DataFrame) -> int:
 
 
 @contextmanager
-def _spark() -> Iterator[SparkSession]:
+def spark_session() -> Iterator[SparkSession]:
+    """A session on two cores with default settings; it ends with the block."""
     _, jars = connector()  # all sessions of this process share the class path of the first
     os.environ["PYSPARK_PYTHON"] = sys.executable
     builder = SparkSession.builder.master("local[2]").appName("kafkalog benchmarks")

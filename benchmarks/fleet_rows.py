@@ -1,0 +1,130 @@
+"""The rows of many partitions and of large ones: a fleet with Spark, replicas beside ``cmp``."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import time
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any, Final
+
+from benchmarks.answer import require_same
+from benchmarks.fleet import Fleet
+from benchmarks.row import MIB, Bench, Figure, Row, Target
+from benchmarks.segments import RECORDS_PER_BATCH, Segments
+from benchmarks.spark_rows import spark_session
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PARTITIONS: Final = 100_000
+TABLES: Final = ("divergence", "elections", "findings")
+SEGMENTS: Final = 4
+BATCHES_PER_GIB: Final = 66_000
+
+
+def fleet_of(bench: Bench) -> Fleet:
+    return Fleet(partitions=PARTITIONS // (50 if bench.quick else 1))
+
+
+def planned(bench: Bench) -> Figure:
+    """Seconds in which a driver lists the fleet and cuts it into tasks, pickled; its memory."""
+    if bench.peers_only:
+        return Figure(ours="–", peer="–", value=None)
+    answer = _in_a_process(str(fleet_of(bench).directory()))
+    text = f"{answer['seconds']:.1f} s, {answer['resident'] / MIB:.0f} MiB"
+    return Figure(ours=text, peer="–", value=answer["seconds"])
+
+
+def compared(bench: Bench) -> Figure:
+    """Minutes in which Spark reads the three tables of the fleet, on two cores."""
+    if bench.peers_only:
+        return Figure(ours="–", peer="–", value=None)
+    fleet = fleet_of(bench)
+    with spark_session() as spark:
+        start = time.perf_counter()
+        for name in TABLES:
+            rows = spark.read.format("kafkalog").option("table", name).load(str(fleet.directory()))
+            if name == "findings":
+                forked = rows.where("code = 'KL-503'").select("topic", "partition").distinct()
+                require_same(name, forked.count(), fleet.count("forked"))
+            else:
+                rows.write.format("noop").mode("overwrite").save()
+        minutes = (time.perf_counter() - start) / 60
+    return Figure(ours=f"{minutes:.1f} min", peer="–", value=minutes)
+
+
+def against_cmp(bench: Bench) -> Figure:
+    """The whole of ``replica-diff`` over two equal replicas, and ``cmp`` over their segments."""
+    batches = BATCHES_PER_GIB // (16 if bench.quick else 1)
+    records = batches * RECORDS_PER_BATCH
+    one = Segments(segments=SEGMENTS, records_per_segment=records).partition_directory()
+    root = one.parent / "copies"
+    for broker in (1, 2):
+        here = root / str(broker) / one.name
+        if not here.is_dir():
+            shutil.copytree(one, here)
+    command = [
+        str(Path(sysconfig.get_path("scripts")) / "replica-diff"),
+        *(f"{broker}={root / str(broker)}" for broker in (1, 2)),
+    ]
+    ours, peer = [], []
+    for _ in range(2 if bench.quick else 4):  # the first warms the page cache
+        peer.append(sum(_seconds(["cmp", str(a), str(b)]) for a, b in _pairs(root, one.name)))
+        if not bench.peers_only:
+            ours.append(_seconds(command))
+    ratios = [mine / theirs for mine, theirs in zip(ours[1:], peer[1:], strict=False)]
+    return Figure(
+        ours=f"{median(ours[1:]):.2f} s" if ours else "–",
+        peer=f"{median(peer[1:]):.2f} s",
+        value=median(ratios) if ratios else None,
+        spread=(min(ratios), max(ratios)) if ratios else None,
+    )
+
+
+def _pairs(root: Path, name: str) -> Iterator[tuple[Path, Path]]:
+    for segment in sorted((root / "1" / name).glob("*.log")):
+        yield segment, root / "2" / name / segment.name
+
+
+def _seconds(command: list[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def _in_a_process(*arguments: str) -> dict[str, Any]:
+    command = [sys.executable, "-m", "benchmarks.fleet_plan", *arguments]
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=os.environ)
+    answer: dict[str, Any] = json.loads(done.stdout)
+    return answer
+
+
+FLEET_ROWS: Final = (
+    Row(
+        name="fleet-plan",
+        work=f"a fleet of {PARTITIONS:,} partitions × 3 replicas planned",
+        against="–",
+        target=Target(60, "s"),
+        measure=planned,
+    ),
+    Row(
+        name="fleet-compare",
+        work=f"its {', '.join(TABLES[:-1])} and {TABLES[-1]} with Spark, one query each",
+        against="–",
+        target=Target(15, "min"),
+        measure=compared,
+    ),
+    Row(
+        name="replica-diff-cmp",
+        work="`replica-diff` of two equal 4 GiB replicas, every CRC",
+        against="`cmp` of their segments",
+        target=Target(1.5, "× its time"),
+        measure=against_cmp,
+    ),
+)
