@@ -151,7 +151,19 @@ class _Search:
             inner = [p for p in inner if depth == 0 and _directory_name(p) is not None]
             if len(inner) < len(folder.folders):
                 leftovers.too_deep = path
-        return sum(self._look_into(path, argument, depth - 1, leftovers) for path in inner)
+        return sum(self._look_into_inner(path, argument, depth - 1, leftovers) for path in inner)
+
+    def _look_into_inner(
+        self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers
+    ) -> int:
+        """As ``_look_into``; a folder may go while a live tree is looked through."""
+        try:
+            return self._look_into(path, argument, depth, leftovers)
+        except UnreadableFileError as error:
+            if not isinstance(error.__cause__, FileNotFoundError):
+                raise
+            logger.warning("%s: gone while it was looked at", shown(path))
+            return 0
 
     def _add_partition_directory(
         self, key: FileKey, path: str, argument: PathArgument, only: tuple[str, ...] | None = None

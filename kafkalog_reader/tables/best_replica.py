@@ -6,11 +6,16 @@ import logging
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.errors import CorruptCheckpointError, UnsupportedFormatError
+from kafkalog_reader.errors import (
+    CorruptCheckpointError,
+    UnreadableFileError,
+    UnsupportedFormatError,
+)
 from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.tables.batch_scan import LogTail, SegmentScan, scan_tail
+from kafkalog_reader.tables.damage import Damage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -31,21 +36,37 @@ def chosen_replicas(evidence: Evidence, request: ReadRequest) -> Iterator[Partit
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
     """
     broker = _broker(request.replica)
+    damage = Damage(request.mode)
     for _, replicas in evidence.topic_partitions(request):
         if request.replica == "best" and len(replicas) > 1:
-            yield best_replica(replicas)
+            if (best := best_replica(replicas, damage)) is not None:
+                yield best
         elif broker is None:
             yield from replicas
         else:
             yield from (r for r in replicas if r.log_directory.broker_id == broker)
 
 
-def best_replica(replicas: Sequence[PartitionDirectory]) -> PartitionDirectory:
+def best_replica(
+    supplied: Sequence[PartitionDirectory], damage: Damage
+) -> PartitionDirectory | None:
     """The copy whose last batch has the greatest leader epoch, then the greatest log end.
 
-    One warning says how many offsets other copies hold that this one lacks.
+    One warning says how many offsets other copies hold that this one lacks. None where ``damage``
+    passes over copies that cannot be read, and none can.
+
+    Raises:
+        UnreadableFileError: a copy cannot be read, in mode ``FAILFAST``: it may be the best.
     """
-    tails = [scan_tail(replica) for replica in replicas]
+    replicas, tails = [], []
+    for replica in supplied:
+        try:
+            tails.append(scan_tail(replica))
+            replicas.append(replica)
+        except UnreadableFileError as error:
+            damage.left_out(error)
+    if not replicas:
+        return None
     best = max(range(len(replicas)), key=lambda number: _rank(tails[number]))
     lacking = []
     for number, replica in enumerate(replicas):

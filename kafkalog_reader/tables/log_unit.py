@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.tables.batch_scan import SegmentScan, batch_starts_at
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Unit
 
@@ -61,12 +64,14 @@ def log_units(directories: Iterable[PartitionDirectory], request: ReadRequest) -
     asked for, or begin behind the last, are left out.
 
     Raises:
-        KafkaLogError: a directory cannot be listed, or a checkpoint that is needed is damaged.
+        LocatedError: a directory cannot be listed, or a file that is needed for the plan is
+            unreadable or damaged; other modes than ``FAILFAST`` do without.
     """
+    damage = Damage(request.mode)
     gathered: list[SegmentSlice] = []
     size = 0
     for directory in directories:
-        for piece in slices_of(directory, request):
+        for piece in slices_of(directory, request, damage):
             length = piece.stop - piece.start
             is_full = size + length > request.max_partition_bytes or len(gathered) == MOST_SLICES
             if gathered and is_full:
@@ -85,19 +90,34 @@ def log_start_offset(directory: PartitionDirectory, first_base_offset: int) -> i
     return max(first_base_offset, checkpointed.get(key, 0))
 
 
-def slices_of(directory: PartitionDirectory, request: ReadRequest) -> Iterator[SegmentSlice]:
+def slices_of(
+    directory: PartitionDirectory,
+    request: ReadRequest,
+    damage: Damage = Damage(Mode.FAILFAST),  # noqa: B008  holds no state
+) -> Iterator[SegmentSlice]:
     """Yield one replica's byte ranges in order; see ``log_units``."""
-    found = [segment for segment in segments(directory) if segment.log_size is not None]
+    try:
+        found = [segment for segment in segments(directory) if segment.log_size is not None]
+    except UnreadableFileError as error:
+        damage.left_out(error)
+        return
     lower, upper = request.offsets_of(directory.topic, directory.partition)
     if request.log_range_only and found:
-        lower = max(lower, log_start_offset(directory, found[0].base_offset))
+        try:
+            lower = max(lower, log_start_offset(directory, found[0].base_offset))
+        except LocatedError as error:  # more is shown then than consumers are
+            damage.left_out(error)
     for number, segment in enumerate(found):
         is_last = number == len(found) - 1
         if upper is not None and segment.base_offset >= upper:
             return
         if not is_last and found[number + 1].base_offset <= lower:
             continue
-        cuts = list(_cuts(segment, lower, upper, request.max_partition_bytes, directory))
+        try:
+            cuts = list(_cuts(segment, lower, upper, request.max_partition_bytes, directory))
+        except UnreadableFileError as error:
+            damage.left_out(error)
+            continue
         for start, stop in pairwise(cuts):
             yield SegmentSlice(
                 directory=directory,

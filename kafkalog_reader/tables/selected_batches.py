@@ -11,6 +11,7 @@ from kafkalog_reader.errors import (
     CorruptRecordError,
     LocatedError,
     LogPosition,
+    UnreadableFileError,
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
@@ -44,8 +45,7 @@ def scanned_runs(
     What breaks the chain is reported and left out; reading goes on with the next sound batch.
 
     Raises:
-        LocatedError: damage, in mode ``FAILFAST``.
-        UnreadableFileError: the file cannot be opened or read.
+        LocatedError: damage, or a file that cannot be read, in mode ``FAILFAST``.
     """
     scan = ResynchronisedScan(
         piece.segment,
@@ -54,7 +54,15 @@ def scanned_runs(
         progress=progress,
         follow_links=piece.directory.follow_links,
     )
-    for found in scan:
+    runs = iter(scan)
+    while True:
+        try:
+            found = next(runs, None)
+        except UnreadableFileError as error:
+            damage.left_out(error)
+            return
+        if found is None:
+            return
         if isinstance(found, DamagedRegion):
             _report_region(found, piece, damage)
             continue
@@ -69,8 +77,8 @@ def sound_runs(
     """Yield the batches whose records are asked for: CRC right, codec known, in the time range.
 
     Raises:
-        LocatedError: damage, in mode ``FAILFAST``; what comes before it is yielded first.
-        UnreadableFileError: the file cannot be opened or read.
+        LocatedError: damage, or a file that cannot be read, in mode ``FAILFAST``; what comes before
+            it is yielded first.
     """
     for run in scanned_runs(piece, request, damage, progress):
         unsound = np.flatnonzero(~run.crc_valid | (_codecs(run) > _LAST_CODEC))
