@@ -33,6 +33,7 @@ def compare(
     streams: Sequence[BatchStream],
     declared: Sequence[Lineage],
     cleaned_below: Sequence[int],
+    log_starts: Sequence[int] | None = None,
 ) -> Comparison:
     """Read every stream to its end.
 
@@ -41,8 +42,12 @@ def compare(
         declared: what each replica's epoch checkpoint says; tells a flipped leader epoch in one
             batch header from another history.
         cleaned_below: the cleaner offset of each replica, 0 without.
+        log_starts: the log start of each; what is absent behind it is a difference. By default
+            each log starts with its first batch.
     """
-    return _Comparer(streams, declared, cleaned_below).run()
+    if log_starts is None:
+        log_starts = [0 if stream.ended else stream.base_offset for stream in streams]
+    return _Comparer(streams, declared, cleaned_below, log_starts).run()
 
 
 class _Comparer:
@@ -51,8 +56,10 @@ class _Comparer:
         streams: Sequence[BatchStream],
         declared: Sequence[Lineage],
         cleaned_below: Sequence[int],
+        log_starts: Sequence[int],
     ) -> None:
         self._streams = streams
+        self._log_starts = log_starts
         self._declared = declared
         self._cleaned_below = cleaned_below
         self._waiting = {index for index, stream in enumerate(streams) if not stream.ended}
@@ -106,7 +113,7 @@ class _Comparer:
         """Whether a replica whose log starts here continues this branch."""
         stream = self._streams[waiting]
         if stream.base_offset > low:
-            return False
+            return self._log_starts[waiting] <= low
         beside = [index for index in members if self._base(index) == stream.base_offset]
         if beside:
             return len(self._apart((beside[0], waiting), (beside[0], waiting))) == 1
@@ -247,8 +254,8 @@ class _Comparer:
         for index in absent:
             if self._streams[index].hidden(offset):
                 kind = DifferenceKind.HIDDEN
-            elif self._may_be_cleaned(index, offset):
-                kind = DifferenceKind.CLEANED
+            elif any(self._may_be_cleaned(other, offset) for other in absent):
+                kind = DifferenceKind.CLEANED  # or copied from one that was cleaned
             else:
                 kind = DifferenceKind.MISSING
             reasons.setdefault(kind, []).append(index)
