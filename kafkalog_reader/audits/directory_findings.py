@@ -97,7 +97,19 @@ def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[
     try:
         content = read_if_present(path, METADATA_LIMIT, follow_links=root.follow_links)
         if content is not None:
-            parse_meta_properties(content, LogPosition(shown(path)))
+            node_id = parse_meta_properties(content, LogPosition(shown(path))).node_id
+            if node_id is None or root.named is None or not root.named.isdigit():
+                return
+            if node_id == int(root.named):
+                return
+            problem = f"says node {node_id}, and it was named {root.named}"
+            yield finding(
+                "KL-312",
+                f"{META_PROPERTIES}: {problem}",
+                directory=place,
+                file=META_PROPERTIES,
+                evidence={"nodeId": node_id, "named": root.named},
+            )
             return
         signs = release_signs(root.path)
         if signs.has_segments and not signs.time_indexes:

@@ -17,6 +17,14 @@ from kafkalog_reader.audits.replica_findings import replica_findings
 from kafkalog_reader.audits.retry_duplicates import retry_findings
 from kafkalog_reader.audits.segment_findings import segment_findings
 from kafkalog_reader.audits.start_prediction import predict_starts
+from kafkalog_reader.audits.supply_findings import (
+    NOTHING_KNOWN,
+    Supply,
+    cluster_findings,
+    skew_findings,
+    supply_findings,
+)
+from kafkalog_reader.audits.supply_units import with_supply
 from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows
@@ -42,6 +50,13 @@ class RootUnit(Unit):
     """One log directory that was given whole."""
 
     root: LogDirectory
+    found: tuple[Finding, ...] = ()
+    """What was found of it while the work was planned."""
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong with it, in order."""
+        return sorted([*self.found, *directory_findings(self.root)], key=lambda each: each.order)
 
 
 class FindingsTable(Table):
@@ -59,10 +74,16 @@ class FindingsTable(Table):
 
         A log directory given only in part says nothing of the rest.
         """
-        yield from partition_units(evidence, request, with_topics=True)
+        units = partition_units(evidence, request, with_topics=True)
+        yield from with_supply(units, evidence)
         if request.topics is None and request.partitions is None and request.assigned is None:
+            mixed = tuple(_mixed_clusters(evidence, request))
             for root in evidence.roots:
-                yield RootUnit(size_in_bytes=0, root=root)
+                own = tuple(
+                    each for each in mixed
+                    if each.directory is not None and each.directory.log_directory == root
+                )  # fmt: skip
+                yield RootUnit(size_in_bytes=0, root=root, found=own)
 
     def read(
         self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
@@ -70,8 +91,7 @@ class FindingsTable(Table):
         """Yield the findings of one partition; damage is a row here in every mode."""
         schema = self.projected(request)
         if isinstance(unit, RootUnit):
-            of_root = sorted(directory_findings(unit.root), key=lambda each: each.order)
-            rows = [finding_row(None, each) for each in of_root]
+            rows = [finding_row(None, each) for each in unit.findings]
         else:
             rows = [
                 finding_row(audit, each)
@@ -81,6 +101,13 @@ class FindingsTable(Table):
         yield build_rows(
             schema, len(rows), {name: [row[name] for row in rows] for name in schema.names}
         )
+
+
+def _mixed_clusters(evidence: Evidence, request: ReadRequest) -> Iterator[Finding]:
+    """KL-008, which only the directories together show."""
+    if len({root.cluster_id for root in evidence.roots}) > 1:
+        live = (d for d in evidence.partition_directories(request) if d.is_replica)
+        yield from cluster_findings(evidence.roots, live)
 
 
 def audited(
@@ -103,7 +130,7 @@ def audited(
             topics=unit.topics,
             membership=unit.membership,
         )
-        found = findings_of(audit)
+        found = findings_of(audit, unit.supply)
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each
@@ -122,7 +149,7 @@ def _not_compared(each: Finding) -> Finding:
     )
 
 
-def findings_of(audit: PartitionAudit) -> tuple[Finding, ...]:
+def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[Finding, ...]:
     """All findings of a partition, worst first."""
     damage = [*segment_findings(audit)]
     if audit.checked:
@@ -145,6 +172,8 @@ def findings_of(audit: PartitionAudit) -> tuple[Finding, ...]:
         *with_peers(audit, damage),
         *replica_findings(audit),
         *retry_findings(audit),
+        *supply_findings(audit, supply),
+        *skew_findings(audit),
         *_recoverability(audit),
     ]
     return tuple(sorted(found, key=lambda each: each.order))

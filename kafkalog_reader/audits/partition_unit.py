@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.metadata_log import METADATA_TOPIC, read_cluster_metadata
+from kafkalog_reader.audits.supply_findings import NOTHING_KNOWN, Supply
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:
@@ -25,11 +26,13 @@ class PartitionUnit(Unit):
         topics: what the cluster's metadata log says of this one topic; None where no copy of it was
             supplied, or nobody asked.
         membership: what it says of this one partition.
+        supply: which replicas there should be besides these.
     """
 
     directories: tuple[PartitionDirectory, ...]
     topics: ClusterTopics | None = None
     membership: PartitionMembership | None = None
+    supply: Supply = NOTHING_KNOWN
 
 
 def partition_units(

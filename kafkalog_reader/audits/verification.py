@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
-from kafkalog_reader.audits.directory_findings import directory_findings
 from kafkalog_reader.audits.findings import (
     FIRST_OF_SEVERAL,
     RootUnit,
@@ -46,8 +45,9 @@ def verify(
     How copies stand to each other, and who may lead, is what ``replica-diff`` says.
     """
     if isinstance(unit, RootUnit):
-        of_root = sorted(directory_findings(unit.root), key=lambda each: each.order)
-        return Verification(findings=tuple((each, finding_row(None, each)) for each in of_root))
+        return Verification(
+            findings=tuple((each, finding_row(None, each)) for each in unit.findings)
+        )
     findings: list[tuple[Finding, dict[str, Any]]] = []
     replicas = batches = size = 0
     for audit, found in audited(cast("PartitionUnit", unit), request, progress):

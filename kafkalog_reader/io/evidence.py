@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
@@ -49,6 +49,7 @@ class LogDirectory:
             supplied besides, that one.
         broker_id: node id of ``meta.properties``, else the N of ``N=PATH``.
         broker_label: NAME of ``NAME=PATH``, where NAME is no number.
+        named: N or NAME as it was typed before the path.
         directory_id: of ``meta.properties``.
         clean_shutdown: whether the marker is there; None when the root itself was not given.
         disk: what tells this directory from others of the same broker; None when it is alone.
@@ -59,6 +60,7 @@ class LogDirectory:
     cluster_id: str | None = None
     broker_id: int | None = None
     broker_label: str | None = None
+    named: str | None = field(default=None, compare=False)
     directory_id: str | None = None
     clean_shutdown: bool | None = None
     disk: str | None = None

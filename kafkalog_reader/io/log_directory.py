@@ -54,6 +54,7 @@ def describe_log_directory(
         cluster_id=None if meta is None else meta.cluster_id,
         broker_id=broker_id if node_id is None else node_id,
         broker_label=broker_label,
+        named=broker_label if broker_id is None else str(broker_id),
         directory_id=None if meta is None else meta.directory_id,
         clean_shutdown=os.path.lexists(os.path.join(path, CLEAN_SHUTDOWN)) if is_whole else None,
         follow_links=follow_links,
