@@ -141,8 +141,10 @@ def _unsafe_and_strange(
         found = None
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             found = finding("KL-002", f"{file}: no file and no folder", directory=place, file=file)
-        elif stat.S_ISDIR(mode) and name is None and entry.name not in NOT_A_PARTITION:
-            problem = f"{file}: no name that Kafka gives a partition directory"
+        elif (
+            stat.S_ISDIR(mode) and name is None and entry.name not in NOT_A_PARTITION
+        ) or file != entry.name:
+            problem = f"{file}: no name that Kafka gives a file or folder here"
             found = finding("KL-003", problem, directory=place, file=file)
         elif name is not None and name.state is not None:
             size = _size(entry.path)

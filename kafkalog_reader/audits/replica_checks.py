@@ -15,6 +15,7 @@ from kafkalog_reader.audits.checkpoint_findings import (
 )
 from kafkalog_reader.audits.epoch_findings import epoch_findings
 from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.name_findings import name_findings
 from kafkalog_reader.audits.segment_chain_findings import file_findings
 from kafkalog_reader.audits.start_findings import start_findings
 from kafkalog_reader.errors import LocatedError
@@ -56,6 +57,7 @@ def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> It
     yield from epoch_findings(replica, stream.lineage.build().pieces, log_end_offset)
     try:
         yield from file_findings(replica)
+        yield from name_findings(replica)
         yield from snapshot_findings(replica)
         yield from temporary_findings(replica)
         yield from _changes(replica, stream.listed)

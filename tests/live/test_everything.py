@@ -45,3 +45,14 @@ def test_every_line_of_dump_is_kafkas(
     assert printed.exception is None, printed.output
     expected = [line for each in dumped for line in (f"Dumping {each.file}", *each.lines)]
     assert printed.stdout.splitlines() == expected
+
+
+@pytest.mark.parametrize("name", ["running", "stopped", "killed"])
+def test_verify_finds_nothing_worth_a_look(everything: truth.Truth, name: str) -> None:
+    files = str(everything.captures[name].files)
+    printed = CliRunner().invoke(
+        kafkalog,
+        ["verify", files, "--deep", "--fail-on", "medium", "--verbose"],
+        standalone_mode=False,
+    )
+    assert printed.return_value == 0, printed.output
