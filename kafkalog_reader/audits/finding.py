@@ -97,7 +97,7 @@ CATALOGUE: Final[dict[str, Code]] = {
     "KL-406": Code("epoch-entry-missing", "H", ("A8",), ("T15", "T32")),
     "KL-407": Code("epoch-entry-contradicted", "H", ("A8",), ("T04", "T15")),
     "KL-408": Code("epoch-entry-without-records", "I", ("A1",), ("T13",)),
-    "KL-409": Code("epoch-entries-beyond-end", "I", ("A1",), ("T14",)),
+    "KL-409": Code("epoch-entries-beyond-end", "I", ("A1", "A8"), ("T14",)),
     "KL-410": Code("snapshot-disagrees-with-log", "M", ("A3",), ("T21", "T22")),
     "KL-412": Code("start-will-cut", "C", ("A4", "A5", "A7"), ("T01",)),
     "KL-413": Code("start-will-serve-damage", "H", ("A5", "A6")),

@@ -140,7 +140,7 @@ def _crc_mismatch(
         records_at_risk=place.records,
         bytes_at_risk=place.size_in_bytes,
         committed=_committed(audit, index, first_offset),
-        actions=("A5", "A9") if peers else ("A4", "A7", "A9"),
+        actions=("A5", "A9") if peers or len(audit.replicas) == 1 else ("A4", "A7", "A9"),
     )
 
 

@@ -26,7 +26,7 @@ WORDS: Final = {
     Verdict.PENDING_TRUNCATION: "PENDING TRUNCATION",
     Verdict.FORKED: "FORKED",
     Verdict.DAMAGED_RECOVERABLE: "DAMAGED",
-    Verdict.DAMAGED_UNRECOVERABLE: "DAMAGED, UNRECOVERABLE",
+    Verdict.DAMAGED_UNRECOVERABLE: "DAMAGED, NO INTACT COPY SUPPLIED",
     Verdict.UNDECIDABLE: "UNDECIDABLE",
 }
 STYLES: Final = {
@@ -140,6 +140,8 @@ def _details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
         case Verdict.DAMAGED_RECOVERABLE:
             return f"{_damaged_on(audit, found)}every damaged or missing record is on another copy"
         case Verdict.DAMAGED_UNRECOVERABLE:
+            if len(audit.replicas) == 1:
+                return f"{_damaged_on(audit, found)}whether another replica is intact is not known"
             return f"{_damaged_on(audit, found)}no copy supplied has all of it intact"
         case Verdict.PENDING_TRUNCATION:
             return _messages(found, "KL-504")

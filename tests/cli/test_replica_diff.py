@@ -241,7 +241,7 @@ def test_damaged_metadata_log_is_found(diff: Run, tmp_path: Path) -> None:
     flip(roots[0] / "__cluster_metadata-0" / SEGMENT, -1)
     code, out, _ = diff(tmp_path)
     assert code == 1
-    assert out.startswith("__cluster_metadata-0: DAMAGED, UNRECOVERABLE")
+    assert out.startswith("__cluster_metadata-0: DAMAGED, NO INTACT COPY SUPPLIED")
 
 
 CAPTURED = sorted(
