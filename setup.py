@@ -24,6 +24,7 @@ def kernel_extensions() -> list[Extension]:
         extension.optional = KERNEL == "auto"  # forgives a missing C compiler, nothing else
         extension.depends = [
             *extension.depends,
+            "kafkalog_reader/kernel/batch_search.h",
             "kafkalog_reader/kernel/crc32.h",
             "kafkalog_reader/kernel/crc32c.h",
             "kafkalog_reader/kernel/crc_shift.h",

@@ -56,16 +56,18 @@ class Windows:
         self.stop = self.size_in_bytes if stop is None else min(stop, self.size_in_bytes)
         self._buffer = memoryview(allocate(max(1, min(size, self.stop - self.start)))).cast("B")
 
-    def read(self, position: int, at_least: int = 0) -> memoryview:
+    def read(self, position: int, at_least: int = 0, *, at_most: int | None = None) -> memoryview:
         """The bytes from ``position`` on: a buffer full, or ``at_least`` where that is more.
 
-        Shorter only where the range ends. Valid until the next call.
+        Shorter only where the range ends, or than ``at_most``. Valid until the next call.
 
         Raises:
             UnreadableFileError: the read failed, or the file has shrunk since it was opened.
         """
         left = max(0, self.stop - position)
         wanted = min(max(len(self._buffer), at_least), left)
+        if at_most is not None:
+            wanted = min(wanted, at_most)
         if wanted > len(self._buffer):  # a record batch larger than the window
             self._buffer = memoryview(self._allocate(wanted)).cast("B")
         window = self._buffer[:wanted]
@@ -110,6 +112,17 @@ class Windows:
         except OSError as error:  # ENXIO: nothing but holes; others: a file system without holes
             return self.stop if error.errno == errno.ENXIO else position
         return min(max(found, position), self.stop)
+
+    def only_zeros(self, position: int) -> bool:
+        """Whether nothing but zeros follows; the last window is not valid any more."""
+        reading = 4096  # what is not zero is mostly not zero soon
+        while (position := self.next_data(position)) < self.stop:
+            window = self.read(position, at_most=reading)
+            if bytes(window) != bytes(len(window)):
+                return False
+            position += len(window)
+            reading *= 4
+        return True
 
     def close(self) -> None:
         """Close the file; the last window stays valid."""

@@ -4,8 +4,9 @@
 
 Hostile bytes can offer millions of overlapping headers that look right. So no CRC is computed over
 the bytes of a candidate: it follows from the CRC registers at its two ends, which follow from
-registers noted every 64 bytes. A candidate that reaches beyond the window waits for the window
-with its end. What waits is bounded; what finds no room is counted, not forgotten in silence.
+registers noted every 16 bytes. A candidate that reaches beyond the window waits for the window
+with its end, in a list for each mebibyte. What waits is bounded: for want of room those go that
+reach farthest, and they are counted, not forgotten in silence.
 """
 
 from __future__ import annotations
@@ -14,14 +15,16 @@ from typing import Any
 
 import cython
 from cython.cimports.kafkalog_reader.kernel.primitives import (
-    extend_crc,
     int16_at,
     int32_at,
     int64_at,
+    lowest_bit,
     may_begin,
+    note_registers,
     prepare_checksums,
     prepare_crc_shift,
     read_bytes,
+    register_at,
     shift_crc,
     uint32_at,
     write_int64,
@@ -118,8 +121,9 @@ class BatchSearch:
 
     Args:
         room: has int64 numpy arrays: ``registers`` and ``message_registers``, one entry more than
-            a window has blocks of 64 bytes; ``waiting_position``, ``waiting_end`` and
-            ``waiting_register`` of one length.
+            a window has blocks of 16 bytes; ``waiting_position``, ``waiting_end``,
+            ``waiting_register`` and ``waiting_next`` of one length; ``waiting_lists`` with 4096
+            entries, more than a batch has mebibytes.
         stop: position in the file that no batch reaches beyond.
         lowest: smallest base offset a batch may have.
         highest: greatest offset it may have.
@@ -147,8 +151,15 @@ class BatchSearch:
     _waiting_position: cython.p_longlong
     _waiting_end: cython.p_longlong
     _waiting_register: cython.p_longlong
+    _waiting_next: cython.p_longlong
+    _lists: cython.p_longlong
+    _current_list: cython.longlong
+    _farthest_list: cython.longlong
+    _free_row: cython.longlong
+    _used_rows: cython.longlong
     _capacity: cython.Py_ssize_t
-    _waiting: cython.Py_ssize_t
+    waiting = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    """How many candidates wait for the window with their end."""
     _messages_waiting: cython.Py_ssize_t
     _owners: object
 
@@ -168,14 +179,22 @@ class BatchSearch:
         self._waiting_position = write_int64(room.waiting_position)
         self._waiting_end = write_int64(room.waiting_end)
         self._waiting_register = write_int64(room.waiting_register)
+        self._waiting_next = write_int64(room.waiting_next)
+        self._lists = write_int64(room.waiting_lists)
+        room.waiting_lists[:] = -1
+        self._current_list = self._farthest_list = self._free_row = -1
+        self._used_rows = 0
         self._capacity = min(
-            len(room.waiting_position), len(room.waiting_end), len(room.waiting_register)
+            len(room.waiting_position),
+            len(room.waiting_end),
+            len(room.waiting_register),
+            len(room.waiting_next),
         )
         self._stop = stop
         self._lowest = lowest
         self._highest = highest
         self._lookahead = lookahead
-        self._waiting = self._messages_waiting = 0
+        self.waiting = self._messages_waiting = 0
         self._register = self._message_register = 0
         self._noted = self._messages_noted = False
         self.found = -1
@@ -195,7 +214,7 @@ class BatchSearch:
         step: cython.Py_ssize_t = len(window) - 60
         if not is_last and step <= 0:
             raise ValueError(f"a window of {len(window)} bytes")
-        if len(window) // 64 > self._blocks:
+        if len(window) // 16 > self._blocks:
             raise ValueError(f"a window of {len(window)} bytes, room for {self._blocks} blocks")
         if is_last:
             step = len(window)
@@ -204,139 +223,163 @@ class BatchSearch:
         self._origin = origin
         with cython.nogil:
             self._noted = self._messages_noted = False
-            if self._waiting == self._messages_waiting:
+            if self.waiting == self._messages_waiting:
                 self._register = 0  # nobody remembers what came before
             if self._messages_waiting == 0:
                 self._message_register = 0
+            if self._current_list < 0:
+                self._current_list = self._farthest_list = origin >> 20
             self._look_at_waiting()
             self._look_for_headers(step, is_last)
-            if self._waiting > self._messages_waiting:
+            if self.waiting > self._messages_waiting:
                 self._register = self._register_at(step, True)
             if self._messages_waiting > 0:
                 self._message_register = self._register_at(step, False)
-        if is_last or (self.found >= 0 and not self._waits_before(self.found)):
+        if is_last or (self.found >= 0 and self.waiting == 0):
             return -1
         if self.found >= 0 and origin + step - self.found > self._lookahead:
-            self.given_up += self._waiting
+            self.given_up += self.waiting
             return -1
         return origin + step
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _waits_before(self, position: cython.longlong) -> cython.bint:
-        row: cython.Py_ssize_t
-        found: cython.bint = False
-        for row in range(self._waiting):
-            found = found or self._waiting_position[row] < position
-        return found
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _note_registers(self, castagnoli: cython.bint) -> cython.void:
-        """Note the register before every block of 64 bytes of the window."""
-        block: cython.Py_ssize_t
-        registers: cython.p_longlong = self._registers
-        register: cython.uint = self._register
-        if not castagnoli:
-            registers = self._message_registers
-            register = self._message_register
-        for block in range(self._size // 64):
-            registers[block] = register
-            register = extend_crc(castagnoli, register, self._source, 64 * block, 64 * block + 64)
-        registers[self._size // 64] = register
 
     @cython.cfunc
     @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
     def _register_at(self, at: cython.Py_ssize_t, castagnoli: cython.bint) -> cython.uint:
-        block: cython.Py_ssize_t = at // 64
-        register: cython.uint
         if castagnoli:
             if not self._noted:
-                self._note_registers(True)
+                note_registers(True, self._registers, self._register, self._source, self._size)
                 self._noted = True
-            register = cython.cast(cython.uint, self._registers[block])
-        else:
-            if not self._messages_noted:
-                self._note_registers(False)
-                self._messages_noted = True
-            register = cython.cast(cython.uint, self._message_registers[block])
-        return extend_crc(castagnoli, register, self._source, 64 * block, at)
+            return register_at(True, self._registers, self._source, at, self._size)
+        if not self._messages_noted:
+            note_registers(
+                False, self._message_registers, self._message_register, self._source, self._size
+            )
+            self._messages_noted = True
+        return register_at(False, self._message_registers, self._source, at, self._size)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def _look_at_waiting(self) -> cython.void:
-        """Judge the candidates that end in this window."""
-        row: cython.Py_ssize_t
-        kept: cython.Py_ssize_t = 0
-        messages: cython.Py_ssize_t = 0
-        position: cython.longlong
-        end: cython.longlong
-        expected: cython.longlong
-        castagnoli: cython.bint
+        """Judge the candidates that end in this window; one list has some that end behind it."""
+        row: cython.longlong
+        following: cython.longlong
+        kept: cython.longlong
+        here: cython.longlong
+        last: cython.longlong = (self._origin + self._size) >> 20
+        if self.waiting == 0:
+            self._current_list = last
+            return
+        while True:
+            here = self._current_list & 4095
+            row = self._lists[here]
+            kept = -1
+            while row >= 0:
+                following = self._waiting_next[row]
+                if self._waiting_end[row] <= self._origin + self._size:
+                    self._judge_waiting(row)
+                    self._release(row)
+                else:
+                    self._waiting_next[row] = kept
+                    kept = row
+                row = following
+            self._lists[here] = kept
+            if self._current_list >= last:
+                break
+            self._current_list += 1
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _judge_waiting(self, row: cython.longlong) -> cython.void:
+        expected: cython.longlong = self._waiting_register[row]
         all_ones: cython.longlong = 0xFFFF_FFFF
-        for row in range(self._waiting):
-            position = self._waiting_position[row]
-            end = self._waiting_end[row]
-            expected = self._waiting_register[row]
-            if self.found >= 0 and position > self.found:
-                continue
-            castagnoli = expected <= all_ones
-            if end <= self._origin + self._size:
-                if self._register_at(end - self._origin, castagnoli) == (expected & all_ones):
-                    self.found = position
-                continue
-            self._waiting_position[kept] = position
-            self._waiting_end[kept] = end
-            self._waiting_register[kept] = expected
-            kept += 1
-            if not castagnoli:
-                messages += 1
-        self._waiting = kept
-        self._messages_waiting = messages
+        end: cython.Py_ssize_t = self._waiting_end[row] - self._origin
+        if self.found >= 0 and self._waiting_position[row] > self.found:
+            return
+        if self._register_at(end, expected <= all_ones) == (expected & all_ones):
+            self.found = self._waiting_position[row]
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _release(self, row: cython.longlong) -> cython.void:
+        self.waiting -= 1
+        if (self._waiting_register[row] >> 32) != 0:
+            self._messages_waiting -= 1
+        self._waiting_next[row] = self._free_row
+        self._free_row = row
+
+    @cython.cfunc
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _makes_room(self, end: cython.longlong) -> cython.bint:
+        """Whether there is room for one that ends at ``end``, if need be for others that go."""
+        row: cython.longlong
+        following: cython.longlong
+        if self.waiting < self._capacity:
+            return True
+        while self._farthest_list > self._current_list and (
+            self._lists[self._farthest_list & 4095] < 0
+        ):
+            self._farthest_list -= 1
+        if end >> 20 >= self._farthest_list:
+            return False
+        row = self._lists[self._farthest_list & 4095]
+        self._lists[self._farthest_list & 4095] = -1
+        while row >= 0:
+            following = self._waiting_next[row]
+            self._release(row)
+            self.given_up += 1
+            row = following
+        return True
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def _look_for_headers(self, step: cython.Py_ssize_t, is_last: cython.bint) -> cython.void:
         """Judge the headers that begin in this window, in order, up to the first sound batch."""
-        source: cython.p_const_uchar = self._source
-        at: cython.Py_ssize_t
+        at: cython.Py_ssize_t = 0
+        here: cython.Py_ssize_t
         left: cython.longlong = self._stop - self._origin
-        highest_byte: cython.int = cython.cast(cython.int, self._highest >> 56)
-        lowest_byte: cython.int = cython.cast(cython.int, self._lowest >> 56)
         limit: cython.Py_ssize_t = step
+        may: cython.ulonglong
         if is_last:
             limit = self._size - 25
         if self.found >= 0:
             limit = min(limit, max(self.found - self._origin, 0))
-        at = -1
-        while at + 1 < limit:
-            at += 1
-            if at % 64 == 0 and self._size - at >= 92:
-                while at + 64 < limit and not may_begin(source, at, lowest_byte, highest_byte):
-                    at += 64
-                    if self._size - at < 92:
-                        break
-            if source[at + 16] > 2 or source[at] > highest_byte or source[at] < lowest_byte:
-                continue
-            if source[at + 16] == 2:
-                if self._size - at < 61 or not looks_like_batch(
-                    source, at, left - at, self._lowest, self._highest
-                ):
-                    continue
-                if self._is_sound(at, True):
-                    self.found = self._origin + at
-                    break
-            elif looks_like_message(
-                source, at, self._size, left - at, self._lowest, self._highest
-            ) and self._is_sound(at, False):
-                self.found = self._origin + at
-                break
+        while at < limit:
+            may = may_begin(self._source, at, self._size, self._lowest, self._highest, left - at)
+            while may != 0:
+                here = at + lowest_bit(may)
+                may = may & (may - 1)
+                if here < limit and self._begins_sound(here, left - here):
+                    self.found = self._origin + here
+                    return
+            at += 64
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _begins_sound(self, at: cython.Py_ssize_t, left: cython.longlong) -> cython.bint:
+        """Whether a sound batch or message begins here whose end is in the window too."""
+        source: cython.p_const_uchar = self._source
+        if source[at + 16] == 2:
+            return (
+                self._size - at >= 61
+                and looks_like_batch(source, at, left, self._lowest, self._highest)
+                and self._is_sound(at, True)
+            )
+        return (
+            source[at + 16] < 2
+            and looks_like_message(source, at, self._size, left, self._lowest, self._highest)
+            and self._is_sound(at, False)
+        )
 
     @cython.cfunc
     @cython.nogil
@@ -354,7 +397,7 @@ class BatchSearch:
         else:
             start = at + 16
             stored = uint32_at(self._source, at + 12)
-        if end > self._size and self._waiting >= self._capacity:
+        if end > self._size and not self._makes_room(self._origin + end):
             self.given_up += 1
             return False
         # The CRC of a range is that of all bytes before its end, without that before its start
@@ -365,11 +408,31 @@ class BatchSearch:
         expected = expected ^ stored ^ all_ones
         if end <= self._size:
             return self._register_at(end, castagnoli) == expected
-        self._waiting_position[self._waiting] = self._origin + at
-        self._waiting_end[self._waiting] = self._origin + end
         if not castagnoli:
             expected += cython.cast(cython.longlong, all_ones) + 1
-            self._messages_waiting += 1
-        self._waiting_register[self._waiting] = expected
-        self._waiting += 1
+        self._wait(self._origin + at, self._origin + end, expected)
         return False
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _wait(
+        self, position: cython.longlong, end: cython.longlong, expected: cython.longlong
+    ) -> cython.void:
+        row: cython.longlong = self._free_row
+        number: cython.longlong = end >> 20
+        if row >= 0:
+            self._free_row = self._waiting_next[row]
+        else:
+            row = self._used_rows
+            self._used_rows += 1
+        self._waiting_position[row] = position
+        self._waiting_end[row] = end
+        self._waiting_register[row] = expected
+        self._waiting_next[row] = self._lists[number & 4095]
+        self._lists[number & 4095] = row
+        self._farthest_list = max(self._farthest_list, number)
+        self.waiting += 1
+        if (expected >> 32) != 0:
+            self._messages_waiting += 1

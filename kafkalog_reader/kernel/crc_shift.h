@@ -1,5 +1,10 @@
 /* What zero bytes make of a CRC's register: with it the CRC of any range follows from the registers
- * at its two ends, in constant time. Each power of two has its linear map, as four tables.
+ * at its two ends, in constant time.
+ *
+ * A register is a polynomial over GF(2), the bit of x^0 on top, and a zero byte multiplies it by x^8
+ * modulo the CRC's own. The carry-less product of two of them, taken as eight bytes of input, comes
+ * out as their product times x^33; so what is multiplied by is x^(8 n - 33), from a table for each
+ * digit of n to the base 2048.
  */
 #ifndef KAFKALOG_CRC_SHIFT_H
 #define KAFKALOG_CRC_SHIFT_H
@@ -7,43 +12,96 @@
 #include "crc32.h"
 #include "crc32c.h"
 
-#define KL_SHIFT_POWERS 32
+#define KL_SHIFT_DIGITS 3 /* 2048^3 = 2^33, more than any file of Kafka's has */
+#define KL_SHIFT_BASE 2048
 
-static uint32_t kl_shift_tables[2][KL_SHIFT_POWERS][4][256];
+static uint32_t kl_shift_factors[2][KL_SHIFT_DIGITS][KL_SHIFT_BASE];
 static int kl_shift_is_prepared = 0;
 
-static inline uint32_t kl_shift_once(uint32_t tables[4][256], uint32_t state) {
-    return tables[0][state & 0xFF] ^ tables[1][state >> 8 & 0xFF] ^ tables[2][state >> 16 & 0xFF]
-        ^ tables[3][state >> 24];
+static inline uint64_t kl_load_little(const uint8_t *data) {
+    return (uint64_t)data[0] | (uint64_t)data[1] << 8 | (uint64_t)data[2] << 16
+        | (uint64_t)data[3] << 24 | (uint64_t)data[4] << 32 | (uint64_t)data[5] << 40
+        | (uint64_t)data[6] << 48 | (uint64_t)data[7] << 56;
 }
+
+/* The register that eight bytes leave, from zero. */
+static inline uint32_t kl_reduce(uint32_t slices[8][256], uint64_t word) {
+    return slices[7][word & 0xFF] ^ slices[6][word >> 8 & 0xFF] ^ slices[5][word >> 16 & 0xFF]
+        ^ slices[4][word >> 24 & 0xFF] ^ slices[3][word >> 32 & 0xFF]
+        ^ slices[2][word >> 40 & 0xFF] ^ slices[1][word >> 48 & 0xFF] ^ slices[0][word >> 56];
+}
+
+static inline uint32_t kl_multiply(uint32_t slices[8][256], uint32_t left, uint32_t right) {
+    uint64_t product = 0;
+    for (int bit = 0; bit < 32; bit++)
+        product ^= (0 - (uint64_t)(right >> bit & 1)) & ((uint64_t)left << bit);
+    return kl_reduce(slices, product);
+}
+
+#ifdef KL_CRC32_FOLDING
+#define KL_SHIFT_TARGET __attribute__((target("sse4.2,pclmul")))
+
+KL_SHIFT_TARGET static uint32_t kl_crc_shift_folded(int castagnoli, uint32_t state, uint64_t count) {
+    uint32_t(*factors)[KL_SHIFT_BASE] = kl_shift_factors[castagnoli];
+    for (int digit = 0; count; digit++, count /= KL_SHIFT_BASE) {
+        if (!(count % KL_SHIFT_BASE)) continue;
+        uint64_t product = (uint64_t)_mm_cvtsi128_si64(_mm_clmulepi64_si128(
+            _mm_cvtsi32_si128((int)state),
+            _mm_cvtsi32_si128((int)factors[digit][count % KL_SHIFT_BASE]), 0));
+        state = castagnoli ? (uint32_t)_mm_crc32_u64(0, product)
+                           : kl_reduce(kl_crc32_slices, product);
+    }
+    return state;
+}
+#endif
 
 /* Called with the GIL held, once a search; the kernel's module that searches is the only one. */
 static void kl_crc_shift_prepare(void) {
-    static const uint8_t zero = 0;
     if (kl_shift_is_prepared) return;
-    for (int castagnoli = 0; castagnoli < 2; castagnoli++)
-        for (int power = 0; power < KL_SHIFT_POWERS; power++)
-            for (int byte = 0; byte < 4; byte++)
-                for (int value = 0; value < 256; value++) {
-                    uint32_t state = (uint32_t)value << (8 * byte);
-                    if (power) {
-                        uint32_t(*half)[256] = kl_shift_tables[castagnoli][power - 1];
-                        state = kl_shift_once(half, kl_shift_once(half, state));
-                    } else if (castagnoli) {
-                        state = kl_crc32c_tables(state, &zero, 1);
-                    } else {
-                        state = kl_crc32_tables(state, &zero, 1);
-                    }
-                    kl_shift_tables[castagnoli][power][byte][value] = state;
-                }
+    for (int castagnoli = 0; castagnoli < 2; castagnoli++) {
+        uint32_t(*slices)[256] = castagnoli ? kl_slices : kl_crc32_slices;
+        uint32_t polynomial = castagnoli ? 0x82F63B78u : 0xEDB88320u;
+        uint32_t none = 0x80000000u, step = 0; /* x^0; later x^-33, and x^(8 n - 33) for one more */
+        for (int power = 0; power < 33; power++) {
+            none = none >> 31 ? (none ^ polynomial) << 1 | 1 : none << 1;
+            if (power == 24) step = none;
+        }
+        for (int digit = 0; digit < KL_SHIFT_DIGITS; digit++) {
+            uint32_t factor = none;
+            for (int value = 0; value < KL_SHIFT_BASE; value++) {
+                kl_shift_factors[castagnoli][digit][value] = factor;
+                factor = kl_multiply(slices, factor, step);
+            }
+            step = factor;
+        }
+    }
     kl_shift_is_prepared = 1;
 }
 
-/* ``count`` below 2^32; a dozen lookups for usual lengths, at most 128. */
+/* ``count`` below 2^33. */
 static inline uint32_t kl_crc_shift(int castagnoli, uint32_t state, uint64_t count) {
-    for (int power = 0; count; power++, count >>= 1)
-        if (count & 1) state = kl_shift_once(kl_shift_tables[castagnoli][power], state);
+#ifdef KL_CRC32_FOLDING
+    if (kl_crc32_folds && kl_crc_use_instruction)
+        return kl_crc_shift_folded(castagnoli, state, count);
+#endif
+    for (int digit = 0; count; digit++, count /= KL_SHIFT_BASE)
+        if (count % KL_SHIFT_BASE)
+            state = kl_multiply(castagnoli ? kl_slices : kl_crc32_slices, state,
+                                kl_shift_factors[castagnoli][digit][count % KL_SHIFT_BASE]);
     return state;
+}
+
+/* The register behind fewer than 16 bytes, of which at least 24 can be read. */
+static inline uint32_t kl_crc_few(int castagnoli, uint32_t state, const uint8_t *data, size_t count) {
+    uint32_t(*slices)[256] = castagnoli ? kl_slices : kl_crc32_slices;
+    if (count >= 8) {
+        state = kl_reduce(slices, kl_load_little(data) ^ state);
+        data += 8;
+        count -= 8;
+    }
+    if (!count) return state;
+    uint32_t behind = kl_reduce(slices, (kl_load_little(data) ^ state) << (64 - 8 * count));
+    return count < 4 ? behind ^ state >> (8 * count) : behind;
 }
 
 #endif

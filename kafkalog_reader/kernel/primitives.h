@@ -2,24 +2,20 @@
 #ifndef KAFKALOG_PRIMITIVES_H
 #define KAFKALOG_PRIMITIVES_H
 
+#include "batch_search.h"
 #include "crc32.h"
 #include "crc32c.h"
 #include "crc_shift.h"
 
-/* Whether a batch or message may begin at one of 64 positions, by single bytes of its header: magic
- * 0 to 2, a length of 14 or more, the first byte of the offset. 28 bytes behind them are readable.
- * Without branches, so that compilers make it a few vector instructions. */
-static inline int kl_may_begin(const uint8_t *data, uint8_t lowest, uint8_t highest) {
-    uint8_t found = 0;
-    for (int at = 0; at < 64; at++) {
-        uint8_t magic = data[at + 16] <= 2;
-        uint8_t offset = (uint8_t)(data[at] - lowest) <= (uint8_t)(highest - lowest);
-        uint8_t length = (uint8_t)(data[at + 8] | data[at + 9] | data[at + 10]) != 0;
-        uint8_t short_length = data[at + 11] >= 14;
-        found |= magic & offset & (length | short_length);
-    }
-    return found;
+#if defined(__GNUC__) || defined(__clang__)
+#define kl_lowest_bit(bits) __builtin_ctzll(bits)
+#else
+static inline int kl_lowest_bit(uint64_t bits) {
+    int bit = 0;
+    while (!(bits >> bit & 1)) bit++;
+    return bit;
 }
+#endif
 
 /* Copies a record's bytes. Keys and values are short: two overlapping-safe 16-byte moves are
  * cheaper than a call of memcpy, where both sides have 32 bytes left to be written and read. */

@@ -12,7 +12,13 @@ cdef extern from "primitives.h" nogil:
     uint32_t kl_crc32c_extend(uint32_t state, const uint8_t *data, size_t size)
     void kl_crc_shift_prepare()
     uint32_t kl_crc_shift(int castagnoli, uint32_t state, uint64_t count)
-    int kl_may_begin(const uint8_t *data, uint8_t lowest, uint8_t highest)
+    uint64_t kl_may_begin(
+        const uint8_t *data, size_t available, long long lowest, long long highest, long long left)
+    void kl_note_registers(
+        int castagnoli, long long *registers, uint32_t state, const uint8_t *data, size_t size)
+    uint32_t kl_register_at(
+        int castagnoli, const long long *registers, const uint8_t *data, size_t at, size_t size)
+    int kl_lowest_bit(uint64_t bits)
     void kl_copy(uint8_t *target, const uint8_t *source, size_t size, size_t room)
 
 cdef inline void prepare_checksums() noexcept nogil:
@@ -45,10 +51,26 @@ cdef inline unsigned int crc32c(
 ) noexcept nogil:
     return kl_crc32c(source + start, <size_t>(stop - start))
 
-cdef inline bint may_begin(
-    const unsigned char *source, Py_ssize_t position, int lowest, int highest
+cdef inline unsigned long long may_begin(
+    const unsigned char *source, Py_ssize_t position, Py_ssize_t size,
+    long long lowest, long long highest, long long left
 ) noexcept nogil:
-    return kl_may_begin(source + position, <uint8_t>lowest, <uint8_t>highest)
+    return kl_may_begin(source + position, <size_t>(size - position), lowest, highest, left)
+
+cdef inline int lowest_bit(unsigned long long bits) noexcept nogil:
+    return kl_lowest_bit(bits)
+
+cdef inline void note_registers(
+    bint castagnoli, long long *registers, unsigned int state,
+    const unsigned char *source, Py_ssize_t size
+) noexcept nogil:
+    kl_note_registers(castagnoli, registers, state, source, <size_t>size)
+
+cdef inline unsigned int register_at(
+    bint castagnoli, const long long *registers,
+    const unsigned char *source, Py_ssize_t at, Py_ssize_t size
+) noexcept nogil:
+    return kl_register_at(castagnoli, registers, source, <size_t>at, <size_t>size)
 
 cdef inline unsigned int crc32(
     const unsigned char *source, Py_ssize_t start, Py_ssize_t stop

@@ -20,6 +20,7 @@ _INT16 = struct.Struct(">h")
 
 
 _ALL_ONES: Final = 0xFFFF_FFFF
+_BLOCK: Final = 16
 
 
 def prepare_checksums() -> None:
@@ -91,14 +92,40 @@ def _zeros(castagnoli: int, power: int) -> tuple[int, ...]:
     return tuple(extend_crc(castagnoli, 1 << bit, memoryview(b"\0"), 0, 1) for bit in range(32))
 
 
-def may_begin(source: memoryview, position: int, lowest: int, highest: int) -> bool:
-    """Whether a batch or message may begin at one of 64 positions, by single bytes."""
-    return any(
-        source[at + 16] <= 2
-        and lowest <= source[at] <= highest
-        and (any(source[at + 8 : at + 11]) or source[at + 11] >= 14)
-        for at in range(position, position + 64)
+def may_begin(
+    source: memoryview, position: int, size: int, lowest: int, highest: int, left: int
+) -> int:
+    """Which of 64 positions may begin an entry, the first one's bit lowest."""
+    return sum(
+        1 << at
+        for at in range(max(0, min(64, size - position - 25)))
+        if source[position + at + 16] <= 2
+        and lowest >> 56 <= source[position + at] <= highest >> 56
+        and 14 <= _UINT32.unpack_from(source, position + at + 8)[0] <= left
     )
+
+
+def lowest_bit(bits: int) -> int:
+    """The number of the lowest bit that is set."""
+    return (bits & -bits).bit_length() - 1
+
+
+def note_registers(
+    castagnoli: int, registers: memoryview, state: int, source: memoryview, size: int
+) -> None:
+    """Note the register of a CRC before every 16 bytes, and behind the last whole ones."""
+    for block in range(size // _BLOCK):
+        registers[block] = state
+        state = extend_crc(castagnoli, state, source, _BLOCK * block, _BLOCK * (block + 1))
+    registers[size // _BLOCK] = state
+
+
+def register_at(
+    castagnoli: int, registers: memoryview, source: memoryview, at: int, size: int
+) -> int:
+    """The register at any position, from those that were noted."""
+    block = at // _BLOCK
+    return extend_crc(castagnoli, registers[block], source, _BLOCK * block, at)
 
 
 def copy(

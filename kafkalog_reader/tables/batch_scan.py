@@ -11,6 +11,7 @@ import numpy as np
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
+from kafkalog_reader.tables.large_batch import LARGE, LARGEST, LargeBatches
 from kafkalog_reader.tables.recycled_memory import allocate
 from kafkalog_reader.tables.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Progress, no_progress
@@ -151,6 +152,8 @@ class SegmentScan:
         lowest_offset: that may come first; bounds where a compressed message begins.
         progress: told the bytes of every window.
         window_size: bytes held at once, unless one batch is larger.
+        first_read: bytes of the first window; each is twice the one before, up to window_size.
+        large: judges the lengths above 64 MiB, for several scans together.
 
     Attributes:
         end: why the scan ended, ``COMPLETE`` until then.
@@ -174,6 +177,8 @@ class SegmentScan:
         progress: Progress = no_progress,
         window_size: int = WINDOW_SIZE,
         follow_links: bool = False,
+        first_read: int = WINDOW_SIZE,
+        large: LargeBatches | None = None,
     ) -> None:
         self.path = path
         self.end = ScanEnd.COMPLETE
@@ -187,6 +192,8 @@ class SegmentScan:
         self._progress = progress
         self._window_size = window_size
         self._follow_links = follow_links
+        self._first_read = first_read
+        self._large = LargeBatches() if large is None else large
 
     def __iter__(self) -> Iterator[BatchRun]:
         start, stop = self._range
@@ -199,9 +206,10 @@ class SegmentScan:
             allocate=allocate,
         ) as windows:
             self.end_position = windows.start
-            needed = 0
+            needed, reading = 0, self._first_read
             while self.end_position < windows.stop:
-                window = windows.read(self.end_position, needed)
+                window = windows.read(self.end_position, needed, at_most=max(needed, reading))
+                reading *= 2
                 before = self.end_position
                 reason = codes.SCAN_FULL
                 for run, run_reason in self._runs(window):
@@ -214,7 +222,11 @@ class SegmentScan:
                 rest = window[self.end_position - before :]
                 left = windows.stop - self.end_position
                 needed = _needed(rest, left)
-                if reason != codes.SCAN_SHORT or needed > left:
+                is_over = reason != codes.SCAN_SHORT or needed > left
+                if needed > LARGE and not is_over:
+                    rest = memoryview(bytes(rest[:HEADER_SIZE]))
+                    is_over = not self._large.is_sound(windows, self.end_position, needed)
+                if is_over:
                     self._progress(left)
                     self._conclude(reason, rest, windows)
                     return
@@ -238,13 +250,18 @@ class SegmentScan:
     def _conclude(self, reason: int, rest: memoryview, windows: Windows) -> None:
         left = windows.stop - self.end_position
         length = int.from_bytes(rest[8:12], "big", signed=True)
-        if reason == codes.SCAN_SHORT:
+        if reason == codes.SCAN_SHORT and 12 + length <= left and left >= HEADER_SIZE:
+            self.end = ScanEnd.IMPOSSIBLE_LENGTH
+            self.problem = f"batch length {length:,}: the CRC is not that of so many bytes"
+            if 12 + length > LARGEST:
+                self.problem = f"batch length {length:,}: at most {LARGEST:,} bytes are read"
+        elif reason == codes.SCAN_SHORT:
             self.end = ScanEnd.TORN
             self.problem = f"torn batch: {left} bytes left"
             if left >= HEADER_SIZE:
                 self.problem += f" of {length + 12}"
         elif reason == codes.SCAN_BAD_LENGTH:
-            if _only_zeros(windows, self.end_position):
+            if windows.only_zeros(self.end_position):
                 self.end = ScanEnd.ZEROS
                 self.problem = f"{left} zero bytes to the end"
             else:
@@ -271,15 +288,6 @@ def _needed(rest: memoryview, left: int) -> int:
     if len(rest) < 17:  # not even its length and magic: the next window tells, if there is one
         return min(17, left) if len(rest) < left else left + 1
     return 12 + int.from_bytes(rest[8:12], "big", signed=True)
-
-
-def _only_zeros(windows: Windows, position: int) -> bool:
-    while (position := windows.next_data(position)) < windows.stop:
-        window = windows.read(position)
-        if np.frombuffer(window, np.uint8).any():
-            return False
-        position += len(window)
-    return True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

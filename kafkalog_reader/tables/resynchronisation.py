@@ -6,16 +6,14 @@ Brokers do not: a length that points behind the end of the file ends the log for
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.io.window import WINDOW_SIZE, Windows
-from kafkalog_reader.kernel import batch_search
+from kafkalog_reader.io.window import WINDOW_SIZE
+from kafkalog_reader.tables.batch_finder import SMALLEST_ENTRY, BatchFinder
 from kafkalog_reader.tables.batch_scan import BatchRun, ScanEnd, SegmentScan
 from kafkalog_reader.tables.damaged_region import DamagedRegion
-from kafkalog_reader.tables.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -27,122 +25,10 @@ if TYPE_CHECKING:
 
 MOST_SEARCHES: Final = 10_000
 """In one segment. Hostile bytes can alternate with sound batches a million times."""
-LOOKAHEAD: Final = 256 << 20
-"""How far behind a sound batch one that begins before it may end: twice the largest known."""
-_WINDOW_SIZES: Final = (16 << 10, 256 << 10, 4 << 20)
-"""Most damage is small, and most of what is read beyond it is read again."""
-_MOST_WAITING: Final = 1 << 16
-_OFFSETS_OF_SEGMENT: Final = 1 << 31
-"""Indexes store offsets relative to the segment's base as int32."""
-_INDEX_ENTRIES_TRIED: Final = 4
-_SMALLEST_ENTRY: Final = 26
-_PROBE: Final = 16 << 10
+_FIRST_READ: Final = 16 << 10
+"""Behind damage, where more of it may follow soon."""
 _WRAPPER_CODECS: Final = (1, 2, 3)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Room:
-    """What a search notes, as the kernel's ``BatchSearch`` wants it."""
-
-    registers: NDArray[np.int64]
-    message_registers: NDArray[np.int64]
-    waiting_position: NDArray[np.int64]
-    waiting_end: NDArray[np.int64]
-    waiting_register: NDArray[np.int64]
-
-    @classmethod
-    def for_windows(cls) -> _Room:
-        blocks = _WINDOW_SIZES[-1] // 64 + 1
-        return cls(
-            registers=np.empty(blocks, np.int64),
-            message_registers=np.empty(blocks, np.int64),
-            waiting_position=np.empty(_MOST_WAITING, np.int64),
-            waiting_end=np.empty(_MOST_WAITING, np.int64),
-            waiting_register=np.empty(_MOST_WAITING, np.int64),
-        )
-
-
-class BatchFinder:
-    """Finds sound batches in one segment, or a part of it that ends at a batch border.
-
-    Args:
-        segment: the segment.
-        stop: no batch reaches beyond.
-        given_up: how many candidates a cap on work left unjudged, so far.
-    """
-
-    def __init__(self, segment: SegmentFiles, stop: int, *, follow_links: bool) -> None:
-        self.given_up = 0
-        self._segment = segment
-        self._stop = stop
-        self._follow_links = follow_links
-        self._room: _Room | None = None
-
-    @property
-    def highest_offset(self) -> int:
-        """The greatest offset that a batch of the segment may have."""
-        return min(self._segment.base_offset + _OFFSETS_OF_SEGMENT, 2**63) - 1
-
-    def batch_at(self, position: int, *, stop: int | None = None) -> BatchRun | None:
-        """The batch at a position and those behind it, if the first is sound."""
-        scan = SegmentScan(
-            self._segment.path("log"),
-            position,
-            self._stop if stop is None else stop,
-            lowest_offset=self._segment.base_offset,
-            window_size=_PROBE,
-            follow_links=self._follow_links,
-        )
-        run = next(iter(scan), None)
-        return run if run is not None and run.crc_valid[0] else None
-
-    def chain_reaches(self, position: int, target: int) -> bool:
-        """Whether the lengths of the entries from ``position`` on lead exactly to ``target``."""
-        scan = SegmentScan(
-            self._segment.path("log"),
-            position,
-            target,
-            check_crc=False,
-            window_size=_PROBE,
-            follow_links=self._follow_links,
-        )
-        for _ in scan:
-            pass
-        return scan.end is ScanEnd.COMPLETE
-
-    def indexed_after(self, position: int) -> int | None:
-        """Where, by the offset index, the first sound batch behind ``position`` begins."""
-        if not self._segment.offset_index_size:
-            return None
-        with SparseIndex(self._segment, follow_links=self._follow_links) as index:
-            number = index.last_up_to_position(position) + 1
-            for entry in range(number, min(number + _INDEX_ENTRIES_TRIED, len(index))):
-                found = index[entry][1]
-                if position < found < self._stop and self.batch_at(found) is not None:
-                    return found
-        return None
-
-    def search(self, start: int, stop: int, lowest: int, highest: int) -> int | None:
-        """Search every byte for the first sound batch that begins and ends in [start, stop)."""
-        if stop - start < _SMALLEST_ENTRY:
-            return None
-        if self._room is None:
-            self._room = _Room.for_windows()
-        search = batch_search.BatchSearch(self._room, stop, lowest, highest, LOOKAHEAD)
-        position = start
-        for size in _WINDOW_SIZES:
-            with Windows(
-                self._segment.path("log"), start, stop, size=size, follow_links=self._follow_links
-            ) as windows:
-                while position >= 0:
-                    position = search.feed(windows.read(position), position)
-                    if size != _WINDOW_SIZES[-1]:
-                        break
-            if position < 0:
-                break
-        self.given_up += search.given_up
-        found: int = search.found
-        return None if found < 0 else found
+_NULL: Final = b"\xff\xff\xff\xff"
 
 
 class ResynchronisedScan:
@@ -195,6 +81,12 @@ class ResynchronisedScan:
         self._is_damaged = False
 
     def __iter__(self) -> Iterator[BatchRun | DamagedRegion]:
+        try:
+            yield from self._batches_and_regions()
+        finally:
+            self._finder.close()
+
+    def _batches_and_regions(self) -> Iterator[BatchRun | DamagedRegion]:
         position = self._start
         while position < self._stop:
             scan = self._scan_from(position)
@@ -235,8 +127,10 @@ class ResynchronisedScan:
             check_crc=self._check_crc,
             lowest_offset=self._lowest_offset(),
             progress=self._progress,
-            window_size=self._window_size if not self._is_damaged else _WINDOW_SIZES[1],
+            window_size=self._window_size,
             follow_links=self._follow_links,
+            first_read=_FIRST_READ if self._is_damaged else self._window_size,
+            large=self._finder.large,
         )
 
     def _seen(self, run: BatchRun) -> BatchRun:
@@ -261,16 +155,18 @@ class ResynchronisedScan:
         valid = run.crc_valid
         if valid.all():
             return None
-        leads_on = np.zeros(run.count, np.bool_)
-        leads_on[:-1] = valid[1:] & (run.base_offset[1:] == run.last_offset[:-1] + 1)
-        suspects = np.flatnonzero(~valid & ~leads_on & (run.position >= self._settled))
-        while len(suspects):
+        suspects = np.flatnonzero(~valid & ~_leads_on(run, valid))
+        while True:
+            suspects = suspects[np.searchsorted(run.position[suspects], self._settled) :]
+            if not len(suspects):
+                return None
+            if self._searches >= MOST_SEARCHES:
+                self._finder.give_up(len(suspects))
+                return None
             number = int(suspects[0])
             following = self._hidden_behind(run, number)
             if following is not None:
                 return number, following
-            suspects = suspects[run.position[suspects] >= self._settled]
-        return None
 
     def _hidden_behind(self, run: BatchRun, number: int) -> int | None:
         """Where a sound batch begins that the batch's length skips, if one does."""
@@ -278,18 +174,17 @@ class ResynchronisedScan:
         end = position + int(run.size_in_bytes[number])
         self._settled = end
         self._searches += 1
-        if self._searches > MOST_SEARCHES:
-            self._finder.given_up += 1
-            return None
         last_offset = int(run.last_offset[number])
         behind = self._finder.batch_at(end) if end < self._stop else None
         if behind is not None or end == self._stop:
             first = self._finder.highest_offset + 1
             if behind is not None:
-                first = int(behind.base_offset[0])
+                first = behind
             if first <= last_offset + 1:
                 return None
-            return self._finder.search(position + 1, end, last_offset + 1, first - 1)
+            found = self._finder.search(position + 1, end, last_offset + 1, first - 1)
+            self._settled = end if found is None else found
+            return found
         lowest = self._lowest_offset()
         if number:
             lowest = max(lowest, int(run.last_offset[number - 1]) + 1)
@@ -318,7 +213,7 @@ class ResynchronisedScan:
         following = None
         self._searches += 1
         if self._searches > MOST_SEARCHES:
-            self._finder.given_up += 1
+            self._finder.give_up()
         elif scan.end is not ScanEnd.ZEROS and self._settled < self._stop:
             own_end = position + scan.skippable
             if scan.skippable and self._finder.batch_at(own_end) is not None:
@@ -333,21 +228,14 @@ class ResynchronisedScan:
         Codecs store what does not shrink as it is: messages inside of such a wrapper look sound,
         but their offsets are relative to it.
         """
-        header = self._header_at(position)
-        if self._begins_batch(header) and header[16] < 2 and header[17] & 7 in _WRAPPER_CODECS:
+        header = self._finder.header_at(position)
+        if self._begins_batch(header) and _is_wrapper(header):
             return int.from_bytes(header[:8], "big", signed=True) + 1
         return self._lowest_offset()
 
-    def _header_at(self, position: int) -> bytes:
-        with Windows(
-            self._segment.path("log"), position, self._stop, size=_SMALLEST_ENTRY,
-            follow_links=self._follow_links,
-        ) as windows:  # fmt: skip
-            return bytes(windows.read(position))
-
     def _begins_batch(self, header: bytes) -> bool:
         """Whether the offset is one that may come next; zeros are none."""
-        if len(header) < _SMALLEST_ENTRY or not any(header):
+        if len(header) < SMALLEST_ENTRY or not any(header):
             return False
         offset = int.from_bytes(header[:8], "big", signed=True)
         return self._lowest_offset() <= offset <= self._finder.highest_offset
@@ -367,11 +255,37 @@ class ResynchronisedScan:
             start=start,
             stop=self._stop if behind is None or following is None else following,
             first_offset=self.next_offset,
-            next_offset=None if behind is None else int(behind.base_offset[0]),
+            next_offset=behind,
             end=end,
             problem=problem,
-            begins_batch=self._begins_batch(self._header_at(start)),
+            begins_batch=self._begins_batch(self._finder.header_at(start)),
             given_up=self._finder.given_up,
         )
-        self._finder.given_up = 0
+        self._finder.begin_region()
         return region
+
+
+def _is_wrapper(header: bytes) -> bool:
+    """Whether it begins a message with a codec and, as all wrappers, without a key."""
+    if header[16] > 1 or header[17] & 7 not in _WRAPPER_CODECS:
+        return False
+    key = 26 if header[16] else 18
+    return header[key : key + 4] == _NULL
+
+
+def _leads_on(run: BatchRun, valid: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Where offsets go on without a gap to the next batch with a right CRC: nothing is hidden."""
+    numbers = np.arange(run.count)
+    ends = np.ones(run.count, np.bool_)
+    ends[:-1] = run.base_offset[1:] != run.last_offset[:-1] + 1
+    next_valid = np.full(run.count, run.count)
+    next_valid[:-1] = _next_where(valid, numbers)[1:]
+    leads: NDArray[np.bool_] = next_valid < run.count
+    return leads & (_next_where(ends, numbers) >= next_valid)
+
+
+def _next_where(holds: NDArray[np.bool_], numbers: NDArray[np.intp]) -> NDArray[np.intp]:
+    """The first number from each on where a condition holds, or their count."""
+    found = np.where(holds, numbers, len(numbers))
+    following: NDArray[np.intp] = np.minimum.accumulate(found[::-1])[::-1]
+    return following

@@ -21,11 +21,13 @@ ENTRIES = [PLAIN, TRANSACTIONAL, MESSAGE]
 def search(kernel, log: bytes, window: int, *, waiting: int = 64):
     """Feed ``log`` in windows, as long as the search wants more."""
     room = SimpleNamespace(
-        registers=np.zeros(len(log) // 64 + 2, np.int64),
-        message_registers=np.zeros(len(log) // 64 + 2, np.int64),
+        registers=np.zeros(len(log) // 16 + 2, np.int64),
+        message_registers=np.zeros(len(log) // 16 + 2, np.int64),
         waiting_position=np.zeros(waiting, np.int64),
         waiting_end=np.zeros(waiting, np.int64),
         waiting_register=np.zeros(waiting, np.int64),
+        waiting_next=np.zeros(waiting, np.int64),
+        waiting_lists=np.zeros(4096, np.int64),
     )
     found = kernel.batch_search.BatchSearch(room, len(log), 0, 2**31, 1 << 20)
     position = 0

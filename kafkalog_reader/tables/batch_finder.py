@@ -1,0 +1,206 @@
+"""Where sound batches are: at a position, by the offset index, or by a search of every byte."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.io.window import Windows
+from kafkalog_reader.kernel import batch_search, record_batches
+from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan
+from kafkalog_reader.tables.large_batch import LARGE, LargeBatches
+from kafkalog_reader.tables.sparse_index import SparseIndex
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import SegmentFiles
+
+LOOKAHEAD: Final = 256 << 20
+"""How far behind a sound batch one that begins before it may end: twice the largest known."""
+SMALLEST_ENTRY: Final = 26
+HEADER_SIZE: Final = 61
+_WINDOW_SIZES: Final = (16 << 10, 256 << 10, 1 << 20)
+"""Most damage is small, and most of what is read beyond it is read again."""
+_MOST_WAITING: Final = 1 << 18
+"""All batches of up to 4 MiB are judged, however many claim to overlap."""
+_LISTS: Final = 4096
+_BLOCK: Final = 16
+_OFFSETS_OF_SEGMENT: Final = 1 << 31
+"""Indexes store offsets relative to the segment's base as int32."""
+_INDEX_ENTRIES_TRIED: Final = 4
+_PROBE: Final = 16 << 10
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Room:
+    """What a search notes, as the kernel's ``BatchSearch`` wants it."""
+
+    registers: NDArray[np.int64]
+    message_registers: NDArray[np.int64]
+    waiting_position: NDArray[np.int64]
+    waiting_end: NDArray[np.int64]
+    waiting_register: NDArray[np.int64]
+    waiting_next: NDArray[np.int64]
+    waiting_lists: NDArray[np.int64]
+
+    @classmethod
+    def for_windows(cls) -> _Room:
+        blocks = _WINDOW_SIZES[-1] // _BLOCK + 1
+        return cls(
+            registers=np.empty(blocks, np.int64),
+            message_registers=np.empty(blocks, np.int64),
+            waiting_position=np.empty(_MOST_WAITING, np.int64),
+            waiting_end=np.empty(_MOST_WAITING, np.int64),
+            waiting_register=np.empty(_MOST_WAITING, np.int64),
+            waiting_next=np.empty(_MOST_WAITING, np.int64),
+            waiting_lists=np.empty(_LISTS, np.int64),
+        )
+
+
+class BatchFinder:
+    """Finds sound batches in one segment, or a part of it that ends at a batch border.
+
+    The file is opened when something is looked for, and stays open until ``close``.
+
+    Args:
+        segment: the segment.
+        stop: no batch reaches beyond.
+
+    Attributes:
+        large: judges large batches, also those of the scans around the finder.
+    """
+
+    def __init__(self, segment: SegmentFiles, stop: int, *, follow_links: bool) -> None:
+        self.large = LargeBatches()
+        self._given_up = 0
+        self._segment = segment
+        self._stop = stop
+        self._follow_links = follow_links
+        self._room: _Room | None = None
+        self._opened: Windows | None = None
+        self._ahead_left = 4 * LOOKAHEAD
+
+    @property
+    def highest_offset(self) -> int:
+        """The greatest offset that a batch of the segment may have."""
+        return min(self._segment.base_offset + _OFFSETS_OF_SEGMENT, 2**63) - 1
+
+    def close(self) -> None:
+        """Close the file, if it was opened."""
+        if self._opened is not None:
+            self._opened.close()
+            self._opened = None
+
+    def give_up(self, candidates: int = 1) -> None:
+        """Count what a cap on work leaves unjudged."""
+        self._given_up += candidates
+
+    @property
+    def given_up(self) -> int:
+        """How many candidates a cap on work left unjudged since the last region."""
+        return self._given_up + self.large.refused
+
+    def begin_region(self) -> None:
+        """Count anew what is given up."""
+        self._given_up = self.large.refused = 0
+
+    def header_at(self, position: int) -> bytes:
+        """The first bytes of what begins at a position; fewer where the segment ends."""
+        return bytes(self._windows().read(position, at_most=HEADER_SIZE))
+
+    def batch_at(self, position: int) -> int | None:
+        """The base offset of the sound batch at a position; None where there is none.
+
+        Of compressed messages it is the lowest it can be: where they begin stands inside.
+        """
+        windows = self._windows()
+        found = windows.read(position, at_most=_PROBE)
+        if len(found) < SMALLEST_ENTRY:
+            return None
+        size = 12 + int.from_bytes(found[8:12], "big", signed=True)
+        magic = found[16]
+        smallest = (SMALLEST_ENTRY, 34, HEADER_SIZE)
+        if magic > 2 or not smallest[magic] <= size <= windows.stop - position:
+            return None
+        header = bytes(found[:HEADER_SIZE])
+        if size > LARGE:
+            if not self.large.is_sound(windows, position, size):
+                return None
+        else:
+            if size > len(found):
+                found = windows.read(position, size, at_most=size)
+            compute = record_batches.checksum if magic == 2 else record_batches.checksum_of_messages
+            start, stored = (21, header[17:21]) if magic == 2 else (16, header[12:16])
+            if compute(found[start:size]) != int.from_bytes(stored, "big"):
+                return None
+        offset = int.from_bytes(header[:8], "big", signed=True)
+        base_offset = self._segment.base_offset
+        if magic < 2 and header[17] & 7 and base_offset <= offset:
+            return max(base_offset, offset - 0x7FFF_FFFE)
+        return offset
+
+    def chain_reaches(self, position: int, target: int) -> bool:
+        """Whether the lengths of the entries from ``position`` on lead exactly to ``target``."""
+        scan = SegmentScan(
+            self._segment.path("log"),
+            position,
+            target,
+            check_crc=False,
+            window_size=_PROBE,
+            follow_links=self._follow_links,
+            large=self.large,
+        )
+        for _ in scan:
+            pass
+        return scan.end is ScanEnd.COMPLETE
+
+    def indexed_after(self, position: int) -> int | None:
+        """Where, by the offset index, the first sound batch behind ``position`` begins."""
+        if not self._segment.offset_index_size:
+            return None
+        with SparseIndex(self._segment, follow_links=self._follow_links) as index:
+            number = index.last_up_to_position(position) + 1
+            for entry in range(number, min(number + _INDEX_ENTRIES_TRIED, len(index))):
+                found = index[entry][1]
+                if position < found < self._stop and self.batch_at(found) is not None:
+                    return found
+        return None
+
+    def search(self, start: int, stop: int, lowest: int, highest: int) -> int | None:
+        """Search every byte for the first sound batch that begins and ends in [start, stop)."""
+        windows = self._windows()
+        stop = min(stop, windows.stop)
+        if stop - start < SMALLEST_ENTRY or lowest > highest:
+            return None
+        if self._room is None:
+            self._room = _Room.for_windows()
+        lookahead = min(LOOKAHEAD, self._ahead_left)
+        search = batch_search.BatchSearch(self._room, stop, lowest, highest, lookahead)
+        sizes = iter(_WINDOW_SIZES)
+        position, reached, size = start, start, 0
+        while position >= 0:
+            size = next(sizes, size)
+            reached = min(position + size, stop)
+            position = search.feed(windows.read(position, at_most=reached - position), position)
+            if position >= 0 and not search.waiting:  # holes hold nothing: a header may end in data
+                position = max(position, min(windows.next_data(position), stop) - HEADER_SIZE)
+        self._given_up += search.given_up
+        if search.found < 0:
+            return None
+        found: int = search.found
+        self._ahead_left -= max(0, reached - found - size)
+        return found
+
+    def _windows(self) -> Windows:
+        if self._opened is None:
+            self._opened = Windows(
+                self._segment.path("log"),
+                0,
+                self._stop,
+                size=_WINDOW_SIZES[-1],
+                follow_links=self._follow_links,
+            )
+        return self._opened

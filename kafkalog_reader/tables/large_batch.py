@@ -1,0 +1,58 @@
+"""Batches larger than a few windows: read into memory only when their CRC is right."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Final
+
+import crc32c
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.window import Windows
+
+LARGE: Final = 64 << 20
+"""Bytes: what is smaller is read as it stands. Producers send 1 MiB unless told otherwise."""
+LARGEST: Final = 512 << 20
+"""Bytes: what is larger is not read at all. One of 133 MB was seen in the wild."""
+_MOST_WORK: Final = 4 << 30
+
+
+class LargeBatches:
+    """Judges lengths that a few bytes of damage, or a hostile file of holes, can claim.
+
+    Their CRCs are computed a window at a time. A thousand headers that claim a gigabyte each would
+    read the file a thousand times, so the work has an end.
+
+    Attributes:
+        bytes_left: how much more may be read for it.
+        refused: how many were not judged, because nothing was left.
+    """
+
+    def __init__(self) -> None:
+        self.bytes_left = _MOST_WORK
+        self.refused = 0
+
+    def is_sound(self, windows: Windows, position: int, size: int) -> bool:
+        """Whether the batch or message of ``size`` bytes at ``position`` may be read.
+
+        The file holds as many. The last window that was read is not valid any more.
+
+        Raises:
+            UnreadableFileError: the file cannot be read.
+        """
+        if size > LARGEST:
+            return False
+        if size > self.bytes_left:
+            self.refused += 1
+            return False
+        self.bytes_left -= size
+        header = bytes(windows.read(position, at_most=21))
+        is_message = header[16] < 2
+        at, stop = position + (16 if is_message else 21), position + size
+        extend = zlib.crc32 if is_message else crc32c.crc32c
+        computed = 0
+        while at < stop:
+            window = windows.read(at, at_most=stop - at)
+            computed = extend(window, computed)
+            at += len(window)
+        return computed == int.from_bytes(header[12:16] if is_message else header[17:21], "big")
