@@ -19,6 +19,7 @@ from kafkalog_reader.audits.batch_stream import EXAMPLES, BatchPlace, BatchStrea
 from kafkalog_reader.audits.branch import BranchBuilder
 from kafkalog_reader.audits.difference import Comparison, Difference, DifferenceKind, Differences
 from kafkalog_reader.audits.same_batch import differing_kind
+from kafkalog_reader.format.record_batch_header import CRC_COVERS_FROM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -66,6 +67,7 @@ class _Comparer:
         self._differences = Differences()
         self._damaged: list[list[BatchPlace]] = [[] for _ in streams]
         self._damaged_count = [0] * len(streams)
+        self._restamped: list[int] = []
 
     def run(self) -> Comparison:
         roots: list[BranchBuilder] = []
@@ -81,6 +83,7 @@ class _Comparer:
             differences=self._differences.found,
             damaged=tuple(map(tuple, self._damaged)),
             damaged_count=tuple(self._damaged_count),
+            restamped=tuple(self._restamped),
         )
 
     def _base(self, index: int) -> int:
@@ -106,6 +109,7 @@ class _Comparer:
             apart = self._apart(members, present)
             if len(apart) > 1:
                 self._note_holes(apart, present, low)
+                self._note_restamped(apart, low)
                 return branch.split(apart, low)
             self._take(branch, present)
 
@@ -173,6 +177,16 @@ class _Comparer:
                         absent=tuple(lacking),
                     )
                 )
+
+    def _note_restamped(self, apart: Sequence[tuple[int, ...]], low: int) -> None:
+        """Where replicas part, the batches may yet be the same but for the leader epoch."""
+        contents = [
+            bytes(self._streams[group[0]].batch[CRC_COVERS_FROM:])
+            for group in apart
+            if self._base(group[0]) == low
+        ]
+        if len(set(contents)) < len(contents):
+            self._restamped.append(low)
 
     def _apart_without_epochs(
         self, members: Sequence[int], present: Sequence[int]

@@ -96,12 +96,14 @@ class Comparison:
         roots: several when a replica shares no offset with the others.
         damaged: of each replica, batches with a wrong checksum, at most some hundred.
         damaged_count: of each replica, all of them.
+        restamped: offsets at which replicas part with the same records under other leader epochs.
     """
 
     roots: tuple[Branch, ...]
     differences: tuple[Difference, ...]
     damaged: tuple[tuple[BatchPlace, ...], ...]
     damaged_count: tuple[int, ...]
+    restamped: tuple[int, ...] = ()
 
     def branches(self) -> Iterator[Branch]:
         """Every branch of every tree."""

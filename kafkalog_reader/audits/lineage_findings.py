@@ -21,6 +21,7 @@ def lineage_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield what leader epochs say about the replicas of a partition that were compared."""
     yield from _superseded(audit)
     yield from _collisions(audit)
+    yield from _restamped(audit)
     yield from _metadata_ahead(audit)
 
 
@@ -84,6 +85,19 @@ def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
             f"{each}",
             offsets=(first, first),
             evidence={"leaderEpoch": leader_epoch, "starts": each},
+        )
+
+
+def _restamped(audit: PartitionAudit) -> Iterator[Finding]:
+    """Equal records under different leader epochs: a damaged number, or sent by a client twice."""
+    assert audit.comparison is not None
+    for offset in audit.comparison.restamped:
+        yield finding(
+            "KL-507",
+            f"at offset {offset}, where histories part, the copies hold the same records under "
+            "different leader epochs: one number is wrong, or a client sent them to both leaders",
+            confidence="likely",
+            offsets=(offset, offset + 1),
         )
 
 
