@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def epoch_findings(
-    replica: Replica, pieces: Sequence[EpochPiece], log_end_offset: int
+    replica: Replica,
+    pieces: Sequence[EpochPiece],
+    log_end_offset: int,
+    erased_below: int = 0,
 ) -> Iterator[Finding]:
     """Yield where checkpoint and batches contradict each other.
 
@@ -24,12 +27,14 @@ def epoch_findings(
         replica: whose checkpoint.
         pieces: which epoch wrote which offsets, by the batches; those without epochs left out.
         log_end_offset: of the replica.
+        erased_below: a message of magic 0 or 1 stands right below this offset: whoever appends one
+            erases the checkpoint on purpose, and with it the entries of what lies before (T32).
     """
     if replica.directory.only is not None or not replica.has_sound_epochs:
         return
     file = replica.file(LEADER_EPOCHS)
     if replica.epoch_entries is None:
-        if pieces:
+        if any(piece.next_offset > erased_below for piece in pieces):
             yield finding(
                 "KL-302",
                 f"{file}: missing, although batches carry leader epochs",
@@ -50,7 +55,8 @@ def epoch_findings(
                 evidence={"leaderEpoch": after.leader_epoch, "startOffset": after.start_offset},
             )
             return  # which entry is wrong, nothing else here can say
-    yield from _contradictions(replica, pieces, file)
+    kept = [piece for piece in pieces if piece.next_offset > erased_below]
+    yield from _contradictions(replica, kept, file)
     beyond = [entry for entry in entries if entry.start_offset > log_end_offset]
     if beyond:
         is_clean = bool(replica.directory.log_directory.clean_shutdown)

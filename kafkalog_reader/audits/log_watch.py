@@ -40,6 +40,7 @@ class WatchedStream(BatchStream):
     Attributes:
         found: what was found in the segments that are done.
         has_old_magic, has_new_magic: message formats seen so far.
+        messages_end: one past the last message of magic 0 or 1; 0 without one.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class WatchedStream(BatchStream):
     ) -> None:
         self.found: list[Finding] = []
         self.has_old_magic = self.has_new_magic = False
+        self.messages_end = 0
         self._replica = replica
         self._checks = checks
         self._of_segment: tuple[SegmentCheck, ...] = ()
@@ -110,6 +112,9 @@ class WatchedStream(BatchStream):
             self._check.break_chain()
             self._producers.lose_track()
         self._check.look(run)
+        is_message = run.magic < 2
+        if is_message.any():
+            self.messages_end = int(run.last_offset[is_message].max()) + 1
         self._producers.look(run)
         for of_segment in self._of_segment:
             of_segment.look(run)

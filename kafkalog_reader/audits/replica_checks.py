@@ -54,7 +54,8 @@ def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> It
     yield from stream.findings()
     yield from problem_findings(replica)
     yield from offset_findings(replica, log_end_offset)
-    yield from epoch_findings(replica, stream.lineage.build().pieces, log_end_offset)
+    pieces = stream.lineage.build().pieces
+    yield from epoch_findings(replica, pieces, log_end_offset, stream.messages_end)
     try:
         yield from file_findings(replica)
         yield from name_findings(replica)
