@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.batch_findings import BatchCheck
 from kafkalog_reader.audits.batch_stream import BatchStream
+from kafkalog_reader.audits.compaction_findings import CompactedKeys
 from kafkalog_reader.audits.file_checks import FileChecks
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.index_findings import (
@@ -58,6 +59,7 @@ class WatchedStream(BatchStream):
         self._checks = checks
         self._of_segment: tuple[SegmentCheck, ...] = ()
         self._producers = ProducerCheck(replica)
+        self._keys = CompactedKeys(replica)
         self._before: BatchCheck | None = None
         self._check: BatchCheck | None = None
         self._offset_index: OffsetIndexCheck | None = None
@@ -83,7 +85,7 @@ class WatchedStream(BatchStream):
         is_hot = next_base is None and not self._replica.directory.log_directory.clean_shutdown
         check = self._check = BatchCheck(self._replica, segment)
         self._producers.begin_segment(segment.base_offset)
-        self._of_segment = segment_checks(self._replica, segment, self._checks)
+        self._of_segment = segment_checks(self._replica, segment, self._checks, self._keys)
         self._offset_index = self._time_index = None
         try:
             self._offset_index = OffsetIndexCheck(self._replica, segment, is_hot=is_hot)
@@ -149,6 +151,7 @@ class WatchedStream(BatchStream):
         yield from self.found
         self._producers.conclude(self.next_offset)
         yield from self._producers.found
+        yield from self._keys.findings()
         if self.has_old_magic and self.has_new_magic:
             yield finding(
                 "KL-117",

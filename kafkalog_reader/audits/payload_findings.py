@@ -13,7 +13,7 @@ import numpy as np
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.payload_count import count_whole_records
 from kafkalog_reader.errors import LimitReachedError
-from kafkalog_reader.format.record_batch_header import CODEC_MASK, DELETE_HORIZON_BIT
+from kafkalog_reader.format.record_batch_header import CODEC_MASK, CONTROL_BIT, DELETE_HORIZON_BIT
 from kafkalog_reader.kernel import codes
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.log_unit import SegmentSlice
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.audits.compaction_findings import CompactedKeys
     from kafkalog_reader.audits.replica import Replica
     from kafkalog_reader.errors import LocatedError
     from kafkalog_reader.format.decompression_limit import Limits
@@ -67,7 +68,9 @@ class PayloadCheck:
     Batches that the header findings condemn (checksum, codec, impossible counts) are passed by.
     """
 
-    def __init__(self, replica: Replica, segment: SegmentFiles, limits: Limits) -> None:
+    def __init__(
+        self, replica: Replica, segment: SegmentFiles, limits: Limits, keys: CompactedKeys
+    ) -> None:
         self._replica = replica
         self._file = replica.segment_file(segment)
         self._damage = _Collected()
@@ -80,7 +83,9 @@ class PayloadCheck:
             to_offset=None,
             is_log_end=False,
         )
-        self._decoder = RecordDecoder(_WANTED, piece, self._damage, limits)
+        self._keys = keys
+        wanted = _WANTED | {"key"} if keys.is_wanted else _WANTED
+        self._decoder = RecordDecoder(wanted, piece, self._damage, limits)
         self._found: dict[str, _Place] = {}
         self._counted = 0
 
@@ -119,6 +124,9 @@ class PayloadCheck:
         self._judge_offsets(decoded, batch_of)
         self._judge_timestamps(decoded, batch_of)
         self._judge_inner_magic(decoded)
+        if self._keys.is_wanted:
+            is_data = (decoded.of_batches("attributes") & CONTROL_BIT) == 0
+            self._keys.add(decoded.columns.column("key"), decoded.columns.offset, is_data[batch_of])
 
     def _judge_offsets(self, decoded: DecodedRecords, batch_of: NDArray[np.int64]) -> None:
         falls = (np.diff(decoded.columns.offset) <= 0) & (np.diff(batch_of) == 0)

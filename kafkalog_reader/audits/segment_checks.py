@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.audits.compaction_findings import CompactedKeys
     from kafkalog_reader.audits.file_checks import FileChecks
     from kafkalog_reader.audits.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
@@ -36,14 +37,14 @@ class SegmentCheck(Protocol):
 
 
 def segment_checks(
-    replica: Replica, segment: SegmentFiles, checks: FileChecks
+    replica: Replica, segment: SegmentFiles, checks: FileChecks, keys: CompactedKeys
 ) -> tuple[SegmentCheck, ...]:
-    """The checks asked for of one segment."""
+    """The checks asked for of one segment; ``keys`` are those of the whole replica."""
     made: list[SegmentCheck] = [TimestampCheck(replica, segment)]
     if checks.max_message_bytes is not None:
         made.append(BatchSizeCheck(replica, segment, checks.max_message_bytes))
     if checks.deep:
-        made.append(PayloadCheck(replica, segment, checks.limits))
+        made.append(PayloadCheck(replica, segment, checks.limits, keys))
     return tuple(made)
 
 
