@@ -255,6 +255,14 @@ class BatchStream:
         """Whether a segment is not read; the last one always is: it says where the log ends."""
         return False
 
+    def _scan(self, segment: SegmentFiles) -> ResynchronisedScan:
+        return ResynchronisedScan(
+            segment,
+            progress=self._progress,
+            window_size=self._window_size,
+            follow_links=self._follow_links,
+        )
+
     def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
         path = segment.path("log")
         self.path = shown(path)
@@ -262,12 +270,7 @@ class BatchStream:
         self.shows_cleaning = False
         self.unsearched = 0
         try:
-            scan = ResynchronisedScan(
-                segment,
-                progress=self._progress,
-                window_size=self._window_size,
-                follow_links=self._follow_links,
-            )
+            scan = self._scan(segment)
             for found in scan:
                 if isinstance(found, DamagedRegion):
                     self._stop_at(found, next_base)

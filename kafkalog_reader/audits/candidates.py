@@ -73,6 +73,7 @@ class Election:
         absent: replicas that do not come up, and so do not follow.
         kept_apart: records that stay on followers although the leader lacks them: KL-517.
         clean_by_membership: what Kafka itself would call it; None without cluster metadata.
+        leader_epoch: that the candidate begins.
         rank: 1 loses least.
     """
 
@@ -82,6 +83,7 @@ class Election:
     kept_apart: int
     absent: tuple[int, ...] = ()
     clean_by_membership: bool | None = None
+    leader_epoch: int = 0
     rank: int = 0
 
     @property
@@ -149,6 +151,7 @@ def elections(
                 kept_apart=kept_apart,
                 absent=tuple(other for other in everyone if candidates[other].log is None),
                 clean_by_membership=candidate.is_member,
+                leader_epoch=new_epoch,
             )
         )
     return ranked(held, candidates)

@@ -83,7 +83,7 @@ def divergence_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
         rows = [
             _of_branch(audit, branch, kind)
             for root in audit.comparison.roots
-            for branch, kind in _classified(audit, root)
+            for branch, kind in classified(audit, root)
             if branch.batches
         ]
         rows += [_of_difference(audit, each) for each in audit.comparison.differences]
@@ -95,7 +95,8 @@ _OF_BRANCHES: Final = frozenset({EQUAL, AHEAD, EXPIRED, SUPERSEDED, FORK, ALONE}
 _NOTHING: Final = dict.fromkeys(column.name for column in DIVERGENCE)
 
 
-def _classified(audit: PartitionAudit, root: Branch) -> Iterator[tuple[Branch, str]]:
+def classified(audit: PartitionAudit, root: Branch) -> Iterator[tuple[Branch, str]]:
+    """Every branch of a tree, and the kind of its range."""
     assert audit.comparison is not None
     overlaps = any(
         other is not root

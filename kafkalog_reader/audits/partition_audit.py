@@ -14,12 +14,16 @@ from kafkalog_reader.audits.committed import CommitBounds, History, commit_bound
 from kafkalog_reader.audits.comparison import compare
 from kafkalog_reader.audits.difference import Comparison, DifferenceKind
 from kafkalog_reader.audits.file_checks import FileChecks
+from kafkalog_reader.audits.follow import EpochLog
 from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
 from kafkalog_reader.audits.log_watch import WatchedStream
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
+from kafkalog_reader.audits.recovery import LoadedReplica, Recovery
+from kafkalog_reader.audits.recovery_outcome import Outcome
 from kafkalog_reader.audits.replica import Replica, inspect_replica
 from kafkalog_reader.audits.replica_checks import Checked, check_replica
 from kafkalog_reader.audits.start_prediction import predict_starts
+from kafkalog_reader.audits.tail_stream import TailStream, first_compared
 from kafkalog_reader.audits.truncation_rule import TruncationRule, possible_rules
 from kafkalog_reader.audits.verdict import Verdict, is_unread, verdict_of
 from kafkalog_reader.errors import LocatedError
@@ -30,7 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kafkalog_reader.audits.membership import PartitionMembership
-    from kafkalog_reader.audits.recovery import Recovery
     from kafkalog_reader.audits.recovery_rule import ClusterTopics
     from kafkalog_reader.audits.retry_duplicates import RetryWatch
     from kafkalog_reader.errors import LogPosition
@@ -70,6 +73,8 @@ class PartitionAudit:
             where the verdict is undecidable, and of the metadata log.
         rules: by which followers may truncate; elections follow the first.
         membership: as the cluster metadata says; None where none was supplied.
+        compared_from: content below this offset was not looked at, and starts were not predicted;
+            None: everything was.
         retries: of each replica, which batches were stored again.
     """
 
@@ -89,6 +94,7 @@ class PartitionAudit:
     recoveries: tuple[Recovery | LocatedError, ...] = ()
     rules: tuple[TruncationRule, ...] = (TruncationRule.CURRENT,)
     membership: PartitionMembership | None = None
+    compared_from: int | None = None
     retries: tuple[RetryWatch, ...] = ()
 
     @property
@@ -131,6 +137,7 @@ def audit_partition(
     topics: ClusterTopics | None = None,
     membership: PartitionMembership | None = None,
     rule: TruncationRule | None = None,
+    quick: bool = False,
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
 
@@ -144,6 +151,7 @@ def audit_partition(
         topics: of the cluster, as far as its metadata log was supplied.
         membership: of this partition, as that log says.
         rule: how followers truncate; None: as the files tell, or all rules that may hold.
+        quick: compare epochs, ends and tails only, and take starts for harmless.
     """
     replicas = tuple(inspect_replica(directory) for directory in directories)
     size = max(_SMALLEST_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
@@ -153,9 +161,13 @@ def audit_partition(
         for replica in replicas
         if check_files
     ]
+    compared_from = first_compared(replicas) if quick else None
     streams = [*watched] or [
-        BatchStream(
-            replica.directory, replica.log_start_offset, window_size=size, progress=progress
+        (BatchStream if compared_from is None else TailStream)(
+            replica.directory,
+            max(replica.log_start_offset, compared_from or 0),
+            window_size=size,
+            progress=progress,
         )
         for replica in replicas
     ]
@@ -169,7 +181,11 @@ def audit_partition(
     verdict = Verdict.UNDECIDABLE
     recoveries: tuple[Recovery | LocatedError, ...] = ()
     if not reason and directories[0].topic != CLUSTER_METADATA:
-        recoveries = predict_starts(directories, topics)
+        recoveries = (
+            tuple(map(_taken_for_loaded, replicas, histories))
+            if quick
+            else predict_starts(directories, topics)
+        )
     rules = possible_rules(replicas, histories) if rule is None else (rule,)
     candidates: tuple[Candidate, ...] = ()
     held: tuple[Election, ...] = ()
@@ -188,6 +204,7 @@ def audit_partition(
             )
             if not any(isinstance(recovery, LocatedError) for recovery in recoveries):
                 greatest = max((max(h.leader_epochs, default=-1) for h in histories), default=-1)
+                greatest = max(greatest, -1 if membership is None else membership.leader_epoch)
                 held = elections(candidates, bounds, comparisons[0], rules, greatest)
         elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):  # KRaft truncates by votes
             verdict = Verdict.UNDECIDABLE
@@ -206,6 +223,7 @@ def audit_partition(
         recoveries=recoveries,
         rules=rules,
         membership=membership,
+        compared_from=compared_from,
         verdict=verdict,
         reason=reason,
         retries=tuple(stream.retries for stream in streams),
@@ -226,6 +244,7 @@ def _compare(
             for index in group
         ],
         [replicas[index].cleaner_offset or 0 for index in group],
+        [replicas[index].log_start_offset for index in group],
     )
 
 
@@ -249,7 +268,7 @@ def _history(replica: Replica, stream: BatchStream) -> History:
         lineage=lineage.clipped(replica.log_start_offset, log_end),
         last_leader_epoch=data.pieces[-1].leader_epoch if data.pieces else None,
         leader_epochs=frozenset(
-            {piece.leader_epoch for piece in data.pieces}
+            {piece.leader_epoch for piece in data.rising.pieces}
             | {entry.leader_epoch for entry in entries}
         ),
         data=data,
@@ -310,6 +329,23 @@ def _is_member(membership: PartitionMembership | None, broker_id: int | None) ->
     if membership is None or broker_id is None:
         return None
     return membership.may_lead_cleanly(broker_id)
+
+
+def _taken_for_loaded(replica: Replica, history: History) -> Recovery:
+    """What a harmless start leaves; nothing is read for it."""
+    cache = replica.cache.truncate_from_end(history.log_end_offset)
+    log = EpochLog(
+        cache=cache,
+        log_start_offset=history.log_start_offset,
+        log_end_offset=history.log_end_offset,
+        high_watermark=min(replica.checkpointed_high_watermark or 0, history.log_end_offset),
+    )
+    return Recovery(
+        directory=replica.directory,
+        outcome=Outcome.LOADS,
+        log_end_offset=history.log_end_offset,
+        loaded=LoadedReplica(directory=replica.directory, log=log),
+    )
 
 
 def _candidate(

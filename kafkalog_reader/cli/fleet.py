@@ -9,6 +9,7 @@ from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.report.partition_text import (
+    QUICK_WORD,
     STYLES,
     WORDS,
     in_short,
@@ -47,16 +48,19 @@ class Fleet:
     Args:
         command: what was called, without a choice of partitions, to be pasted again.
         verbose: write every partition in full that is not simply sound, as it comes.
+        explain: with every round of every election.
     """
 
-    def __init__(self, *, command: Sequence[str], verbose: bool) -> None:
+    def __init__(self, *, command: Sequence[str], verbose: bool, explain: bool = False) -> None:
         self.partitions = 0
         self.planned: int | None = None
         """How many partitions there are; fewer were compared when Ctrl-C came."""
         self._command = command
         self._verbose = verbose
+        self._explain = explain
         self._brokers: set[tuple[str | None, str]] = set()
         self._verdicts: Counter[Verdict] = Counter()
+        self._words: dict[Verdict, str] = {}
         self._single = 0
         self._metadata = 0
         self._entries: list[_Entry] = []
@@ -79,6 +83,8 @@ class Fleet:
         is_single = len(audit.replicas) == 1 and audit.verdict is Verdict.CONSISTENT
         self._single += is_single
         self._verdicts[audit.verdict] += not is_single
+        if audit.compared_from is not None:
+            self._words[Verdict.CONSISTENT] = QUICK_WORD
         if audit.verdict is Verdict.CONSISTENT:
             return
         if self._verbose and self.planned != 1:
@@ -112,12 +118,14 @@ class Fleet:
 
     def _summary(self) -> Iterator[Line]:
         counts = [
-            f"{count:,} {WORDS[verdict].lower()}"
+            f"{count:,} {self._words.get(verdict, WORDS[verdict]).lower()}"
             for verdict in Verdict
             if (count := self._verdicts[verdict])
         ]
         if self._single:
-            counts.append(f"{self._single:,} with one copy supplied, sound")
+            is_quick = Verdict.CONSISTENT in self._words
+            sound = "" if is_quick else ", sound"
+            counts.append(f"{self._single:,} with one copy supplied{sound}")
         if self._metadata:
             counts.append("cluster metadata sound")
         done = plural(self.partitions, "partition")
@@ -139,7 +147,12 @@ class Fleet:
         columns, ascii_only = screen()
         write_lines(
             partition_lines(
-                audit, found, columns=columns, ascii_only=ascii_only, verbose=self._verbose
+                audit,
+                found,
+                columns=columns,
+                ascii_only=ascii_only,
+                verbose=self._verbose,
+                explain=self._explain,
             )
         )
 

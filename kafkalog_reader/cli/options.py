@@ -127,8 +127,8 @@ def rule_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
     return click.option(
         "--rule",
         metavar="RULE",
-        help=f"Elections: how followers truncate: {RULES} (Kafka 2.7 and later, 2.0 to 2.6, 0.11 to "
-        "1.1, and before).  [default: as the files tell]",
+        help=f"Elections: how followers truncate: {RULES} (Kafka 2.7 and later, 2.0 to 2.6, "
+        "0.11 to 1.1, and before).  [default: as the files tell]",
     )(command)
 
 

@@ -50,13 +50,26 @@ _ONE_COPY = "KL-520"
     help="json is one object a partition, with everything.",
 )
 @rule_option
+@click.option("--records", is_flag=True, help="List the records that only some copies have.")
+@click.option(
+    "--export",
+    metavar="DIR",
+    help="Write these records to DIR/records.parquet; DIR is new or empty.",
+)
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="Compare epochs, ends and tails only, and say what was left out.",
+)
+@click.option("--explain", is_flag=True, help="Every round of every election, with both caches.")
 @fail_on_option()
 @follow_links_option
 @max_rate_option
 @verbose_option("Every finding and every partition; the traceback of an error.", expose_value=True)
 def replica_diff(
     paths: tuple[str, ...], topic: tuple[str, ...], partition: tuple[int, ...],
-    output_format: str, rule: str | None, fail_on: str, follow_links: bool, verbose: bool,
+    output_format: str, rule: str | None, records: bool, export: str | None, quick: bool,
+    explain: bool, fail_on: str, follow_links: bool, verbose: bool,
 ) -> int:  # fmt: skip
     """Say where copies of a partition part, and what each candidate leader would lose.
 
@@ -66,7 +79,8 @@ def replica_diff(
 
     PATH is a log directory, a partition directory, or a folder that holds log directories of
     several brokers; N=PATH names the broker. Every byte is read and every checksum checked;
-    nothing is written. What followers would cut is predicted by Kafka's own rule.
+    nothing is written but what --export names. What each start and each follower would cut is
+    predicted by Kafka's own rules.
 
     The exit status is 0 when nothing as bad as --fail-on was found (a lagging replica is not), 1
     when something was, 2 when files could not be read or the question not be answered.
@@ -74,6 +88,7 @@ def replica_diff(
     from kafkalog_reader.audits.findings import findings_of
     from kafkalog_reader.audits.truncation_rule import rule_named
     from kafkalog_reader.cli.fleet import Fleet
+    from kafkalog_reader.cli.sides import Sides
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.option_values import parse_rule
     from kafkalog_reader.tables.request import ReadRequest
@@ -86,25 +101,30 @@ def replica_diff(
     evidence = discover(paths, follow_links=follow_links)
     is_json = output_format == "json"
     links = ["--follow-links"] if follow_links else []
-    fleet = Fleet(command=["replica-diff", *paths, *links], verbose=verbose)
+    fleet = Fleet(command=["replica-diff", *paths, *links], verbose=verbose, explain=explain)
     outcome = Outcome()
+    sides = Sides(evidence, export, is_listed=records, is_json=is_json)
     try:
         audits = _audits(
             evidence,
             request,
             fleet,
             rule=rule_named(None if rule is None else parse_rule(rule)),
+            quick=quick,
             rows_on_stdout=verbose or is_json,
         )
-        for audit in audits:
-            found = findings_of(audit)
-            outcome.add(audit, found)
-            fleet.add(audit, found)
-            if is_json:
-                _write_json(audit, found)
+        with sides:
+            for audit in audits:
+                found = findings_of(audit)
+                outcome.add(audit, found)
+                fleet.add(audit, found)
+                listed = sides.add(audit)
+                if is_json:
+                    _write_json(audit, found, listed)
     finally:  # after Ctrl-C too: what it has
         if not is_json:
             fleet.write()
+            sides.write()
     if fleet.partitions == 0:
         from kafkalog_reader.errors import UsageError
 
@@ -147,6 +167,7 @@ def _audits(
     fleet: Fleet,
     *,
     rule: TruncationRule | None,
+    quick: bool,
     rows_on_stdout: bool,
 ) -> Iterator[PartitionAudit]:
     from kafkalog_reader.audits.partition_audit import audit_partition
@@ -168,6 +189,7 @@ def _audits(
                 topics=unit.topics,
                 membership=unit.membership,
                 rule=rule,
+                quick=quick,
             )
 
 
@@ -181,11 +203,15 @@ def _size(directories: tuple[PartitionDirectory, ...]) -> int:
         return 0
 
 
-def _write_json(audit: PartitionAudit, found: Sequence[Finding]) -> None:
+def _write_json(
+    audit: PartitionAudit, found: Sequence[Finding], listed: dict[str, Any] | None
+) -> None:
     from kafkalog_reader.cli.interrupt import whole
     from kafkalog_reader.report.partition_json import partition_object
 
     document: dict[str, Any] = partition_object(audit, found)
+    if listed is not None:
+        document |= listed
     with whole():
         click.echo(json.dumps(document))
 

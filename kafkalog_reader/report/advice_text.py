@@ -44,6 +44,11 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
         for replica in audit.replicas
         for problem in replica.problems
     ]
+    if audit.compared_from is not None:
+        told.append(
+            f"whether the copies are sound and equal below offset {audit.compared_from:,}, and "
+            "what the brokers' starts do: --quick looks at epochs, ends and tails only"
+        )
     told.append(f"what further copies hold, if there are any: {len(audit.replicas)} were supplied")
     return tuple(told)
 
@@ -63,7 +68,7 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     if not audit.elections:
         return
     yield from _warning(audit, columns)
-    election = _expected(audit)
+    election = expected_election(audit)
     if not election.lost_ranges:
         return
     savers = _savers(election.lost_ranges)
@@ -133,7 +138,7 @@ def _is_longest(audit: PartitionAudit, index: int) -> bool:
     return ends[index] == max(ends) and ends.count(max(ends)) == 1
 
 
-def _expected(audit: PartitionAudit) -> Election:
+def expected_election(audit: PartitionAudit) -> Election:
     """The election that has been held, or else the best."""
     if audit.verdict is Verdict.PENDING_TRUNCATION:
         newest = newest_replica(audit.histories)

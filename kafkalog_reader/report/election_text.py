@@ -42,6 +42,7 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         if is_wide and row is not _HEADER and row[2] != _HEADER[2]:
             yield from wrapped(f"cut: {row[2]}", columns, indent=4 + widths[0])
     yield from _silent_lines(audit, columns)
+    yield from _rule_lines(audit, columns)
 
 
 def lost_words(lost: CommitCount) -> str:
@@ -67,7 +68,7 @@ def _kind(audit: PartitionAudit, election: Election) -> Span:
     text = election.kind.value
     if election.kind is ElectionKind.UNCLEAN:
         text = "UNCLEAN" if every_choice_loses(audit) else "UNCLEAN: do not"
-    elif _is_silent(election):
+    elif election.is_silent:
         return Span(f"{text}, SILENT", Style.ATTENTION)
     return Span(text, _STYLES[election.kind])
 
@@ -105,7 +106,7 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             keep = "keeps" if len(names) == 1 else "keep"
             leader = audit.replicas[election.candidate].name
             told.append((f"with {leader} leading, {joined_names(names)} {keep}", offset))
-    if len(told) > 2 and all(_is_silent(election) for election in audit.elections):
+    if len(told) > 2 and all(election.is_silent for election in audit.elections):
         first = min(offset for _, offset in told)
         told = [("whoever leads, copies keep", first)]
     for who, offset in told:
@@ -113,5 +114,17 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         yield from wrapped(text, columns, indent=2, beginning=(Span("SILENT:", Style.LOST),))
 
 
-def _is_silent(election: Election) -> bool:
-    return any(outcome.silent_divergence is not None for outcome in election.followers)
+def _rule_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """Where the rule is not known and matters: what the others would cut."""
+    for election in audit.elections:
+        leader = audit.replicas[election.candidate].name
+        for outcome in election.followers:
+            for rule, offset in outcome.otherwise:
+                follower = audit.replicas[outcome.follower].name
+                text = (
+                    f" the files do not tell which rule the brokers follow: with {leader} leading, "
+                    f"{follower} cuts to {outcome.truncation_offset:,} by {outcome.rule.value}, to "
+                    f"{offset:,} by {rule.value} (--rule)"
+                )
+                beginning = (Span("RULE:", Style.ATTENTION),)
+                yield from wrapped(text, columns, indent=2, beginning=beginning)

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from kafkalog_reader.audits.finding import SEVERITIES
 from kafkalog_reader.audits.findings import finding_row
 from kafkalog_reader.audits.partitions import partition_row
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.action_text import actions_of
 from kafkalog_reader.report.advice_text import not_known
 from kafkalog_reader.tables.identity import identity_of
 
@@ -14,9 +18,12 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.committed import CommitCount
     from kafkalog_reader.audits.finding import Finding
+    from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
+    from kafkalog_reader.audits.membership import PartitionMembership
     from kafkalog_reader.audits.partition_audit import PartitionAudit
 
 SCHEMA_VERSION: Final = 1
+"""Rises when a name changes its meaning or goes; new names may come without."""
 
 
 def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[str, Any]:
@@ -28,10 +35,23 @@ def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[st
         **row,
         "replicas": [_replica(audit, index) for index in range(len(audit.replicas))],
         "reason": audit.reason or None,
+        "quick": audit.compared_from is not None,
+        "comparedFrom": audit.compared_from,
+        "rules": [rule.value for rule in audit.rules],
+        "membership": _membership(audit.membership),
         "notKnown": list(not_known(audit)),
         "ranges": _ranges(audit),
         "differences": _differences(audit),
         "elections": [_election(audit, number) for number in range(len(audit.elections))],
+        "actions": [
+            {
+                "action": action.code,
+                "text": action.text,
+                "commands": list(action.commands),
+                "findings": list(action.codes),
+            }
+            for action in actions_of(audit, found, severities=SEVERITIES)
+        ],
         "findings": [finding_row(audit, each) for each in found],
     }
 
@@ -65,6 +85,50 @@ def _replica(audit: PartitionAudit, index: int) -> dict[str, Any]:
         ],
         "batches": audit.scans[index].batches,
         "sizeInBytes": audit.scans[index].size_in_bytes,
+        "start": _start(audit, index),
+    }
+
+
+def _start(audit: PartitionAudit, index: int) -> dict[str, Any] | None:
+    """What the next start does; None where it was not predicted."""
+    if not audit.recoveries:
+        return None
+    recovery = audit.recoveries[index]
+    if isinstance(recovery, LocatedError):
+        return {"outcome": None, "reason": str(recovery)}
+    log = None if recovery.loaded is None else recovery.loaded.log
+    return {
+        "outcome": recovery.outcome.value,
+        "reason": recovery.reason or None,
+        "logStartOffset": None if log is None else log.log_start_offset,
+        "logEndOffset": None if log is None else log.log_end_offset,
+        "recordsCut": recovery.records_cut,
+        "bytesCut": recovery.bytes_cut,
+        "leaderEpochCheckpoint": None if log is None else _entries(log.cache),
+    }
+
+
+def _entries(cache: LeaderEpochCache) -> list[dict[str, int]]:
+    return [
+        {"leaderEpoch": entry.leader_epoch, "startOffset": entry.start_offset}
+        for entry in cache.entries
+    ]
+
+
+def _membership(membership: PartitionMembership | None) -> dict[str, Any] | None:
+    if membership is None:
+        return None
+    return {
+        "leader": membership.leader,
+        "leaderEpoch": membership.leader_epoch,
+        "partitionEpoch": membership.partition_epoch,
+        "replicas": list(membership.replicas),
+        "isr": list(membership.isr),
+        "elr": list(membership.elr),
+        "lastKnownElr": list(membership.last_known_elr),
+        "topicId": membership.topic_id,
+        "source": shown(membership.source),
+        "sourceOffset": membership.source_offset,
     }
 
 
@@ -117,6 +181,9 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
         "candidate": audit.replicas[election.candidate].name,
         "candidateBrokerId": audit.replicas[election.candidate].broker_id,
         "electionKind": election.kind.value,
+        "cleanByMembership": election.clean_by_membership,
+        "leaderEpoch": election.leader_epoch,
+        "absentFollowers": _names(audit, election.absent),
         **_lost(election.lost),
         "keptApartRecords": election.kept_apart,
         "lostRanges": [
@@ -135,7 +202,27 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
                 "followerLogEndOffset": outcome.log_end_offset,
                 "truncationOffset": outcome.truncation_offset,
                 "keptUntil": outcome.kept_until,
+                "recordsCutAtStart": audit.candidates[outcome.follower].records_cut_at_start,
+                "rule": outcome.rule.value,
+                "otherRules": [
+                    {"rule": rule.value, "truncationOffset": offset}
+                    for rule, offset in outcome.otherwise
+                ],
                 "rounds": len(outcome.following.rounds),
+                "explained": [
+                    {
+                        "asked": each.asked,
+                        "answer": None
+                        if each.answer is None
+                        else {
+                            "leaderEpoch": each.answer.leader_epoch,
+                            "nextOffset": each.answer.next_offset,
+                        },
+                        "truncatedTo": each.truncated_to,
+                        "followerCache": _entries(each.cache_before),
+                    }
+                    for each in outcome.following.rounds
+                ],
                 "outcome": outcome.following.outcome.value,
                 "recordsCut": outcome.records_cut,
                 "silentDivergence": outcome.silent_divergence,
@@ -152,4 +239,5 @@ def _lost(count: CommitCount) -> dict[str, int]:
         "lostCommittedRecords": count.known,
         "lostPossiblyCommittedRecords": count.possible,
         "lostCommittedOnlyIfUnclean": count.only_if_unclean,
+        "lostUncommittedRecords": count.uncommitted,
     }

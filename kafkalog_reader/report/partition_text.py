@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.record_count import records_text
 from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.action_text import action_lines
 from kafkalog_reader.report.advice_text import advice_lines, not_known_lines
 from kafkalog_reader.report.election_text import election_lines, every_choice_loses
+from kafkalog_reader.report.explain_text import explain_lines
 from kafkalog_reader.report.lanes import lane_lines, lanes_of
 from kafkalog_reader.report.ranges_text import range_lines
 from kafkalog_reader.report.shell_word import shell_word
@@ -29,6 +31,8 @@ WORDS: Final = {
     Verdict.DAMAGED_UNRECOVERABLE: "DAMAGED, NO INTACT COPY SUPPLIED",
     Verdict.UNDECIDABLE: "UNDECIDABLE",
 }
+QUICK_WORD: Final = "alike at the end"
+"""Of a quick look that found no difference."""
 STYLES: Final = {
     Verdict.CONSISTENT: Style.SOUND,
     Verdict.LAGGING: Style.ATTENTION,
@@ -51,6 +55,7 @@ def partition_lines(
     columns: int = 80,
     ascii_only: bool = False,
     verbose: bool = False,
+    explain: bool = False,
 ) -> Iterator[Line]:
     """Everything that one screen can say about a partition."""
     yield from _headline(audit, found, columns)
@@ -72,6 +77,10 @@ def partition_lines(
         yield from election_lines(audit, columns)
         yield from not_known_lines(audit, columns)
         yield from advice_lines(audit, columns)
+    if not audit.is_metadata:
+        yield from action_lines(audit, found, columns, verbose=verbose)
+    if explain:
+        yield from explain_lines(audit, columns)
     if verbose and found:
         yield ()
         yield (Span("  All findings:"),)
@@ -85,6 +94,13 @@ def name_of(audit: PartitionAudit) -> str:
     if audit.topic is None:
         return shown(audit.replicas[0].directory.path)
     return shown(f"{audit.topic}-{audit.partition}")
+
+
+def word_of(audit: PartitionAudit) -> str:
+    """The verdict for people; a quick look does not say identical."""
+    if audit.verdict is Verdict.CONSISTENT and audit.compared_from is not None:
+        return QUICK_WORD
+    return WORDS[audit.verdict]
 
 
 def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
@@ -117,7 +133,7 @@ def _choice(audit: PartitionAudit) -> str:
 
 
 def _headline(audit: PartitionAudit, found: Sequence[Finding], columns: int) -> Iterator[Line]:
-    word = WORDS[audit.verdict]
+    word = word_of(audit)
     if audit.verdict is Verdict.CONSISTENT and len(audit.replicas) == 1:
         word = "sound"
     details = shown(_details(audit, found))
@@ -149,6 +165,8 @@ def _details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
             return _messages(found, "KL-502")
         case Verdict.CONSISTENT:
             count = len(audit.replicas)
+            if audit.compared_from is not None and count > 1:
+                return f"{count} replicas, below offset {audit.compared_from:,} not compared"
             return f"{count} replicas" if count > 1 else "one copy supplied, nothing to compare"
 
 

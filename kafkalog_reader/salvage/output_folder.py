@@ -23,9 +23,10 @@ class OutputFolder:
         UsageError: the folder holds something, lies in an input, or cannot be made.
     """
 
-    def __init__(self, path: str, evidence: Evidence) -> None:
+    def __init__(self, path: str, evidence: Evidence, *, option: str = "--output") -> None:
         self.path = Path(os.path.realpath(path))
         self._given = path
+        self._option = option
         self._used: set[str] = set()
         self._refuse(evidence)
         try:
@@ -64,14 +65,14 @@ class OutputFolder:
         for directory in inputs:
             if self.path.is_relative_to(os.path.realpath(directory)):
                 raise UsageError(
-                    f"--output {shown(self._given)} lies in {shown(directory)}, which is an input: "
-                    "inputs are evidence and stay as they are"
+                    f"{self._option} {shown(self._given)} lies in {shown(directory)}, which is an "
+                    "input: inputs are evidence and stay as they are"
                 )
         if self.path.exists() and not self.path.is_dir():
-            raise UsageError(f"--output {shown(self._given)} is a file: name a folder")
+            raise UsageError(f"{self._option} {shown(self._given)} is a file: name a folder")
         if self.path.is_dir() and any(self.path.iterdir()):
             raise UsageError(
-                f"--output {shown(self._given)} is not empty: a salvage overwrites nothing"
+                f"{self._option} {shown(self._given)} is not empty: a salvage overwrites nothing"
             )
 
     def _cannot_write(self, error: OSError) -> UsageError:

@@ -426,3 +426,76 @@ def test_colour_is_on_a_terminal_only_and_says_nothing_new() -> None:
     assert b"\x1b[31m" in coloured
     assert b"\x1b" not in uncoloured
     assert re.sub(rb"\x1b\[[0-9;]*m", b"", coloured).split() == uncoloured.split()
+
+
+def test_records_lists_what_only_some_copies_have(diff: Run) -> None:
+    _, out, _ = diff(S3_2, "--topic", "t", "--records")
+    listed = re.findall(r"^      (\d) +epoch (\d) .* value (\w)$", out, re.MULTILINE)
+    assert [" ".join(each) for each in listed] == ["2 0 c", "3 0 d", "4 0 e", "2 1 f", "3 1 g"]
+    _, out, _ = diff(S3_2, "--topic", "t", "--records", "--format", "json")
+    (document,) = map(json.loads, out.splitlines())
+    sides = [(each["side"], each["offset"], each["value"]) for each in document["records"]]
+    assert sides[0] == ("broker 0", 2, "Yw==")
+    assert (len(sides), document["recordsAreAll"]) == (5, True)
+
+
+def test_export_writes_both_sides_and_nothing_else(diff: Run, tmp_path: Path) -> None:
+    saved = tmp_path / "saved"
+    code, out, _ = diff(S3_2, "--topic", "t", "--export", saved)
+    assert code == 1
+    assert "5 records written to" in out
+    rows = pq.read_table(saved / "records.parquet").to_pylist()
+    assert [(r["side"], r["offset"], r["value"], r["leaderEpoch"]) for r in rows] == [
+        ("broker 0", 2, b"c", 0), ("broker 0", 3, b"d", 0), ("broker 0", 4, b"e", 0),
+        ("brokers 1 and 2", 2, b"f", 1), ("brokers 1 and 2", 3, b"g", 1),
+    ]  # fmt: skip
+    code, _, err = diff(S3_2, "--topic", "t", "--export", saved)
+    assert code == 2
+    assert "--export" in err
+    assert "is not empty" in err
+
+
+def test_export_refuses_to_write_into_an_input(diff: Run) -> None:
+    code, _, err = diff(S3_2, "--topic", "t", "--export", S3_2 / "broker-0" / "saved")
+    assert code == 2
+    assert "which is an input" in err
+    assert not (S3_2 / "broker-0" / "saved").exists()
+
+
+def test_a_quick_look_says_what_it_left_out(diff: Run) -> None:
+    _, full, _ = diff(S3_2, "--topic", "t", "--format", "json")
+    _, quick, _ = diff(S3_2, "--topic", "t", "--format", "json", "--quick")
+    whole, ends = json.loads(full), json.loads(quick)
+    assert (whole["quick"], ends["quick"], ends["comparedFrom"]) == (False, True, 1)
+    for name in ("verdict", "forkOffset", "logEndOffset"):
+        assert whole[name] == ends[name]
+    assert [(e["candidateBrokerId"], e["lostRecords"]) for e in ends["elections"]] == [
+        (1, 3), (2, 3), (0, 2),
+    ]  # fmt: skip
+    _, out, _ = diff(CAPTURES / "s3_2" / "healed", "--topic", "t", "--quick")
+    assert "alike at the end" in out
+    assert "identical" not in out
+    assert "below offset 3 not compared" in out
+
+
+def test_explain_shows_each_round_with_both_caches(diff: Run) -> None:
+    _, out, _ = diff(S3_2, "--topic", "t", "--explain")
+    text = " ".join(out.split())
+    assert (  # as broker 0 logged it when broker 1 led: asked with epoch 0, cut to 2
+        "round 1: asks for epoch 0; epoch 0 ends at 2; truncates to 2 "
+        "[follower 0:0 | leader 0:0 1:2 2:4]"
+    ) in text
+
+
+def test_unknown_rule_is_refused_with_the_nearest(diff: Run) -> None:
+    code, _, err = diff(S3_2, "--rule", "curent")
+    assert code == 2
+    assert "current" in err
+
+
+def test_actions_of_a_fork_freeze_first(diff: Run) -> None:
+    _, out, _ = diff(S3_2, "--topic", "t")
+    assert out.index("A16 freeze") < out.index("A5  start broker 1 first and alone")
+    assert "unclean.leader.election.enable=false" in out
+    _, out, _ = diff(CAPTURES / "s1" / "shrunk", "--topic", "t")
+    assert "What to do" not in out

@@ -1,0 +1,133 @@
+"""``--records`` and ``--export`` of replica-diff: the records that only some copies have."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+import pyarrow as pa
+
+from kafkalog_reader.cli.cells import json_objects, json_values, plain
+from kafkalog_reader.cli.printable import for_stdout, plural
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.salvage.one_sided import one_sided_ranges, one_sided_records
+from kafkalog_reader.salvage.side_export import SideExport
+from kafkalog_reader.tables.table import no_progress
+
+if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.io.evidence import Evidence
+
+MOST_LISTED: Final = 1000
+"""Records shown of one partition; ``--export`` has all."""
+_COLUMNS: Final = ("side", "offset", "leaderEpoch", "timestamp", "key", "value", "controlType")
+_LONGEST: Final = 60
+
+
+class Sides:
+    """Lists and exports, partition after partition.
+
+    Args:
+        evidence: the inputs, into which nothing is written.
+        export: a folder; None exports nothing.
+        is_listed: for ``--records``.
+        is_json: lists become part of the partition's object.
+    """
+
+    def __init__(
+        self, evidence: Evidence, export: str | None, *, is_listed: bool, is_json: bool
+    ) -> None:
+        self._export = None if export is None else SideExport(export, evidence)
+        self._is_listed = is_listed
+        self._is_json = is_json
+        self._lines: list[str] = []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        if self._export is not None:
+            self._export.__exit__(kind, error, traceback)
+
+    def add(self, audit: PartitionAudit) -> dict[str, Any] | None:
+        """Take one partition; returns what JSON says of its records, None where nobody asked."""
+        if self._export is not None:
+            self._export.add(audit, no_progress)
+        if not self._is_listed:
+            return None
+        rows = _first(audit)
+        if self._is_json:
+            is_whole = rows is None or rows.num_rows <= MOST_LISTED
+            return {"records": _objects(rows), "recordsAreAll": is_whole}
+        self._lines += _text(audit, rows)
+        return None
+
+    def write(self) -> None:
+        """Write the lists and what was exported."""
+        for line in self._lines:
+            click.echo(for_stdout(line))
+        if self._export is not None:
+            where = shown(str(self._export.file))
+            told = f"{plural(self._export.records, 'record')} written to {where}"
+            if not self._export.records:
+                told = "no record is on some copies only: nothing was written"
+            click.echo(f"\n{told}")
+
+
+def _first(audit: PartitionAudit) -> pa.Table | None:
+    """The first records, one more than are shown so that more can be told."""
+    found, count = [], 0
+    for rows in one_sided_records(audit, no_progress):
+        found.append(rows[: MOST_LISTED + 1 - count])
+        count += found[-1].num_rows
+        if count > MOST_LISTED:
+            break
+    return pa.Table.from_batches(found) if found else None
+
+
+def _objects(rows: pa.Table | None) -> list[dict[str, Any]]:
+    if rows is None:
+        return []
+    batch = rows.slice(0, MOST_LISTED).combine_chunks().to_batches()[0]
+    values = [json_values(column, "base64") for column in batch.columns]
+    objects = json_objects(batch.schema.names, values)
+    return [json.loads(each) for each in objects.to_pylist()] if objects is not None else []
+
+
+def _text(audit: PartitionAudit, rows: pa.Table | None) -> list[str]:
+    if rows is None:
+        return []
+    lines = ["", f"  Records that only some copies of {audit.topic}-{audit.partition} have:"]
+    batch = rows.slice(0, MOST_LISTED).combine_chunks().to_batches()[0]
+    cells = {
+        name: plain(batch.column(name), "utf8").to_pylist() for name in _COLUMNS if name != "side"
+    }
+    side = None
+    for number, name in enumerate(batch.column("side").to_pylist()):
+        if name != side:
+            side = name
+            lines.append(f"  only on {shown(side)}:")
+        offset, epoch, time = (cells[n][number] for n in ("offset", "leaderEpoch", "timestamp"))
+        key, value = (_cut(cells[n][number]) for n in ("key", "value"))
+        control = cells["controlType"][number]
+        content = control or f"key {key}  value {value}"
+        lines.append(f"      {offset}  epoch {epoch}  {time}  {content}")
+    if rows.num_rows > MOST_LISTED:
+        last = max(each.next_offset for each in one_sided_ranges(audit))
+        lines.append(f"      ... more, up to offset {last - 1:,} (--export has all)")
+    return lines
+
+
+def _cut(text: str | None) -> str:
+    if text is None:
+        return "null"
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"

@@ -1,0 +1,210 @@
+"""The actions of findings, spelled out: what to do, and the command that does it."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.report.advice_text import expected_election
+from kafkalog_reader.report.shell_word import shell_word
+from kafkalog_reader.report.spans import Line, Span, Style, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from kafkalog_reader.audits.finding import Finding
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+
+BROKERS: Final = "HOST:9092"
+_TEXTS: Final = {
+    "A1": "nothing to do",
+    "A2": "take a second copy, or copy from a stopped broker, and run this again",
+    "A3": "let the broker rebuild the index: while it is stopped, move the index file away; the "
+    "log is the source",
+    "A4": "do not start {where} yet: its start will cut or drop records",
+    "A5": "start {best} first and alone; when it leads, start the others, which copy from it",
+    "A6": "while {where} is stopped, move the partition directory aside, never delete it; the "
+    "broker copies it again",
+    "A7": "save the records that only some copies have, before any start or election",
+    "A8": "while {where} is stopped, write leader-epoch-checkpoint as the batches have it",
+    "A9": "check disk, controller and memory of the host of {where}",
+    "A10": "remove the duplicates downstream; switch the producer to idempotence",
+    "A11": "check the transaction coordinator, then abort the hanging transaction",
+    "A12": "set the group's offset to the value shown",
+    "A13": "repair the partition count of the offsets topic, or move the group's offsets",
+    "A14": "correct the client's partitioner, and write the keys concerned again",
+    "A15": "report a software defect, with this output and copies of the files",
+    "A16": "freeze: forbid unclean election of this topic until the choice is made",
+    "A17": "supply the missing replica, metadata log or configuration, and run this again",
+    "A18": "raise the limit that is named, and run this again",
+    "A19": "adjust the topic's retention or timestamp settings",
+    "A20": "a person must choose between branches that both hold committed records; save both "
+    "first",
+}
+_WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
+_PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
+"""Words of a command as a shell sees them, options together with their values."""
+_COMMENT: Final = (Span("# "),)
+_ORDER: Final = (
+    "A4", "A16", "A20", "A7", "A17", "A5", "A6", "A8", "A9", "A3", "A15", "A2", "A18", "A11", "A10",
+    "A12", "A13", "A14", "A19", "A1",
+)  # fmt: skip
+"""What must not be done comes first, then what keeps every choice open."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One thing to do.
+
+    Attributes:
+        code: A1 to A20.
+        text: in words.
+        commands: to be pasted; what must be filled in is in capitals.
+        codes: of the findings that ask for it.
+    """
+
+    code: str
+    text: str
+    commands: tuple[str, ...]
+    codes: tuple[str, ...]
+
+
+def actions_of(
+    audit: PartitionAudit, found: Sequence[Finding], *, severities: str = "CH"
+) -> tuple[Action, ...]:
+    """The actions of findings of some severities, each once, what keeps choices open first."""
+    asked: dict[str, list[Finding]] = {}
+    for each in found:
+        if each.severity in severities and each.caused_by is None:
+            for code in each.actions:
+                asked.setdefault(code, []).append(each)
+    made = []
+    for code in sorted(asked, key=_ORDER.index):
+        if code == "A5" and not audit.elections:
+            continue
+        findings = asked[code]
+        members = _members(audit, findings)
+        where = audit.names(members) if members else "the broker"
+        best = audit.replicas[audit.elections[0].candidate].name if audit.elections else ""
+        made.append(
+            Action(
+                code=code,
+                text=_TEXTS[code].format(where=where, best=best),
+                commands=tuple(_COMMANDS.get(code, _nothing)(audit, members)),
+                codes=tuple(sorted({each.code for each in findings})),
+            )
+        )
+    return tuple(made)
+
+
+def action_lines(
+    audit: PartitionAudit, found: Sequence[Finding], columns: int, *, verbose: bool = False
+) -> Iterator[Line]:
+    """The same as a list; on one screen only those of critical and high findings."""
+    if audit.verdict is Verdict.LAGGING:  # followers fetch what only their leader has
+        found = [each for each in found if each.code != "KL-520"]
+    actions = actions_of(audit, found, severities="CHM" if verbose else "CH")
+    if audit.elections and expected_election(audit).lost_ranges:
+        actions = tuple(action for action in actions if action.code != "A7")  # said right above
+    if not actions:
+        return
+    yield ()
+    yield (Span("  What to do:", Style.STRONG),)
+    for action in actions:
+        beginning = (Span(action.code.ljust(4), Style.ATTENTION),)
+        text = f"{action.text} ({', '.join(action.codes)})"
+        yield from wrapped(text, columns, indent=4, hanging=4, beginning=beginning)
+        for command in action.commands:
+            yield from _command_lines(command, columns)
+
+
+def _command_lines(command: str, columns: int) -> Iterator[Line]:
+    """A command in lines that can be pasted together; only a long word makes one too long."""
+    indent = " " * 10
+    if command.startswith("#"):
+        yield from wrapped(command.removeprefix("# "), columns, indent=10, beginning=_COMMENT)
+        return
+    line = indent
+    for part in _PARTS.findall(command):
+        if len(line) + len(part) + 2 > columns and line.strip():
+            yield (Span(f"{line}\\"),)
+            line = f"{indent}  "
+        line += f"{part} "
+    yield (Span(line.rstrip()),)
+
+
+def _members(audit: PartitionAudit, found: Sequence[Finding]) -> list[int]:
+    directories = {each.directory for each in found}
+    return [i for i, replica in enumerate(audit.replicas) if replica.directory in directories]
+
+
+def _nothing(_audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
+    yield from ()
+
+
+def _elect(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
+    """An in-sync replica leads when it is alone; another has to be made to."""
+    if audit.elections[0].clean_by_membership:
+        return
+    yield "# only if it does not become the leader; what is listed as lost is then lost for ever:"
+    yield (
+        f"kafka-leader-election.sh --bootstrap-server {BROKERS} --election-type unclean "
+        f"--topic {shell_word(audit.topic or '')} --partition {audit.partition}"
+    )
+
+
+def _freeze(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
+    yield (
+        f"kafka-configs.sh --bootstrap-server {BROKERS} --alter --entity-type topics "
+        f"--entity-name {shell_word(audit.topic or '')} "
+        "--add-config unclean.leader.election.enable=false"
+    )
+
+
+def _move_aside(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:
+    for member in members:
+        path = audit.replicas[member].directory.path.rstrip("/")
+        root, name = posixpath.split(path)
+        aside = posixpath.join(posixpath.dirname(root.rstrip("/")), "aside")
+        yield f"mkdir -p {shell_word(aside)} && mv {shell_word(path)} {shell_word(aside)}/{name}"
+
+
+def _export(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
+    roots = dict.fromkeys(r.directory.log_directory.path for r in audit.replicas)
+    links = " --follow-links" if any(r.directory.follow_links for r in audit.replicas) else ""
+    yield (
+        f"replica-diff {' '.join(map(shell_word, roots))}{links} "
+        f"--topic {shell_word(audit.topic or '')} --partition {audit.partition} --export SAVED"
+    )
+
+
+def _epochs(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:
+    """The body of the file, as the batches have it."""
+    for member in members:
+        path = posixpath.join(audit.replicas[member].directory.path, "leader-epoch-checkpoint")
+        entries: dict[int, int] = {}
+        for piece in audit.histories[member].data.pieces:
+            if piece.leader_epoch > max(entries, default=-1):
+                entries[piece.leader_epoch] = piece.first_offset
+        body = "".join(f"{epoch} {start}\\n" for epoch, start in entries.items())
+        yield f"printf '0\\n{len(entries)}\\n{body}' > {shell_word(path)}"
+
+
+def _abort(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
+    yield (
+        f"kafka-transactions.sh --bootstrap-server {BROKERS} find-hanging "
+        f"--topic {shell_word(audit.topic or '')} --partition {audit.partition}"
+    )
+
+
+_COMMANDS: Final[dict[str, Callable[[PartitionAudit, Sequence[int]], Iterator[str]]]] = {
+    "A5": _elect,
+    "A6": _move_aside,
+    "A7": _export,
+    "A8": _epochs,
+    "A11": _abort,
+    "A16": _freeze,
+}

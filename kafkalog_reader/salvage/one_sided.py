@@ -1,0 +1,106 @@
+"""The records that only some replicas of a partition hold: read from one that has them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+
+from kafkalog_reader.audits.difference import DifferenceKind
+from kafkalog_reader.audits.divergence import AHEAD, FORK, SUPERSEDED, classified
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.log_unit import slices_of
+from kafkalog_reader.tables.records import read_slice
+from kafkalog_reader.tables.request import Mode, ReadRequest
+from kafkalog_reader.tables.schemas import RECORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.tables.table import Progress
+
+_READ: Final = (
+    "topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers",
+    "leaderEpoch", "isControl", "controlType",
+)  # fmt: skip
+_TYPES: Final = {column.name: column.type for column in RECORDS}
+_INPUT: Final = pa.schema([(name, _TYPES[name]) for name in _READ])
+SCHEMA: Final = pa.schema(
+    [
+        ("clusterId", pa.string()),
+        *((name, _TYPES[name]) for name in _READ),
+        ("side", pa.string()),
+        ("brokers", pa.list_(pa.int32())),
+    ]
+)
+"""As the table ``records``; ``side`` names the replicas that hold the record."""
+_ONE_SIDE: Final = frozenset({DifferenceKind.MISSING, DifferenceKind.CONFLICT})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OneSidedRange:
+    """Offsets [first, next) that exactly these replicas hold, by index."""
+
+    members: tuple[int, ...]
+    first_offset: int
+    next_offset: int
+
+
+def one_sided_ranges(audit: PartitionAudit) -> tuple[OneSidedRange, ...]:
+    """By offset; what retention or cleaning explains is no side."""
+    if audit.comparison is None or len(audit.replicas) < 2:
+        return ()
+    found = [
+        OneSidedRange(
+            members=branch.members,
+            first_offset=branch.first_offset,
+            next_offset=branch.next_offset,
+        )
+        for root in audit.comparison.roots
+        for branch, kind in classified(audit, root)
+        if branch.batches and kind in (AHEAD, FORK, SUPERSEDED)
+    ]
+    found += [
+        OneSidedRange(
+            members=side,
+            first_offset=difference.first_offset,
+            next_offset=difference.next_offset,
+        )
+        for difference in audit.comparison.differences
+        if difference.kind in _ONE_SIDE
+        for side in difference.contents
+    ]
+    return tuple(sorted(found, key=lambda each: (each.first_offset, each.members)))
+
+
+def one_sided_records(audit: PartitionAudit, progress: Progress) -> Iterator[pa.RecordBatch]:
+    """Yield the records with the columns of ``SCHEMA``, range by range; damage is left out.
+
+    Raises:
+        UnreadableFileError: a directory cannot be listed, or a file cannot be read.
+    """
+    request = ReadRequest(columns=_READ, mode=Mode.PERMISSIVE)
+    for each in one_sided_ranges(audit):
+        directory = audit.replicas[each.members[0]].directory
+        asked = replace(request, from_offset=each.first_offset, to_offset=each.next_offset)
+        side = audit.names(each.members)
+        brokers = [audit.replicas[member].broker_id for member in each.members]
+        for piece in slices_of(directory, asked):
+            for rows in read_slice(piece, _INPUT, asked, Damage(asked.mode), progress):
+                if rows.num_rows:
+                    yield _with_side(rows, audit.cluster_id, side, brokers)
+
+
+def _with_side(
+    rows: pa.RecordBatch, cluster_id: str | None, side: str, brokers: list[int | None]
+) -> pa.RecordBatch:
+    count = rows.num_rows
+    columns = [
+        pa.repeat(pa.scalar(cluster_id, pa.string()), count),
+        *rows.columns,
+        pa.repeat(pa.scalar(side, pa.string()), count),
+        pa.array([brokers] * count, pa.list_(pa.int32())),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=SCHEMA)

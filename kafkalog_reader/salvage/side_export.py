@@ -1,0 +1,82 @@
+"""Records of one side as Parquet: one file for all partitions, made when there is something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import pyarrow as pa
+from pyarrow import parquet
+
+from kafkalog_reader.salvage.one_sided import SCHEMA, one_sided_records
+from kafkalog_reader.salvage.output_folder import OutputFolder
+
+if TYPE_CHECKING:
+    from pathlib import Path
+    from types import TracebackType
+    from typing import Self
+
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.table import Progress
+
+FILE: Final = "records.parquet"
+"""Never derived from a topic: names of topics are input."""
+ROW_GROUP: Final = 64 << 20
+"""Bytes in Arrow; what is held in memory besides a window."""
+
+
+class SideExport:
+    """Writes what ``one_sided_records`` finds in partition after partition.
+
+    Args:
+        path: a folder that is new or empty, and in no input.
+        evidence: the inputs.
+
+    Attributes:
+        file: where the records are.
+        records: written so far.
+
+    Raises:
+        UsageError: the folder holds something, lies in an input, or cannot be made.
+    """
+
+    def __init__(self, path: str, evidence: Evidence) -> None:
+        self.records = 0
+        self.file: Path = OutputFolder(path, evidence, option="--export").path / FILE
+        self._writer: parquet.ParquetWriter | None = None
+        self._group: list[pa.RecordBatch] = []
+        self._size = 0
+
+    def add(self, audit: PartitionAudit, progress: Progress) -> None:
+        """Write the records of one partition.
+
+        Raises:
+            UnreadableFileError: a directory cannot be listed, or a file cannot be read.
+        """
+        for rows in one_sided_records(audit, progress):
+            self.records += rows.num_rows
+            self._group.append(rows)
+            self._size += rows.nbytes
+            if self._size >= ROW_GROUP:
+                self._flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._flush()
+        if self._writer is not None:
+            self._writer.close()
+
+    def _flush(self) -> None:
+        if not self._group:
+            return
+        if self._writer is None:
+            self._writer = parquet.ParquetWriter(self.file, SCHEMA, compression="zstd")
+        self._writer.write_table(pa.Table.from_batches(self._group))
+        self._group, self._size = [], 0
