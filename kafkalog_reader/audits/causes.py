@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from kafkalog_reader.audits.finding import Finding
 
@@ -25,6 +25,7 @@ _FOLLOWS_IN_REPLICA: Final = frozenset(
 )  # fmt: skip
 _MISLEADS: Final = frozenset({"KL-203", "KL-204", "KL-205", "KL-206"})
 """Of the last offset index: the broker starts there when it looks for the log's end (KL-415)."""
+_LEFT_BEHIND: Final = frozenset({"KL-209", "KL-315"})
 _LOST_ENDS: Final = ("KL-305", "KL-304")
 """Of records gone from the end of a log nothing but these rows may tell; flushed ones first."""
 
@@ -60,7 +61,22 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
     for each in by_segment[_segment(last_segment)]:
         if each.code in _MISLEADS:
             misleading = each
-    return [_explained(each, roots, first, misleading) for each in every]
+    missing = [each for each in every if each.code == "KL-404"]
+    return [
+        _explained(_of_missing_segment(each, missing), roots, first, misleading) for each in every
+    ]
+
+
+def _of_missing_segment(each: Finding, missing: Sequence[Finding]) -> Finding:
+    """What a lost segment left behind is what tells of it."""
+    if each.code not in _LEFT_BEHIND or each.file is None:
+        return each
+    name = each.file.rpartition("/")[2][:20]
+    for gap in missing:
+        first, following = gap.first_offset or 0, gap.next_offset or 0
+        if name.isdigit() and first <= int(name) < following:
+            return replace(each, caused_by=f"{gap.code} {gap.file} {gap.position}")
+    return each
 
 
 def _explained(

@@ -20,7 +20,12 @@ from kafkalog_reader.io.checkpoints import (
     producer_snapshot_path,
     read_producer_snapshot,
 )
-from kafkalog_reader.io.names import PARTITION_METADATA, shown
+from kafkalog_reader.io.names import (
+    LEADER_EPOCHS,
+    OFFSET_CHECKPOINTS,
+    PARTITION_METADATA,
+    shown,
+)
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, segments
 
 if TYPE_CHECKING:
@@ -44,11 +49,7 @@ def problem_findings(replica: Replica) -> Iterator[Finding]:
 def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
     """A file that could not be read or understood, by what is wrong with it."""
     name = posixpath.basename(problem.where.file)
-    code = "KL-004"
-    if isinstance(problem, UnsupportedFormatError):
-        code = "KL-006"
-    elif isinstance(problem, CorruptCheckpointError):
-        code = "KL-313" if name == PARTITION_METADATA else "KL-301"
+    code = problem_code(problem, name)
     return finding(
         code,
         f"{problem.where}: {problem.problem}",
@@ -56,6 +57,16 @@ def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
         file=replica.file_of(problem.where),
         position=problem.where.position,
     )
+
+
+def problem_code(problem: LocatedError, name: str) -> str:
+    """What is wrong with a small file; brokers refuse a checkpoint of any other version as torn."""
+    is_checkpoint = name in (*OFFSET_CHECKPOINTS, LEADER_EPOCHS)
+    if isinstance(problem, UnsupportedFormatError):
+        return "KL-301" if is_checkpoint else "KL-006"
+    if isinstance(problem, CorruptCheckpointError):
+        return "KL-313" if name == PARTITION_METADATA else "KL-301"
+    return "KL-004"
 
 
 def offset_findings(replica: Replica, log_end_offset: int) -> Iterator[Finding]:

@@ -12,16 +12,12 @@ from kafkalog_reader.audits.batch_findings import METADATA_TOPIC
 from kafkalog_reader.audits.checkpoint_findings import (
     HIGH_WATERMARKS,
     RECOVERY_POINTS,
+    problem_code,
     temporary_files,
 )
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.release_signs import LOG_STARTS, release_signs
-from kafkalog_reader.errors import (
-    CorruptCheckpointError,
-    LocatedError,
-    LogPosition,
-    UnsupportedFormatError,
-)
+from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import parse_meta_properties
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.evidence import PartitionDirectory
@@ -210,13 +206,8 @@ def _checkpoints(
 
 
 def _checkpoint_problem(error: LocatedError, name: str, place: PartitionDirectory) -> Finding:
-    code = "KL-004"
-    if isinstance(error, UnsupportedFormatError):
-        code = "KL-006"
-    elif isinstance(error, CorruptCheckpointError):
-        code = "KL-301"
     return finding(
-        code,
+        problem_code(error, name),
         f"{error.where}: {error.problem}",
         directory=place,
         file=name,

@@ -65,7 +65,10 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
 def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
     for replica, history in zip(audit.replicas, audit.histories, strict=True):
         latest = replica.cache.latest
-        if latest is not None and latest.start_offset == history.log_end_offset:
+        is_clipped = latest not in (replica.epoch_entries or ())
+        if latest is None or is_clipped:
+            continue
+        if latest.start_offset == history.log_end_offset:
             yield finding(
                 "KL-408",
                 f"{replica.name}: leader epoch {latest.leader_epoch} begins at the log end "

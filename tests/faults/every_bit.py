@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 BASES: Final = (
-    Base("4.3.1", "everything/stopped", "codec-none-0"),
+    Base("3.9.1", "release_3.9.1/stopped", "java-none-0"),
     Base("4.3.1", "everything/stopped", "codec-gzip-0"),
     Base("4.3.1", "everything/stopped", "codec-snappy-0"),
     Base("4.3.1", "everything/stopped", "codec-lz4-0"),
