@@ -59,7 +59,7 @@ class _Gap:
 
     @property
     def is_open(self) -> bool:
-        return self.refilled < len(self.offsets)
+        return self.refilled < self.offsets.stop - self.offsets.start
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""A part of `make faults-long`: every bit of a header, of a few record bytes and of two indexes."""
+"""A part of `make faults-long`: the first offset, a header, a few record bytes and two indexes."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def test_every_flipped_bit_of_a_header_is_found_and_shows_no_wrong_record(
     base: Base, size: int, tmp_path: Path
 ) -> None:
     sample = base.copied(tmp_path)
-    first = sample.closed.entries[1].position
-    bits = ((first + position, bit) for position, bit in every_bit(size))
+    second = sample.closed.entries[1].position
+    bits = [*every_bit(8), *((second + position, bit) for position, bit in every_bit(size))]
     result = flipped(sample, sample.closed.file(), bits)
     assert (result.silent, result.wrong) == ([], [])
 
