@@ -106,9 +106,7 @@ class _Start:
         recovery = self._recovery
         if recovery.outcome is not Outcome.CUT:
             return
-        cause = next(
-            (e for e in found if e.code in _STOPS_RECOVERY and _base_of(e) in self._read), None
-        )
+        cause = next((e for e in found if _stops_recovery(e) and _base_of(e) in self._read), None)
         after = recovery.log_end_offset_after_start
         if after is None or (cause is None and not recovery.records_cut):
             return  # zeros behind the end go without a loss
@@ -228,6 +226,11 @@ class _Start:
             caused_by=None if cause is None else f"{cause.code} {cause.file} {cause.position}",
             actions=actions,
         )
+
+
+def _stops_recovery(each: Finding) -> bool:
+    """Zeros too, where they are not the open end of the log."""
+    return each.code in _STOPS_RECOVERY or (each.code == "KL-104" and each.severity == "H")
 
 
 def _is_read_as_message(each: Finding) -> bool:
