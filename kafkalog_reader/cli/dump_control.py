@@ -32,6 +32,7 @@ from kafkalog_reader.format.control_record import (
     parse_control_record_key,
     parse_end_transaction_marker,
 )
+from kafkalog_reader.format.java_text import java_text
 from kafkalog_reader.format.uuid import uuid_text
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class _Uuid(Adapter):  # type: ignore[misc]  # construct has no types
 
 class _Text(Adapter):  # type: ignore[misc]  # construct has no types
     def _decode(self, content: bytes, _context: Any, _path: str) -> str:  # noqa: ANN401  construct's
-        return content.decode("utf-8", "replace")
+        return java_text(content)
 
 
 def _compact(element: Construct) -> Construct:

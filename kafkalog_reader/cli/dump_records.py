@@ -12,6 +12,7 @@ from kafkalog_reader import registry
 from kafkalog_reader.cli.dump_control import control_record_words
 from kafkalog_reader.cli.dump_log import TIMESTAMP_TYPES
 from kafkalog_reader.errors import LogLayoutError, LogPosition
+from kafkalog_reader.format.java_text import java_text
 from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.format.message_set import message_records, parse_message_set
 from kafkalog_reader.format.record_batch import parse_batch_records
@@ -80,8 +81,8 @@ class RecordLines:
             yield (
                 f"| offset: {offset} {kind}: {timestamp} keySize: {key_size} "
                 f"valueSize: {value_size} sequence: {sequence} headerKeys: [{header_keys}]"
-                f"{'' if key is None else f' key: {_text(key)}'}"
-                f"{'' if value is None else f' payload: {_text(value)}'}"
+                f"{'' if key is None else f' key: {java_text(key)}'}"
+                f"{'' if value is None else f' payload: {java_text(value)}'}"
             )
 
     def gaps(self) -> Iterator[str]:
@@ -124,8 +125,8 @@ class RecordLines:
                 f"isValid: {'true' if stored.crc_valid else 'false'} crc: {stored.crc}"
             )
             if self._contents:
-                line += "" if record.key is None else f" key: {_text(record.key)}"
-                line += "" if record.value is None else f" payload: {_text(record.value)}"
+                line += "" if record.key is None else f" key: {java_text(record.key)}"
+                line += "" if record.value is None else f" payload: {java_text(record.value)}"
             yield line
 
     def _as_declared(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
@@ -148,8 +149,8 @@ class RecordLines:
             if header.is_control:
                 line += control_record_words(record.key, record.value, where)
             elif self._contents:
-                line += "" if record.key is None else f" key: {_text(record.key)}"
-                line += "" if record.value is None else f" payload: {_text(record.value)}"
+                line += "" if record.key is None else f" key: {java_text(record.key)}"
+                line += "" if record.value is None else f" payload: {java_text(record.value)}"
             yield line
 
 
@@ -211,7 +212,3 @@ def _header_keys(headers: pa.ListArray) -> list[str]:
 
 def _size(content: bytes | None) -> int:
     return -1 if content is None else len(content)
-
-
-def _text(content: bytes) -> str:
-    return content.decode("utf-8", "replace")

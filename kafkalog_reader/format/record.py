@@ -27,6 +27,7 @@ from construct import (
 )
 
 from kafkalog_reader.errors import CorruptRecordError
+from kafkalog_reader.format.java_text import java_text
 from kafkalog_reader.format.varint import VARINT, VARLONG
 
 if TYPE_CHECKING:
@@ -139,7 +140,7 @@ def _record(fields: Any) -> Record:  # noqa: ANN401  # a construct container
         value=fields.value,
         headers=tuple(
             # as Kafka's clients: what is not UTF-8 is replaced
-            RecordHeader(key=header.key.decode("utf-8", "replace"), value=header.value)
+            RecordHeader(key=java_text(header.key), value=header.value)
             for header in fields.headers
         ),
     )

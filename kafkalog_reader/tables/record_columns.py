@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
+from kafkalog_reader.format.java_text import java_text
 from kafkalog_reader.kernel import records
 from kafkalog_reader.tables.arrow_arrays import texts
 from kafkalog_reader.tables.recycled_memory import room_for
@@ -162,7 +163,7 @@ def as_text(binary: pa.BinaryArray) -> pa.StringArray:
     try:
         text.validate(full=True)
     except pa.ArrowInvalid:
-        return pa.array([key.decode("utf-8", "replace") for key in binary.to_pylist()], pa.string())
+        return pa.array(map(java_text, binary.to_pylist()), pa.string())
     return text
 
 
