@@ -27,8 +27,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.cli.verify_report import Report
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Unit
 
 _NOT_READ = frozenset({"KL-004", "KL-006"})
+_MOST_LISTED = 10_000
 
 
 @click.command("verify", no_args_is_help=True)
@@ -84,7 +86,9 @@ def verify_command(
 
     request = registry.request(registry.table("findings"), **selected(topic, partition), **options)
     evidence = discover(paths, follow_links=follow_links)
-    report = Report(started=time.monotonic(), verbose=verbose)
+    report = Report(
+        started=time.monotonic(), verbose=verbose, looked_at=_what_is_looked_at(request)
+    )
     try:
         for rows in _checked(evidence, request, report, threads, rows=output_format == "json"):
             if output_format == "json":
@@ -99,6 +103,15 @@ def verify_command(
     return FOUND if reached(report.severities, fail_on) else CLEAN
 
 
+def _what_is_looked_at(request: ReadRequest) -> str:
+    """For the first line: it must not claim more than was done."""
+    from kafkalog_reader.cli.verify_report import EVERY_CRC
+
+    done = f"{EVERY_CRC}, every record decoded" if request.deep else EVERY_CRC
+    is_range = request.from_timestamp is not None or request.to_timestamp is not None
+    return f"{done} in that range of time" if is_range else done
+
+
 def _checked(
     evidence: Evidence, request: ReadRequest, report: Report, threads: int, *, rows: bool
 ) -> Iterator[list[dict[str, Any]]]:
@@ -110,7 +123,9 @@ def _checked(
     from kafkalog_reader.registry import table
 
     units = list(table("findings").units(evidence, request))
-    with ReadProgress(None, shown=bar_is_welcome(rows_on_stdout=rows)) as progress:
+    welcome = bar_is_welcome(rows_on_stdout=rows)
+    total = sum(map(_size, units)) if welcome and len(units) <= _MOST_LISTED else None
+    with ReadProgress(total, shown=welcome) as progress:
         session().how_far = lambda: f"{report.done:,} of {len(units):,} looked at, {progress}"
         results: Iterable[Verification]
         if threads == 1:
@@ -121,6 +136,20 @@ def _checked(
             results = pool.map(lambda unit: verify(unit, request, progress), units)
             for verification in results:
                 yield report.add(verification)
+
+
+def _size(unit: Unit) -> int:
+    """Bytes of log in it; listing them again is not worth it for a fleet."""
+    from kafkalog_reader.audits.partition_unit import PartitionUnit
+    from kafkalog_reader.errors import UnreadableFileError
+    from kafkalog_reader.io.partition_directory import segments
+
+    if not isinstance(unit, PartitionUnit):
+        return 0
+    try:
+        return sum(s.log_size or 0 for each in unit.directories for s in segments(each))
+    except UnreadableFileError:  # a finding later; here it only makes the bar shorter
+        return 0
 
 
 def _write_json(rows: list[dict[str, Any]]) -> None:

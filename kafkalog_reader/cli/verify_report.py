@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from kafkalog_reader.audits.finding import CATALOGUE, SEVERITIES
 from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.audits.finding import Finding
     from kafkalog_reader.audits.verification import Verification
@@ -36,6 +37,7 @@ ACTIONS: Final = {
     "A18": "raise the named limit and run again",
     "A19": "adjust the topic's retention or timestamp settings",
 }
+EVERY_CRC: Final = "every CRC checked"
 _SHOWN: Final = 20
 _LONG: Final = 5
 """Seconds that are worth telling."""
@@ -44,11 +46,16 @@ _LONG: Final = 5
 class Report:
     """Gathers findings; the same file's damage, seen from many partitions, counts once.
 
+    Args:
+        started: by the monotonic clock.
+        verbose: show everything, consequences and information too.
+        looked_at: what was done to the logs, for the first line.
+
     Attributes:
         done: partitions and log directories looked at.
     """
 
-    def __init__(self, *, started: float, verbose: bool) -> None:
+    def __init__(self, *, started: float, verbose: bool, looked_at: str = EVERY_CRC) -> None:
         self.done = self.partitions = 0
         self.severities: set[str] = set()
         self.codes: set[str] = set()
@@ -57,6 +64,7 @@ class Report:
         self._places: set[tuple[object, ...]] = set()
         self._started = started
         self._verbose = verbose
+        self._looked_at = looked_at
 
     def add(self, verification: Verification) -> list[dict[str, Any]]:
         """Take one unit; returns the rows that were not known yet."""
@@ -93,7 +101,10 @@ class Report:
             yield from self._finding_lines(each, row, columns)
         if len(ordered) > len(shown):
             yield ()
-            yield (Span(f"... {len(ordered) - len(shown):,} more (--verbose)"),)
+            yield (
+                Span(f"... {len(ordered) - len(shown):,} more (--verbose); all of them by code:"),
+            )
+            yield from _by_code(each for each, _ in ordered)
 
     def _verdict(self, headlines: list[Finding]) -> str:
         counts = Counter(each.severity for each in headlines if each.severity != "I")
@@ -106,7 +117,7 @@ class Report:
         return (
             f"{verdict}: {found} in {plural(self.partitions, 'partition')} "
             f"({copies}, {size(self._bytes)}, {grouped(self._batches)} "
-            f"batch{'' if self._batches == 1 else 'es'}, every CRC checked{took})"
+            f"batch{'' if self._batches == 1 else 'es'}, {self._looked_at}{took})"
         )
 
     def _finding_lines(self, each: Finding, row: dict[str, Any], columns: int) -> Iterator[Line]:
@@ -144,6 +155,26 @@ class Report:
         for each, _ in self._found:
             if each.caused_by == key and each.directory == cause.directory:
                 yield f"{each.code}: {each.message}"
+
+
+def _by_code(found: Iterable[Finding]) -> Iterator[Line]:
+    """One line a code: how many, in how many partitions."""
+    counts: Counter[tuple[int, str]] = Counter()
+    partitions = defaultdict(set)
+    for each in found:
+        key = (SEVERITIES.index(each.severity), each.code)
+        counts[key] += 1
+        if each.directory is not None:
+            partitions[key].add(each.directory.identity)
+    for key in sorted(counts):
+        severity, code = key
+        word = SEVERITY_WORDS[SEVERITIES[severity]]
+        where = f" in {plural(len(partitions[key]), 'partition')}" if partitions[key] else ""
+        yield (
+            Span(f"  {code}  "),
+            Span(f"{word:<11}", _STYLES.get(SEVERITIES[severity], Style.PLAIN)),
+            Span(f"  {counts[key]:>9,}{where}  {CATALOGUE[code].name}"),
+        )
 
 
 def _order(found: tuple[Finding, dict[str, Any]]) -> tuple[Any, ...]:

@@ -113,3 +113,36 @@ def test_deep_and_a_rate_are_taken(flipped: Path) -> None:
     limit_rate(None)  # it holds for the whole process
     assert result.return_value == 0, result.output
     assert "KL-113" in result.output
+
+
+def test_many_findings_are_counted_by_code(tmp_path: Path) -> None:
+    root = tmp_path / "broker-0"
+    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    for index in root.glob("*/*.timeindex"):
+        index.unlink()
+    result = CliRunner().invoke(verify_command, [str(root)])
+    lines = result.output.splitlines()
+    count = len(list(root.glob("[!_]*/*.log"))) + len(list(root.glob("__[!c]*/*.log")))
+    count += len(list(root.glob("__consumer*/*.log")))
+    assert lines[-1].split()[:3] == ["KL-201", "LOW", str(count)]
+    assert lines[-1].endswith("index-missing")
+    assert max(map(len, lines)) <= 80
+
+
+def test_the_first_line_says_what_was_looked_at(flipped: Path) -> None:
+    def first(*options: str) -> str:
+        result = CliRunner().invoke(
+            verify_command, [str(flipped), "--topic", "codec-lz4", *options]
+        )
+        return " ".join(result.output.split())
+
+    assert "every CRC checked)" in first()
+    assert "every CRC checked, every record decoded)" in first("--deep")
+    assert "every CRC checked in that range of time)" in first("--to-time", "2020-01-01")
+
+
+def test_a_time_that_is_none_is_refused_by_name(flipped: Path) -> None:
+    result = CliRunner().invoke(
+        verify_command, [str(flipped), "--from-time", "yesterday"], standalone_mode=False
+    )
+    assert "yesterday" in str(result.exception)
