@@ -43,6 +43,15 @@ class Lineage:
         """None without a piece."""
         return max((piece.leader_epoch for piece in self.pieces), default=None)
 
+    @property
+    def rising(self) -> Lineage:
+        """Without pieces that a lower epoch follows: a field outside of the CRC, damaged."""
+        kept: list[EpochPiece] = []
+        for piece in reversed(self.pieces):
+            if not kept or piece.leader_epoch <= kept[-1].leader_epoch:
+                kept.append(piece)
+        return Lineage(tuple(reversed(kept)))
+
     def clipped(self, first_offset: int, next_offset: int) -> Lineage:
         """The part of the lineage inside [first, next)."""
         return Lineage(

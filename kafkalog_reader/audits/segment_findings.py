@@ -156,7 +156,9 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
     code, severity, confidence = _judged(audit, index, stop)
     directory = audit.replicas[index].directory
     offset = stop.where.offset
-    replaced = audit.comparison is not None and is_replaced(audit.comparison, index, stop)
+    replaced = audit.comparison is not None and is_replaced(
+        audit.comparison, index, stop, [scan.stops for scan in audit.scans]
+    )
     behind = "" if stop.hidden_until is None else f"; offsets {offset} to {stop.hidden_until - 1}"
     saved = (
         f"{behind} are behind it, another copy has them"
@@ -211,7 +213,9 @@ def _judged_checksum(
                 return "KL-102", None, "proven"
             case Repair.MAGIC:
                 return "KL-106", None, "proven"
-    replaced = audit.comparison is not None and is_replaced(audit.comparison, index, stop)
+    replaced = audit.comparison is not None and is_replaced(
+        audit.comparison, index, stop, [scan.stops for scan in audit.scans]
+    )
     return "KL-101", "H" if replaced else "C", "proven"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.difference import DifferenceKind
 from kafkalog_reader.tables.batch_scan import ScanEnd
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.batch_stream import ScanStop
     from kafkalog_reader.audits.committed import CommitBounds, History
     from kafkalog_reader.audits.difference import Comparison
+
+
+NEXT_MAGIC: Final = 3
 
 
 class Verdict(Enum):
@@ -51,7 +54,7 @@ def verdict_of(
     if DifferenceKind.NOT_COMPARED in kinds:
         return Verdict.UNDECIDABLE
     damage = [
-        is_replaced(comparison, index, stop)
+        is_replaced(comparison, index, stop, stops)
         for index, of_replica in enumerate(stops)
         for stop in of_replica
         if is_damage(stop)
@@ -74,10 +77,12 @@ def verdict_of(
 def is_unread(stop: ScanStop) -> bool:
     """Whether the bytes are there and this version, or the operating system, does not read them.
 
-    No format will have a negative magic: that is a byte of what a power failure left.
+    The format that comes next begins with the next magic where a batch is due; anything else is a
+    damaged byte, or what a power failure left.
     """
-    is_negative = stop.problem.startswith("unknown magic -")
-    return stop.end is None or (stop.end is ScanEnd.UNKNOWN_MAGIC and not is_negative)
+    if stop.end is ScanEnd.UNKNOWN_MAGIC:
+        return stop.begins_batch and stop.problem.startswith(f"unknown magic {NEXT_MAGIC}")
+    return stop.end is None
 
 
 def is_damage(stop: ScanStop) -> bool:
@@ -87,20 +92,48 @@ def is_damage(stop: ScanStop) -> bool:
     return not (stop.in_last_segment and stop.end in (ScanEnd.TORN, ScanEnd.ZEROS))
 
 
-def is_replaced(comparison: Comparison, index: int, stop: ScanStop) -> bool:
-    """Whether another replica of the same history has the offsets behind a stop."""
-    offset = stop.where.offset
+def is_replaced(
+    comparison: Comparison,
+    index: int,
+    stop: ScanStop,
+    stops: Sequence[Sequence[ScanStop]],
+) -> bool:
+    """Whether nothing is missing at a stop, or another replica of the same history has it.
+
+    Args:
+        comparison: of the replicas.
+        index: of the replica that the stop is in.
+        stop: of it.
+        stops: of every replica; one that stops there as well replaces nothing.
+    """
+    offset, until = stop.where.offset, stop.hidden_until
     if offset is None:
         return False
-    until = offset + 1 if stop.hidden_until is None else max(offset + 1, stop.hidden_until)
+    if until is not None and until <= offset:
+        return True  # bytes between batches: no offset is missing
+    is_behind_the_end = until is None and not stop.begins_batch
+    until = offset + 1 if until is None else until
+    sound = {
+        other
+        for other, of_replica in enumerate(stops)
+        if other != index and not any(_hides(each, offset, until) for each in of_replica)
+    }
+    needed = offset if is_behind_the_end else until
     return any(
         index in parent.members
-        and any(member != index for member in branch.members)
-        and branch.next_offset >= until
+        and not sound.isdisjoint(branch.members)
+        and branch.next_offset >= needed
         for parent in comparison.branches()
         for branch in (parent, *parent.children)
         if not parent.is_fork or branch is parent
     )
+
+
+def _hides(stop: ScanStop, first_offset: int, next_offset: int) -> bool:
+    begins = stop.where.offset
+    if begins is None or begins >= next_offset:
+        return begins is None
+    return stop.hidden_until is None or stop.hidden_until > first_offset
 
 
 def shares_nothing(comparison: Comparison) -> bool:

@@ -113,12 +113,16 @@ def test_torn_end_of_the_last_segment_is_no_damage(tmp_path: Path) -> None:
     assert audit.histories[0].log_end_offset == 9
 
 
-@pytest.mark.parametrize(("magic", "code"), [(3, "KL-006"), (127, "KL-106")])
-def test_foreign_magic_makes_the_partition_undecidable(
-    tmp_path: Path, magic: int, code: str
-) -> None:
-    audit = audit_after(tmp_path, put(2 * BATCH + 16, bytes([magic])), copies=2)
-    assert only(audit, code).position == 2 * BATCH
+def test_an_impossible_magic_is_damage_that_a_peer_replaces(tmp_path: Path) -> None:
+    audit = audit_after(tmp_path, put(2 * BATCH + 16, b"\x7f"), copies=2)  # A09 of the catalogue
+    assert only(audit, "KL-106").position == 2 * BATCH
+    assert only(audit, "KL-506").first_offset == 2
+    assert audit.verdict is Verdict.DAMAGED_RECOVERABLE
+
+
+def test_the_next_magic_makes_the_partition_undecidable(tmp_path: Path) -> None:
+    audit = audit_after(tmp_path, put(2 * BATCH + 16, b"\x03"), copies=2)
+    assert only(audit, "KL-006").position == 2 * BATCH
     assert audit.verdict is Verdict.UNDECIDABLE
     assert f"position {2 * BATCH}" in audit.reason
     assert audit.elections == ()

@@ -1,0 +1,113 @@
+"""The faults of one replica (6.1) again, where two more copies exist: who is intact decides."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
+from kafkalog_reader.audits.findings import findings_of
+from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fixtures.faults.fault import Fault
+    from fixtures.faults.sample import Base
+
+STOPPED, _, KILLED, *_ = PLAIN
+ALONE: Final = {("KL-101", "C"), ("KL-412", "C"), ("KL-111", "M"), ("KL-403", "M")}
+"""Section 3, where no intact peer has the records; with one, all of them are H."""
+NOT_OF_ONE: Final = "KL-5"
+FALLING: Final = {"A06", "A07a", "A07b", "A13b", "A17", "A18"}
+"""Offsets fall: nothing is compared, and the verdict says so."""
+NEWER: Final = {"A09b"}
+REPLACED: Final = frozenset({Verdict.CONSISTENT, Verdict.LAGGING, Verdict.DAMAGED_RECOVERABLE})
+LIES: Final = {"A12", "A13a", "A14a", "A14b", "A14c", "A15", "A16"}
+"""A valid checksum over other content: KL-505, and no broker will notice."""
+CASES: Final = [
+    pytest.param(base, fault, id=f"{fault.id}-{'stopped' if base is STOPPED else 'killed'}")
+    for base in (STOPPED, KILLED)
+    for fault in FAULTS
+    if fault.id.startswith("A") and base in bases_of(fault)
+]
+
+
+def audited(base: Base, fault: Fault, root: Path, *, damaged: int) -> PartitionAudit:
+    """Three brokers with the same replica, the fault in the first ones."""
+    for node in range(3):
+        directory = root / f"broker-{node}"
+        directory.mkdir()
+        sample = base.copied(directory)
+        properties = directory / "meta.properties"
+        text = re.sub(r"(node|broker)\.id=\d+", rf"\1.id={node}", properties.read_text())
+        properties.write_text(re.sub(r"directory\.id=.", f"directory.id={'ABC'[node]}", text))
+        if node < damaged:
+            assert sample.segments  # the layout before the damage
+            fault.change(sample)
+    ((_, directories),) = discover([str(root)]).topic_partitions(ReadRequest())
+    return audit_partition(directories, check_files=True)
+
+
+def found_on(audit: PartitionAudit, node: int) -> Counter[tuple[str, str]]:
+    """Code and severity of what is wrong with one broker's own files, by number."""
+    return Counter(
+        (each.code, each.severity)
+        for each in findings_of(audit)
+        if each.directory is not None
+        and each.directory.log_directory.broker_id == node
+        and "KL-1" < each.code < NOT_OF_ONE
+        and each.severity != "I"
+    )
+
+
+@pytest.mark.parametrize(("base", "fault"), CASES)
+def test_two_intact_copies_leave_nothing_lost(base: Base, fault: Fault, tmp_path: Path) -> None:
+    audit = audited(base, fault, tmp_path, damaged=1)
+    assert found_on(audit, 1) == found_on(audit, 2) == Counter()
+    alone = {
+        code for code, severity in found_on(audit, 0) if WITH_PEER.get(code, severity) != severity
+    }
+    if fault.id in FALLING | NEWER:
+        assert audit.verdict is Verdict.UNDECIDABLE
+        assert audit.reason.startswith("broker 0: ")
+        return
+    assert alone <= {"KL-111"}  # a jump forward of a lying header leaves no offset to a peer
+    assert audit.verdict is Verdict.FORKED if fault.id in LIES else audit.verdict in REPLACED
+    best = audit.elections[0]
+    assert (best.lost.total, best.kind.value) == (0, "clean")
+    starts = {each.candidate: each for each in audit.elections}
+    if 0 in starts and starts[0].lost.total:  # its start cuts what the others have
+        assert starts[0].rank == 3
+
+
+@pytest.mark.parametrize(
+    ("base", "fault"), [case for case in CASES if str(case.id) in {
+        "A01-stopped", "A03-killed", "A04-stopped", "A05-stopped", "A05-killed", "A10a-stopped",
+        "A11e-killed", "A22-stopped",
+    }],
+)  # fmt: skip
+def test_the_same_records_damaged_on_every_copy_are_unrecoverable(
+    base: Base, fault: Fault, tmp_path: Path
+) -> None:
+    audit = audited(base, fault, tmp_path, damaged=3)
+    assert audit.verdict is Verdict.DAMAGED_UNRECOVERABLE
+    (gone,) = (each for each in findings_of(audit) if each.code == "KL-905")
+    assert gone.severity == "C"
+    assert {each.code for each in findings_of(audit)}.isdisjoint({"KL-506", "KL-904"})
+    for node in range(3):
+        assert ("KL-101", "H") not in found_on(audit, node)
+
+
+@pytest.mark.parametrize("fault", [f for f in FAULTS if f.id in {"A20a", "A20c", "A23c", "A24b"}],
+                         ids=lambda fault: fault.id)  # fmt: skip
+def test_bytes_between_batches_on_every_copy_lose_no_record(fault: Fault, tmp_path: Path) -> None:
+    audit = audited(STOPPED, fault, tmp_path, damaged=3)
+    assert audit.verdict is Verdict.DAMAGED_RECOVERABLE
+    assert "KL-905" not in {each.code for each in findings_of(audit)}
