@@ -22,6 +22,7 @@ _FAILS: Final = (Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS)
 _STOPS_RECOVERY: Final = (
     "KL-101", "KL-102", "KL-103", "KL-105", "KL-106", "KL-107", "KL-110", "KL-114", "KL-118"
 )  # fmt: skip
+_DAMAGED_BATCHES: Final = ("KL-101", "KL-102", "KL-106", "KL-107", "KL-110", "KL-114", "KL-118")
 _DAMAGE: Final = ("KL-101", "KL-102", "KL-105")
 _ENDS: Final = ("KL-103", "KL-104")
 
@@ -111,17 +112,19 @@ class _Start:
         if after is None or (cause is None and not recovery.records_cut):
             return  # zeros behind the end go without a loss
         records = recovery.records_cut
+        # What a crash left unfinished was never stored; a damaged batch may still be repaired.
+        has_loss = records > 0 or (cause is not None and cause.code in _DAMAGED_BATCHES)
         yield self._told(
             "KL-412",
             f"the next start cuts the log at offset {after:,}: {records:,} sound "
             f"record{'' if records == 1 else 's'} and {recovery.bytes_cut:,} bytes go "
             f"({recovery.reason})",
-            severity=self._severity(after, records > 0) if records else "L",
+            severity=self._severity(after, has_loss) if has_loss else "L",
             offsets=(after, max(after, self._log_end_offset)),
             records_at_risk=records,
             bytes_at_risk=recovery.bytes_cut,
             cause=cause,
-            actions=None if records else ("A1",),
+            actions=None if has_loss else ("A1",),
         )
 
     def left(self, found: Sequence[Finding], *, is_clean: bool) -> Iterator[Finding]:
