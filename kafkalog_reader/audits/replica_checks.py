@@ -127,13 +127,20 @@ def _changes(replica: Replica, before: Sequence[SegmentFiles]) -> Iterator[Findi
     now = {segment.base_offset: segment for segment in segments(replica.directory)}
     for segment in before:
         after = now.get(segment.base_offset)
-        if after is None or after.log_size != segment.log_size:
+        if after is None or (after.log_size, after.modified_at) != (
+            segment.log_size, segment.modified_at
+        ):  # fmt: skip
             file = replica.segment_file(segment)
             size = None if after is None else after.log_size
             yield finding(
                 "KL-001",
-                f"{file}: changed while it was read, from {segment.log_size} to {size} bytes",
+                f"{file}: changed while it was read: {segment.log_size} bytes before, {size} after",
                 directory=replica.directory,
                 file=file,
-                evidence={"sizeBefore": segment.log_size, "sizeAfter": size},
+                evidence={
+                    "sizeBefore": segment.log_size,
+                    "sizeAfter": size,
+                    "modifiedBefore": segment.modified_at,
+                    "modifiedAfter": None if after is None else after.modified_at,
+                },
             )

@@ -24,6 +24,7 @@ from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_opti
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from kafkalog_reader.audits.verification import Verification
     from kafkalog_reader.cli.verify_report import Report
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
@@ -89,12 +90,14 @@ def verify_command(
     report = Report(
         started=time.monotonic(), verbose=verbose, looked_at=_what_is_looked_at(request)
     )
+    is_json = output_format == "json"
     try:
-        for rows in _checked(evidence, request, report, threads, rows=output_format == "json"):
-            if output_format == "json":
-                _write_json(rows)
+        for verification in _checked(evidence, request, report, threads, rows=is_json):
+            report.add(verification)
     finally:  # after Ctrl-C too: what it has
-        if output_format == "text":
+        if is_json:
+            _write_json(report.rows)
+        else:
             report.write()
     if report.partitions == 0:
         raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")
@@ -114,11 +117,11 @@ def _what_is_looked_at(request: ReadRequest) -> str:
 
 def _checked(
     evidence: Evidence, request: ReadRequest, report: Report, threads: int, *, rows: bool
-) -> Iterator[list[dict[str, Any]]]:
-    """Yield the new rows of one partition or log directory after the other, in order."""
+) -> Iterator[Verification]:
+    """Yield what was found of one partition or log directory after the other, in order."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from kafkalog_reader.audits.verification import Verification, verify
+    from kafkalog_reader.audits.verification import verify
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
     from kafkalog_reader.registry import table
 
@@ -130,12 +133,11 @@ def _checked(
         results: Iterable[Verification]
         if threads == 1:
             for unit in units:
-                yield report.add(verify(unit, request, progress))
+                yield verify(unit, request, progress)
             return
         with ThreadPoolExecutor(threads) as pool:
             results = pool.map(lambda unit: verify(unit, request, progress), units)
-            for verification in results:
-                yield report.add(verification)
+            yield from results
 
 
 def _size(unit: Unit) -> int:
@@ -152,7 +154,7 @@ def _size(unit: Unit) -> int:
         return 0
 
 
-def _write_json(rows: list[dict[str, Any]]) -> None:
+def _write_json(rows: Iterable[dict[str, Any]]) -> None:
     from kafkalog_reader.cli.interrupt import whole
 
     for row in rows:

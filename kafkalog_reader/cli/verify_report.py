@@ -66,14 +66,18 @@ class Report:
         self._verbose = verbose
         self._looked_at = looked_at
 
-    def add(self, verification: Verification) -> list[dict[str, Any]]:
-        """Take one unit; returns the rows that were not known yet."""
+    @property
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """The rows of all findings: worst first, then by topic, partition, broker and place."""
+        return (row for _, row in sorted(self._found, key=_order))
+
+    def add(self, verification: Verification) -> None:
+        """Take one unit."""
         self.done += 1
         self.partitions += verification.replicas > 0
         self._replicas += verification.replicas
         self._batches += verification.batches
         self._bytes += verification.size_in_bytes
-        new = []
         for each, row in verification.findings:
             place = (each.code, row["logDirectory"], each.file, each.position, each.message)
             if place not in self._places:
@@ -81,8 +85,6 @@ class Report:
                 self.severities.add(each.severity)
                 self.codes.add(each.code)
                 self._found.append((each, row))
-                new.append(row)
-        return new
 
     def write(self) -> None:
         """Write the screen."""
