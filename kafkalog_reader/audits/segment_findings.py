@@ -213,8 +213,9 @@ def _judged_checksum(
                 return "KL-102", None, "proven"
             case Repair.MAGIC:
                 return "KL-106", None, "proven"
-    replaced = audit.comparison is not None and is_replaced(
-        audit.comparison, index, stop, [scan.stops for scan in audit.scans]
+    replaced = len(audit.replicas) > 1 and (
+        audit.comparison is not None
+        and is_replaced(audit.comparison, index, stop, [scan.stops for scan in audit.scans])
     )
     return "KL-101", "H" if replaced else "C", "proven"
 
