@@ -26,6 +26,7 @@ def copy_findings(audit: PartitionAudit) -> Iterator[Finding]:
     yield from _single_copies(audit)
     yield from _empty(audit)
     yield from _traces(audit)
+    yield from _keys(audit)
 
 
 def with_peers(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
@@ -103,6 +104,26 @@ def _empty(audit: PartitionAudit) -> Iterator[Finding]:
                     "longestLogEndOffset": most,
                 },
             )
+
+
+def _keys(audit: PartitionAudit) -> Iterator[Finding]:
+    """What consumers of a compacted topic would see differently."""
+    if audit.keys.latest:
+        first, count = audit.keys.latest[0], len(audit.keys.latest)
+        yield finding(
+            "KL-511",
+            f"the last value of {count:,} key{'' if count == 1 else 's'} differs between copies, "
+            f"first at offset {first}",
+            offsets=(first, audit.keys.latest[-1] + 1),
+            evidence={"keys": count},
+            records_at_risk=count,
+        )
+    if not audit.keys.is_complete:
+        yield finding(
+            "KL-005",
+            "too many records for keys to be compared: that compaction explains what copies lack "
+            "was not checked",
+        )
 
 
 def _traces(audit: PartitionAudit) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.batch_stream import BatchPlace
     from kafkalog_reader.audits.branch import Branch
@@ -104,6 +104,13 @@ class Comparison:
     damaged: tuple[tuple[BatchPlace, ...], ...]
     damaged_count: tuple[int, ...]
     restamped: tuple[int, ...] = ()
+
+    def with_differences(self, more: Sequence[Difference]) -> Comparison:
+        """The same with differences that were found later."""
+        together = (*self.differences, *more)
+        return replace(
+            self, differences=tuple(sorted(together, key=lambda each: each.first_offset))
+        )
 
     def branches(self) -> Iterator[Branch]:
         """Every branch of every tree."""

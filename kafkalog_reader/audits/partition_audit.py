@@ -5,11 +5,12 @@ What comes out is plain values: the tables, the terminal and JSON show the same.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream, Regression, ScanStop
 from kafkalog_reader.audits.candidates import Candidate, Election, elections
+from kafkalog_reader.audits.cleaned_records import KeyCheck, check_keys
 from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
 from kafkalog_reader.audits.comparison import compare
 from kafkalog_reader.audits.difference import Comparison, DifferenceKind
@@ -76,6 +77,7 @@ class PartitionAudit:
         compared_from: content below this offset was not looked at, and starts were not predicted;
             None: everything was.
         retries: of each replica, which batches were stored again.
+        keys: what the keys of a compacted partition say.
     """
 
     cluster_id: str | None
@@ -96,6 +98,7 @@ class PartitionAudit:
     membership: PartitionMembership | None = None
     compared_from: int | None = None
     retries: tuple[RetryWatch, ...] = ()
+    keys: KeyCheck = field(default_factory=KeyCheck)
 
     @property
     def is_metadata(self) -> bool:
@@ -175,6 +178,10 @@ def audit_partition(
     groups = [range(len(replicas))] if same_topic else [[i] for i in range(len(replicas))]
     comparisons = tuple(_compare(replicas, streams, group) for group in groups)
     histories = tuple(map(_history, replicas, streams))
+    keys = KeyCheck()
+    if same_topic and not quick:
+        keys = check_keys(directories, histories, comparisons[0])
+        comparisons = (comparisons[0].with_differences(keys.missing),)
     bounds = commit_bounds(histories, in_sync(replicas, membership)) if same_topic else ()
     scans = tuple(map(_scan, streams))
     reason = _reason(replicas, scans, comparisons, same_topic=same_topic)
@@ -224,6 +231,7 @@ def audit_partition(
         rules=rules,
         membership=membership,
         compared_from=compared_from,
+        keys=keys,
         verdict=verdict,
         reason=reason,
         retries=tuple(stream.retries for stream in streams),
