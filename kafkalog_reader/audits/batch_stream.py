@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.audits.lineage import LineageBuilder
+from kafkalog_reader.audits.read_segment import ReadSegment
 from kafkalog_reader.audits.retry_duplicates import RetryWatch
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
@@ -94,6 +95,7 @@ class BatchStream:
 
     Attributes:
         run, index: the current window's columns and the current batch in it.
+        read_segments: by base offset, those that were read whole and are sound.
         next_offset: one past the last batch of what has been loaded; the log end once ``ended``.
         unsearched: damaged batches of the last segment loaded that hide what they hide, because a
             cap on work was reached.
@@ -114,6 +116,7 @@ class BatchStream:
         self.regressions: list[Regression] = []
         self.regression_count = 0
         self.unknown_codecs: list[tuple[LogPosition, int]] = []
+        self.read_segments: dict[int, ReadSegment] = {}
         self.shows_cleaning = False
         self.first_offset: int | None = None
         self.next_offset = 0
@@ -269,13 +272,18 @@ class BatchStream:
         self.next_offset = max(self.next_offset, segment.base_offset)
         self.shows_cleaning = False
         self.unsearched = 0
+        read = ReadSegment(segment.base_offset)
         try:
             scan = self._scan(segment)
             for found in scan:
                 if isinstance(found, DamagedRegion):
+                    read.is_sound = False
                     self._stop_at(found, next_base)
                 elif found.count:
+                    read.add(found)
                     yield found
+            if read.is_sound and read.size_in_bytes == segment.log_size:
+                self.read_segments[segment.base_offset] = read
             self.unsearched = scan.given_up
         except UnreadableFileError as error:  # the rest of the log must still come out
             position = error.where.position or 0

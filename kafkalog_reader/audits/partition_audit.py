@@ -191,7 +191,9 @@ def audit_partition(
         recoveries = (
             tuple(map(_taken_for_loaded, replicas, histories))
             if quick
-            else predict_starts(directories, topics)
+            else predict_starts(
+                directories, topics, known=[stream.read_segments for stream in streams]
+            )
         )
     rules = possible_rules(replicas, histories) if rule is None else (rule,)
     candidates: tuple[Candidate, ...] = ()

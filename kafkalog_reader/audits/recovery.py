@@ -21,6 +21,7 @@ from kafkalog_reader.audits.recovery_files import (
     read_log_starts,
     read_recovery_points,
     read_topic_id_at_start,
+    topic_id_of_peer,
 )
 from kafkalog_reader.audits.recovery_load import LogLoad, sound_end
 from kafkalog_reader.audits.recovery_loss import LostRange
@@ -33,6 +34,7 @@ from kafkalog_reader.tables.table import Progress, no_progress
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from kafkalog_reader.audits.read_segment import ReadSegment
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 
 _T = TypeVar("_T")
@@ -85,6 +87,10 @@ class Recovery:
         return self.loaded.log.log_end_offset
 
 
+def _nothing_known(_directory: PartitionDirectory) -> Mapping[int, ReadSegment]:
+    return {}
+
+
 def predict_start(
     directories: Sequence[PartitionDirectory],
     topics: ClusterTopics | None = None,
@@ -92,6 +98,7 @@ def predict_start(
     peers: Peers = lambda _: (),
     rule: StartRule = CURRENT_RULE,
     progress: Progress = no_progress,
+    known: Callable[[PartitionDirectory], Mapping[int, ReadSegment]] = _nothing_known,
 ) -> tuple[Recovery, ...]:
     """Predict the start of one broker, from all the replicas in all its log directories.
 
@@ -101,6 +108,7 @@ def predict_start(
         peers: the replicas of the same partition on other brokers.
         rule: of the broker's release.
         progress: told the bytes that were read.
+        known: of a replica, the segments that were read already and are sound, by base offset.
 
     Raises:
         UnreadableFileError: the operating system refuses a file, so that nothing can be said.
@@ -111,7 +119,7 @@ def predict_start(
     recoveries: dict[PartitionDirectory, Recovery] = {}
     fatal = ""
     for root, inside in by_root.items():
-        start = _DirectoryStart(root, topics, peers, rule, progress)
+        start = _DirectoryStart(root, topics, peers, rule, progress, known)
         recoveries.update((directory, start.predict(directory)) for directory in inside)
         fatal = fatal or start.fatal
         if start.offline:
@@ -149,6 +157,7 @@ class _DirectoryStart:
         peers: Peers,
         rule: StartRule,
         progress: Progress,
+        known: Callable[[PartitionDirectory], Mapping[int, ReadSegment]],
     ) -> None:
         self.offline = self.fatal = ""
         self._root = root
@@ -156,6 +165,7 @@ class _DirectoryStart:
         self._peers = peers
         self._rule = rule
         self._progress = progress
+        self._known = known
         nothing: Mapping[tuple[str, int], int] = {}
         self._recovery_points = self._tried(lambda: read_recovery_points(root), nothing)
         self._log_starts = self._tried(lambda: read_log_starts(root), nothing)
@@ -203,6 +213,7 @@ class _DirectoryStart:
             is_clean=bool(self._root.clean_shutdown),
             config=config,
             progress=self._progress,
+            known=self._known(directory),
         )
         load.run()
         log_end_offset = load.sound_end()
@@ -251,7 +262,7 @@ class _DirectoryStart:
                 return ""
             other = "has no such topic" if known is None else f"has {known}"
             return f"topic id {topic_id}, and the cluster {other}: {aside}"
-        others = [read_topic_id_at_start(peer) for peer in self._peers(directory)]
+        others = [topic_id_of_peer(peer) for peer in self._peers(directory)]
         theirs = {other for other in others if other is not None}
         if len(theirs) == 1 and topic_id not in theirs and len(others) >= _FEWEST_PEERS:
             return f"topic id {topic_id}, and {theirs.pop()} on the other brokers: {aside}"

@@ -32,6 +32,9 @@ from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, se
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafkalog_reader.audits.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery_rule import LogConfig
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -50,6 +53,7 @@ class LogLoad:
         is_clean: the marker is there.
         config: of the topic.
         progress: told the bytes that were read.
+        known: segments that were read already and are sound, by base offset.
 
     Attributes:
         segments: what is left of the log.
@@ -60,7 +64,7 @@ class LogLoad:
         lost: what was cut off and deleted.
         reasons: what happened, in words.
         is_emptied: the log start lies beyond the end.
-        first_damage: where the sound batches end that recovery walked; None: nowhere.
+        first_damage: where the sound batches end that it walked; None: nowhere.
     """
 
     def __init__(
@@ -73,6 +77,7 @@ class LogLoad:
         is_clean: bool,
         config: LogConfig,
         progress: Progress = no_progress,
+        known: Mapping[int, ReadSegment] | None = None,
     ) -> None:
         self.cache = cache
         self.segments: list[LoadingSegment] = []
@@ -89,6 +94,7 @@ class LogLoad:
         self._is_clean = is_clean
         self._config = config
         self._progress = progress
+        self._known = known or {}
 
     def run(self) -> None:
         """Load it.
@@ -136,6 +142,8 @@ class LogLoad:
             return self.first_damage
         if self.segments and self.segments[-1].recovered is not None:
             return self.segments[-1].recovered.next_offset
+        if self.segments and (known := self._known_of(self.segments[-1])):
+            return known.next_offset
         return sound_end(self._directory, self._progress)
 
     def _index_problem(self, segment: LoadingSegment) -> str:
@@ -187,7 +195,21 @@ class LogLoad:
 
     def _recovered(self, segment: LoadingSegment) -> Recovered:
         self.read.add(segment.base_offset)
+        if known := self._known_of(segment):
+            return Recovered(
+                stop=segment.stop,
+                next_offset=known.next_offset,
+                greatest_timestamp=known.greatest_timestamp,
+                cache=known.recovered_cache(self.cache),
+            )
         return recover(segment, self.cache, self._config.index_interval, self._progress)
+
+    def _known_of(self, segment: LoadingSegment) -> ReadSegment | None:
+        """What an earlier reading says of all the bytes of a segment."""
+        known = self._known.get(segment.base_offset)
+        if known is None or (segment.start, segment.stop) != (0, known.size_in_bytes):
+            return None
+        return known
 
     def _keep(self, segment: LoadingSegment, found: Recovered) -> None:
         if found.problem and self.first_damage is None:
@@ -272,7 +294,8 @@ class LogLoad:
         for segment, following in zip_longest(self.segments, self.segments[1:]):
             if following is not None and following.base_offset <= start:
                 continue
-            if segment.base_offset >= offset or segment.recovered is not None:
+            is_read = segment.recovered is not None or self._known_of(segment) is not None
+            if segment.base_offset >= offset or is_read:
                 continue
             walk = segment.walk(0, check_crc=False, progress=self._progress)
             next_offset = segment.base_offset
