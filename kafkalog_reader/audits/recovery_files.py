@@ -133,6 +133,14 @@ def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
         raise failure(str(error)) from None
 
 
+def topic_id_of_peer(directory: PartitionDirectory) -> str | None:
+    """The topic id of another broker's copy; None where its file says nothing."""
+    try:
+        return read_topic_id_at_start(directory)
+    except (DirectoryFailure, StartFailure):
+        return None  # its own start fails of it, no other
+
+
 def _ends_broker(metadata: bytes) -> bool:
     """Whether this damage is a missing line or an id of another shape, which nobody catches."""
     lines = _lines(metadata)
