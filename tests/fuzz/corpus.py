@@ -36,7 +36,7 @@ def seeds(target: str) -> list[bytes]:
             if path.suffix in (".index", ".timeindex", ".txnindex", ".snapshot"):
                 content = path.read_bytes()
                 found |= {content[:size] for size in (4, 8, 12, 34, LARGEST)}
-    elif target == "directories":
+    elif target in ("directories", "commands"):
         found = {_as_one(path.parent) for path in _files() if path.suffix == ".log"}
     else:
         found = {path.read_bytes()[:LARGEST] for path in _files() if path.suffix == ".log"}

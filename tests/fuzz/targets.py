@@ -38,6 +38,7 @@ from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io import names
 from kafkalog_reader.io.path_argument import parse_path_arguments
 from kafkalog_reader.tables.decompression import Decompressor
+from tests.fuzz.command_line import commands_survive
 from tests.kernel.conftest import MODULES, load_module
 from tests.kernel.decoding import batch_columns, decode, scan
 
@@ -163,6 +164,13 @@ def directories(content: bytes) -> None:
         _read_everything(directory, tuple(registry.TABLES))
 
 
+def commands(content: bytes) -> None:
+    """The command line on the same files: an exit status of 0, 1 or 2 and no stack trace."""
+    found = dict(zip((*PARTITION_FILES, *DIRECTORY_FILES), _pieces(content), strict=False))
+    with partition(found) as directory:
+        commands_survive(directory, [name for name in found if found[name]])
+
+
 def discovery(content: bytes) -> None:
     """Names of directories and files, arguments of commands."""
     name = os.fsdecode(content)
@@ -183,7 +191,7 @@ TARGETS: Final[dict[str, Callable[[bytes], None]]] = {
     target.__name__: target
     for target in (
         texts, entries, declared_batches, messages, payloads, kernels, segments, directories,
-        discovery,
+        commands, discovery,
     )
 }  # fmt: skip
 
