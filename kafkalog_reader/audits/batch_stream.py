@@ -213,7 +213,9 @@ class BatchStream:
         previous_last = np.empty(run.count, dtype=np.int64)
         previous_last[0] = self.next_offset - 1
         previous_last[1:] = run.last_offset[:-1]
-        falling = np.flatnonzero(run.base_offset <= previous_last)
+        falls = run.base_offset <= previous_last
+        falls[1:] &= run.crc_valid[:-1]  # where a damaged batch claims to end says nothing
+        falling = np.flatnonzero(falls)
         if self.batches == 0:
             falling = falling[falling > 0]
             self.first_offset = int(run.base_offset[0])
