@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import tempfile
-from copy import deepcopy
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING
@@ -48,7 +47,7 @@ def differences(seed: int) -> list[str]:
     after the start, as a running broker has it.
     """
     history = history_of(seed)
-    stopped = {node: deepcopy(broker.replica) for node, broker in history.brokers.items()}
+    stopped = {node: broker.replica.copy() for node, broker in history.brokers.items()}
     started = loaded(stopped, recovers=False)
     verdict, bounds, held = audited(stopped, started)
     wrong = [*_against_model(stopped, elections(stopped, started), verdict.value, held)]
@@ -56,7 +55,7 @@ def differences(seed: int) -> list[str]:
     wrong += [f"{silent} with intact epoch files" for silent in _misled(held)]
     random = Random(seed)
     for recovers in (False, True):
-        broken = deepcopy(stopped)
+        broken = {node: replica.copy() for node, replica in stopped.items()}
         what = break_epochs(broken, random)
         started = loaded(broken, recovers=recovers)
         verdict, _, held = audited(broken, started)
@@ -71,7 +70,7 @@ def differences_of_files(seed: int) -> list[str]:
     """The same through real files, with retention, some brokers stopped in order; one a time."""
     random = Random(seed)
     history = history_of(seed, retention=random.random() < 0.5)
-    stopped = {node: deepcopy(broker.replica) for node, broker in history.brokers.items()}
+    stopped = {node: broker.replica.copy() for node, broker in history.brokers.items()}
     what = break_epochs(stopped, random) if random.random() < 0.5 else ""
     clean = [node for node in stopped if random.random() < 0.5]
     started = {
@@ -113,7 +112,7 @@ def break_epochs(replicas: Mapping[int, Replica], random: Random) -> str:
         epoch, start = epochs.pop(number)
         if how == "entry shifted":
             epochs.insert(number, (epoch, max(0, start + random.choice([-2, -1, 1, 2]))))
-    normalised = deepcopy(replicas[node])
+    normalised = replicas[node].copy()
     normalised.epochs = []
     for epoch, start in epochs:  # a broker loads the lines one after another
         normalised.assign(epoch, start)

@@ -6,7 +6,6 @@ come back, some without the tail that was not flushed. What was committed and ac
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass, field
 from random import Random
 
@@ -92,7 +91,7 @@ class History:
         """What the disks hold, as brokers load it that were stopped here and now."""
         loaded = {}
         for number, broker in self.brokers.items():
-            loaded[number] = deepcopy(broker.replica)
+            loaded[number] = broker.replica.copy()
             loaded[number].load(recovers=False)
         return loaded
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
@@ -122,7 +121,7 @@ def elections(
         followers, kept = [], set(leader.records)
         for broker, before in loaded.items():
             if broker != candidate:
-                after = deepcopy(before)
+                after = before.copy()
                 followed = rule(leader, after)
                 kept |= set(after.records)
                 followers.append(_follows(broker, before, after, leader, followed))

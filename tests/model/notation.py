@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import TYPE_CHECKING
 
 from tests.model.partition import Record, Replica
@@ -37,7 +36,7 @@ def model_of(described: Described) -> Replica:
 
 def loaded(replicas: Mapping[int, Replica], *, recovers: bool) -> dict[int, Replica]:
     """The same after the start of their brokers; ``recovers`` after an unclean stop."""
-    started = deepcopy(dict(replicas))
+    started = {node: replica.copy() for node, replica in replicas.items()}
     for replica in started.values():
         replica.load(recovers=recovers)
         row = replica.high_watermark if replica.high_watermark <= replica.end else replica.end

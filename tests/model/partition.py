@@ -6,8 +6,7 @@ Replicas are lists of records. What the page says of leaders and followers (4.7)
 
 from __future__ import annotations
 
-from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 
@@ -30,6 +29,10 @@ class Replica:
     start: int = 0
     end: int = 0
     cleaner_offset: int = 0
+
+    def copy(self) -> Replica:
+        """One of its own to be changed; records are values."""
+        return replace(self, records=list(self.records), epochs=list(self.epochs))
 
     def assign(self, leader_epoch: int, start: int) -> None:
         """Entries that contradict the new one go, an older one with the same start included."""
@@ -146,7 +149,7 @@ def follow_to_high_watermark(leader: Replica, follower: Replica) -> Followed:
 
 def elected(replica: Replica, new_epoch: int) -> Replica:
     """A copy that leads: its first act is its own entry."""
-    leader = deepcopy(replica)
+    leader = replica.copy()
     leader.assign(new_epoch, leader.end)
     return leader
 
