@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.batch_findings import METADATA_TOPIC
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.release_signs import writes_time_indexes
+from kafkalog_reader.audits.swap_findings import swap_findings
 from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name
 from kafkalog_reader.io.partition_directory import segments
 
@@ -116,11 +117,7 @@ def file_findings(replica: Replica) -> Iterator[Finding]:
             yield from _missing_indexes(replica, segment, kinds)
         else:
             yield from _orphans(replica, segment)
-    leftover = [s for s in segments(directory, live_only=False) if s.suffix is not None]
-    for suffix in ("swap", "cleaned", "deleted"):
-        names = [replica.segment_file(s) for s in leftover if s.suffix == suffix]
-        if names:
-            yield _leftover(replica, suffix, names)
+    yield from swap_findings(replica)
 
 
 def _missing_indexes(
@@ -153,24 +150,3 @@ def _orphans(replica: Replica, segment: SegmentFiles) -> Iterator[Finding]:
                 directory=replica.directory,
                 file=file,
             )
-
-
-_EFFECT = {
-    "swap": "the next start settles which side of the swap wins",
-    "cleaned": "an unfinished cleaning, deleted at the next start",
-    "deleted": "deleted already, the file goes at the next start at the latest",
-}
-
-
-def _leftover(replica: Replica, suffix: str, names: Sequence[str]) -> Finding:
-    is_running = not replica.directory.log_directory.clean_shutdown
-    severity = {"swap": "M", "cleaned": "L" if is_running else "M", "deleted": "I"}[suffix]
-    return finding(
-        "KL-405",
-        f"{names[0]}: {_EFFECT[suffix]}; {len(names)} such",
-        severity=severity,
-        directory=replica.directory,
-        file=names[0],
-        evidence={"suffix": suffix, "segments": len(names)},
-        actions=("A1",) if severity == "I" else None,
-    )
