@@ -78,6 +78,7 @@ def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -
     entries = replica.epoch_entries
     starts = {entry.leader_epoch: entry.start_offset for entry in entries}
     ends = {a.leader_epoch: b.start_offset for a, b in pairwise(entries)}
+    clipped_to = _possible_log_start(replica)
     for number, piece in enumerate(pieces):
         first = max(piece.first_offset, replica.log_start_offset)
         if piece.next_offset <= replica.log_start_offset:
@@ -87,6 +88,7 @@ def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -
         around = [pieces[n].leader_epoch for n in (number - 1, number + 1) if 0 <= n < len(pieces)]
         is_island = len(around) == 2 and around[0] == around[1]
         if start is None and not is_island:
+            is_possible = piece.next_offset <= clipped_to
             yield finding(
                 "KL-406",
                 f"{file}: lacks leader epoch {piece.leader_epoch}, which batches from offset "
@@ -95,12 +97,15 @@ def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -
                 file=file,
                 offsets=(first, piece.next_offset),
                 evidence=evidence,
+                severity="L" if is_possible else None,
+                confidence="possible" if is_possible else "proven",
             )
             continue
         stop = ends.get(piece.leader_epoch)
         is_below = start is not None and first < start
         is_beyond = stop is not None and piece.next_offset > stop
         if start is None or is_below or is_beyond:
+            is_possible = not is_beyond and start == clipped_to
             yield finding(
                 "KL-407",
                 f"{file}: batches at offsets {first} to {piece.next_offset - 1} carry leader "
@@ -109,4 +114,18 @@ def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -
                 file=file,
                 offsets=(first, piece.next_offset),
                 evidence={**evidence, "entryEnd": stop},
+                severity="L" if is_possible else None,
+                confidence="possible" if is_possible else "proven",
             )
+
+
+def _possible_log_start(replica: Replica) -> int:
+    """Up to where the log start may have moved, as the first entry says; 0 is not at all.
+
+    A broker clips the entries when records are deleted, and writes the log start a minute later or
+    when it stops (log.flush.start.offset.checkpoint.interval.ms).
+    """
+    entries = replica.epoch_entries
+    if not entries or replica.directory.log_directory.clean_shutdown:
+        return 0
+    return entries[0].start_offset
