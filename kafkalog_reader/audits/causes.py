@@ -21,7 +21,7 @@ _FOLLOWS_IN_SEGMENT: Final = frozenset(
 )  # fmt: skip
 _FOLLOWS_IN_REPLICA: Final = frozenset(
     {"KL-304", "KL-305", "KL-308", "KL-316", "KL-401", "KL-402", "KL-403", "KL-404", "KL-406",
-     "KL-407", "KL-409", "KL-415"}
+     "KL-407", "KL-409", "KL-410", "KL-415"}
 )  # fmt: skip
 _MISLEADS: Final = frozenset({"KL-203", "KL-204", "KL-205", "KL-206"})
 """Of the last offset index: the broker starts there when it looks for the log's end (KL-415)."""

@@ -55,8 +55,8 @@ def batches() -> list[Batch]:
     ]
 
 
-def written(root: Path) -> Path:
-    described = replica(batches(), segment_bytes=300, high_watermark=11)
+def written(root: Path, segment_bytes: int = 300) -> Path:
+    described = replica(batches(), segment_bytes=segment_bytes, high_watermark=11)
     return cluster(root, {0: described}, clean=[0])[0] / "t-0"
 
 
@@ -97,6 +97,22 @@ def test_a_producer_that_expired_is_no_lie(tmp_path: Path) -> None:
     directory = written(tmp_path)
     max(directory.glob("*.snapshot")).write_bytes(build_producer_snapshot([]))
     assert disagreements(directory) == []
+
+
+def test_a_batch_that_is_gone_shows_in_the_next_snapshot_as_a_consequence(tmp_path: Path) -> None:
+    directory = written(tmp_path, segment_bytes=4096)
+    path = directory / f"{0:020}.log"
+    content = path.read_bytes()
+    starts = [0]
+    while starts[-1] < len(content):
+        at = starts[-1]
+        starts.append(at + 12 + int.from_bytes(content[at + 8 : at + 12], "big"))
+    marker = next(at for at in starts[:-1] if content[at + 7] == 4)  # the one at offset 4 ends it
+    following = starts[starts.index(marker) + 1]
+    path.write_bytes(content[:marker] + content[following:])
+    (found,) = disagreements(directory)
+    assert dict(found.evidence)["field"] == "currentTransactionFirstOffset"
+    assert (found.severity, (found.caused_by or "").split(" ")[0]) == ("H", "KL-111")
 
 
 def rewritten(content: bytes, **lie: int) -> bytes:
