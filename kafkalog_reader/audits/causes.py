@@ -13,8 +13,9 @@ if TYPE_CHECKING:
 
 _DAMAGE: Final = frozenset(
     {"KL-004", "KL-006", "KL-101", "KL-102", "KL-103", "KL-104", "KL-105", "KL-106",
-     "KL-107", "KL-108", "KL-110", "KL-111", "KL-112", "KL-118", "KL-401"}
+     "KL-107", "KL-108", "KL-110", "KL-111", "KL-112", "KL-118", "KL-401", "KL-402"}
 )  # fmt: skip
+_LOGS: Final = (".log", ".log.swap")
 _FOLLOWS_IN_SEGMENT: Final = frozenset(
     {"KL-107", "KL-110", "KL-111", "KL-112", "KL-114", "KL-118", "KL-204", "KL-205", "KL-206",
      "KL-211", "KL-212", "KL-214", "KL-215"}
@@ -43,14 +44,18 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
     """
     every = list(found)
     roots: dict[str, Finding] = {}
+    wrong_times: dict[str, Finding] = {}
     by_segment: dict[str, list[Finding]] = defaultdict(list)
     for each in every:
         if each.file is not None:
             by_segment[_segment(each.file)].append(each)
     for segment, inside in by_segment.items():
-        damage = [e for e in inside if e.code in _DAMAGE and (e.file or "").endswith(".log")]
+        damage = [e for e in inside if e.code in _DAMAGE and (e.file or "").endswith(_LOGS)]
         if damage:
             roots[segment] = min(damage, key=_place)
+        times = [e for e in inside if e.code == "KL-113"]
+        if times:
+            wrong_times[segment] = min(times, key=_place)
     first = min(roots.values(), key=lambda e: (e.file or "", _place(e)), default=None)
     if first is None:
         lost = [e for code in _LOST_ENDS for e in every if e.code == code]
@@ -61,10 +66,21 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
     for each in by_segment[_segment(last_segment)]:
         if each.code in _MISLEADS:
             misleading = each
+    roots = wrong_times | roots
     missing = [each for each in every if each.code == "KL-404"]
+    swaps = [each for each in every if each.code == "KL-405" and each.severity == "C"]
     return [
-        _explained(_of_missing_segment(each, missing), roots, first, misleading) for each in every
+        _explained(_of_swap(_of_missing_segment(each, missing), swaps), roots, first, misleading)
+        for each in every
     ]
+
+
+def _of_swap(each: Finding, swaps: Sequence[Finding]) -> Finding:
+    """Damage in a file that will take the place of sound ones: the swap is the headline."""
+    swap = next((s for s in swaps if s.file == each.file and s is not each), None)
+    if swap is None or each.code not in _DAMAGE:
+        return each
+    return replace(each, caused_by=f"{swap.code} {swap.file} {swap.position}")
 
 
 def _of_missing_segment(each: Finding, missing: Sequence[Finding]) -> Finding:
