@@ -176,6 +176,8 @@ class OffsetIndexCheck:
         """Yield what is wrong; positions in ``damaged`` ranges are not judged."""
         index = self._index
         yield from index.sizes()
+        if index.segment.offset_index_size is not None:
+            yield from self._sparse(log_size, damaged, batches)
         if not len(index.entries):
             return
         unknown = np.zeros(len(index.entries), np.bool_)
@@ -190,6 +192,11 @@ class OffsetIndexCheck:
             "KL-205": ~self._is_border & ~past & ~unknown,
             "KL-206": self._skips,
         })  # fmt: skip
+
+    def _sparse(
+        self, log_size: int, damaged: list[tuple[int, int]], batches: int
+    ) -> Iterator[Finding]:
+        index = self._index
         size = log_size - sum(stop - start for start, stop in damaged)
         expected = size // max(_INTERVAL, size // max(batches, 1))
         if not index.is_hot and expected >= max(_FEWEST_EXPECTED, _SPARSE * len(index.entries)):

@@ -151,7 +151,7 @@ class WatchedStream(BatchStream):
         yield from self.found
         self._producers.conclude(self.next_offset)
         yield from self._producers.found
-        yield from self._keys.findings()
+        yield from self._keys.findings(self.next_offset)
         if self.has_old_magic and self.has_new_magic:
             yield finding(
                 "KL-117",
