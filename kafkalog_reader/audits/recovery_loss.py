@@ -9,7 +9,8 @@ import numpy as np
 
 from kafkalog_reader.audits.recovery_batches import BatchWalk
 from kafkalog_reader.io.window import Windows
-from kafkalog_reader.tables.batch_scan import HEADER_SIZE, batch_starts_at
+from kafkalog_reader.tables.batch_scan import HEADER_SIZE
+from kafkalog_reader.tables.log_tail import batch_starts_at
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.batch_stream import BatchStream
 from kafkalog_reader.audits.lineage import declared_lineage, lineage_fork
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.tables.batch_scan import batch_starts_at, scan_tail
+from kafkalog_reader.tables.log_tail import batch_starts_at, scan_tail
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 from kafkalog_reader.tables.sparse_index import SparseIndex
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kafkalog_reader.audits.replica import Replica
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
 
 
 class TailStream(BatchStream):
@@ -44,6 +44,15 @@ class TailStream(BatchStream):
         if position and batch_starts_at(segment, position, follow_links=self._follow_links):
             return position
         return 0
+
+
+def tail_end(directory: PartitionDirectory) -> int:
+    """Where the log ends, by its last segment alone.
+
+    Raises:
+        UnreadableFileError: a file cannot be opened or read.
+    """
+    return scan_tail(directory).next_offset
 
 
 def first_compared(replicas: Sequence[Replica]) -> int:

@@ -9,23 +9,35 @@ from __future__ import annotations
 
 import logging
 import sys
+from importlib import import_module
+from typing import Final
 
 from kafkalog_reader.kernel import codes, primitives
 
 for _twin in (codes, primitives):
     sys.modules.setdefault(f"cython.cimports.{_twin.__name__}", _twin)
 
+SHARED: Final = ("payload_shapes", "record_batches", "record_columns", "records")
+"""Modules that other modules of the kernel ``cimport``, each behind those that it needs."""
+for _name in SHARED:
+    _module = import_module(f"{__name__}.{_name}_cy")
+    sys.modules.setdefault(f"cython.cimports.{_module.__name__}", _module)
+
 from kafkalog_reader.kernel import batch_search_cy as batch_search  # noqa: E402  after the twins
 from kafkalog_reader.kernel import crc_syndrome_cy as crc_syndrome  # noqa: E402
 from kafkalog_reader.kernel import messages_cy as messages  # noqa: E402
 from kafkalog_reader.kernel import payload_shapes_cy as payload_shapes  # noqa: E402
 from kafkalog_reader.kernel import record_batches_cy as record_batches  # noqa: E402
+from kafkalog_reader.kernel import record_columns_cy as record_columns  # noqa: E402
 from kafkalog_reader.kernel import records_cy as records  # noqa: E402
+from kafkalog_reader.kernel import sound_batches_cy as sound_batches  # noqa: E402
+from kafkalog_reader.kernel import uncompressed_batches_cy as uncompressed_batches  # noqa: E402
 from kafkalog_reader.kernel.record_batches_cy import is_compiled  # noqa: E402
 
 __all__ = [
-    "batch_search", "codes", "crc_syndrome", "is_compiled", "messages", "payload_shapes",
-    "record_batches", "records",
+    "SHARED", "batch_search", "codes", "crc_syndrome", "is_compiled", "messages",
+    "payload_shapes", "record_batches", "record_columns", "records", "sound_batches",
+    "uncompressed_batches",
 ]  # fmt: skip
 
 if not is_compiled():

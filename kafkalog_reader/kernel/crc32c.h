@@ -16,7 +16,9 @@
 #define KL_CRC_INSTRUCTION 1
 #define KL_CRC_TARGET __attribute__((target("sse4.2")))
 #define kl_crc_word(crc, word) _mm_crc32_u64((crc), (word))
-#define kl_crc_byte(crc, byte) _mm_crc32_u8((uint32_t)(crc), (byte))
+#define kl_crc_half(crc, word) _mm_crc32_u32((crc), (word))
+#define kl_crc_quarter(crc, word) _mm_crc32_u16((crc), (word))
+#define kl_crc_byte(crc, byte) _mm_crc32_u8((crc), (byte))
 static int kl_crc_instruction_here(void) { return __builtin_cpu_supports("sse4.2"); }
 #elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
 #include <arm_acle.h>
@@ -38,7 +40,9 @@ static int kl_crc_instruction_here(void) { return 0; }
 #endif
 #endif
 #define kl_crc_word(crc, word) __crc32cd((uint32_t)(crc), (word))
-#define kl_crc_byte(crc, byte) __crc32cb((uint32_t)(crc), (byte))
+#define kl_crc_half(crc, word) __crc32cw((crc), (word))
+#define kl_crc_quarter(crc, word) __crc32ch((crc), (word))
+#define kl_crc_byte(crc, byte) __crc32cb((crc), (byte))
 #endif
 
 #define KL_LONG_STREAM 4096
@@ -128,9 +132,35 @@ KL_CRC_TARGET static uint32_t kl_crc32c_instruction(uint32_t crc, const uint8_t 
     KL_THREE_STREAMS(KL_LONG_STREAM, kl_long_zeros)
     KL_THREE_STREAMS(KL_SHORT_STREAM, kl_short_zeros)
     uint64_t state = crc;
-    for (; size >= 8; size -= 8, data += 8) state = kl_crc_word(state, kl_load_native(data));
+    for (; size >= 32; size -= 32, data += 32) {  /* few instructions besides: batches overlap */
+        state = kl_crc_word(state, kl_load_native(data));
+        state = kl_crc_word(state, kl_load_native(data + 8));
+        state = kl_crc_word(state, kl_load_native(data + 16));
+        state = kl_crc_word(state, kl_load_native(data + 24));
+    }
+    if (size & 16) {
+        state = kl_crc_word(state, kl_load_native(data));
+        state = kl_crc_word(state, kl_load_native(data + 8));
+        data += 16;
+    }
+    if (size & 8) {
+        state = kl_crc_word(state, kl_load_native(data));
+        data += 8;
+    }
     crc = (uint32_t)state;
-    while (size--) crc = kl_crc_byte(crc, *data++);
+    if (size & 4) {
+        uint32_t word;
+        memcpy(&word, data, 4);
+        crc = kl_crc_half(crc, word);
+        data += 4;
+    }
+    if (size & 2) {
+        uint16_t word;
+        memcpy(&word, data, 2);
+        crc = kl_crc_quarter(crc, word);
+        data += 2;
+    }
+    if (size & 1) crc = kl_crc_byte(crc, *data);
     return crc;
 }
 #endif

@@ -161,6 +161,33 @@ def measure_zstd(payload: cython.const[cython.uchar][::1]) -> tuple[int, int]:
     return (frames if at == end else 0), total
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def lz4_block_size(
+    source: cython.p_const_uchar, position: cython.Py_ssize_t, end: cython.Py_ssize_t
+) -> cython.Py_ssize_t:
+    """Of a frame as Kafka's writer makes it of one compressed block: that block's size, else 0.
+
+    Such a block begins 11 bytes behind ``position`` and becomes 64 KiB at most.
+    """
+    frame_start: cython.longlong = 0x4060_184D_2204  # magic, flags 60, block size 40
+    size: cython.longlong
+    if end - position < 15:
+        return 0
+    size = little_endian(source, position + 7, 4)
+    # 82 is the right checksum of these flags; the end mark follows the only block
+    if (
+        little_endian(source, position, 6) == frame_start
+        and source[position + 6] == 0x82
+        and 0 < size <= 0x1_0000
+        and size <= end - position - 15
+        and little_endian(source, position + 11 + size, 4) == 0
+    ):
+        return size
+    return 0
+
+
 def find_shapes(
     buffer: cython.const[cython.uchar][::1],
     codec: cython.const[cython.short][::1],
@@ -196,7 +223,6 @@ def find_shapes(
     magic: cython.longlong
     byte: cython.longlong
     shift: cython.int
-    lz4_frame_start: cython.longlong = 0x4060_184D_2204  # magic, flags 60, block size 40
     snappy_magic: cython.longlong = -0x7DAC_B1BE_AFAF_A700
     with cython.nogil:
         for batch in range(count):
@@ -211,17 +237,9 @@ def find_shapes(
                 bounds[batch] = end - at
             elif codecs[batch] == 1:  # says its size nowhere; most are one member
                 shapes[batch] = SHAPE_GZIP
-            elif codecs[batch] == 3 and end - at >= 15:
-                magic = little_endian(source, at, 6)
-                size = little_endian(source, at + 7, 4)
-                # 82 is the right checksum of these flags; the end mark follows the only block
-                if (
-                    magic == lz4_frame_start
-                    and source[at + 6] == 0x82
-                    and 0 < size <= 0x1_0000
-                    and size <= end - at - 15
-                    and little_endian(source, at + 11 + size, 4) == 0
-                ):
+            elif codecs[batch] == 3:
+                size = lz4_block_size(source, at, end)
+                if size > 0:
                     shapes[batch] = SHAPE_LZ4_BLOCK
                     starts[batch] = at + 11
                     stops[batch] = at + 11 + size

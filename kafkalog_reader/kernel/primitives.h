@@ -17,12 +17,23 @@ static inline int kl_lowest_bit(uint64_t bits) {
 }
 #endif
 
-/* Copies a record's bytes. Keys and values are short: two overlapping-safe 16-byte moves are
- * cheaper than a call of memcpy, where both sides have 32 bytes left to be written and read. */
+/* Calls LZ4_decompress_safe at an address that the dynamic linker gave: how many bytes came out of
+ * the block, or a negative number where it is none. Sizes are far below 2^31. */
+static inline int kl_decompress_lz4(
+    size_t function, const uint8_t *source, size_t size, uint8_t *target, size_t room) {
+    int (*decompress)(const char *, char *, int, int);
+    memcpy(&decompress, &function, sizeof decompress);
+    return decompress((const char *)source, (char *)target, (int)size, (int)room);
+}
+
+/* Copies a record's bytes. Keys and values are short: moves of 32 bytes are cheaper than a call of
+ * memcpy, where both sides have room for the last one to reach too far. */
 static inline void kl_copy(uint8_t *target, const uint8_t *source, size_t size, size_t room) {
-    if (size <= 32 && room >= 32) {
-        memcpy(target, source, 16);
-        memcpy(target + 16, source + 16, 16);
+    if (size <= 256 && room >= 288) {
+        for (size_t done = 0; done < size; done += 32) {
+            memcpy(target + done, source + done, 16);
+            memcpy(target + done + 16, source + done + 16, 16);
+        }
     } else {
         memcpy(target, source, size);
     }

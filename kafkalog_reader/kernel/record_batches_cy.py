@@ -57,7 +57,6 @@ def checksum(source: cython.const[cython.uchar][::1], *, by_tables: cython.bint 
 
 
 @cython.cfunc
-@cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
 def find_problem(

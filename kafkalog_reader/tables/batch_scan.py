@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
 from kafkalog_reader.tables.large_batch import LARGE, LARGEST, LargeBatches
 from kafkalog_reader.tables.recycled_memory import allocate
-from kafkalog_reader.tables.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Progress, no_progress
+from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
 
 HEADER_SIZE: Final = 61
 CODEC_MASK: Final = 0x07
@@ -30,8 +28,8 @@ LONGEST_RUN: Final = 32_768
 """Batches a run at most: their columns fit into a second-level cache."""
 
 _SMALLEST_LENGTHS: Final = {0: 14, 1: 22, 2: 49}
-_TAIL_WINDOW: Final = 256 << 10
-_INDEX_ENTRIES_TRIED: Final = 4
+_LARGEST_LENGTH: Final = 2**31 - 1 - 12
+"""Kafka's files, and so its batches, end at 2^31 - 1; the length does not count the first 12."""
 
 _COLUMNS: Final = {
     "position": np.int64,
@@ -124,7 +122,9 @@ class BatchRun:
     @property
     def timestamp_type(self) -> NDArray[np.int32]:
         """-1 in magic 0, else 0 CreateTime or 1 LogAppendTime."""
-        return timestamp_types(self.magic, self.attributes)
+        types = ((self.attributes & LOG_APPEND_TIME) >> 3).astype(np.int32)
+        without = (self.magic < 2) & ((self.attributes & codes.NO_TIMESTAMP_TYPE) != 0)
+        return np.where(without, np.int32(-1), types) if without.any() else types
 
     @property
     def crc_valid(self) -> NDArray[np.bool_]:
@@ -196,6 +196,16 @@ class SegmentScan:
         self._large = LargeBatches() if large is None else large
 
     def __iter__(self) -> Iterator[BatchRun]:
+        return (found for found in self._found(offer=False) if isinstance(found, BatchRun))
+
+    def offering(self) -> Iterator[BatchRun | UnscannedBatches]:
+        """Iterate over the same, and offer each window's batches before they are scanned.
+
+        Those that are taken come in no run.
+        """
+        return self._found(offer=True)
+
+    def _found(self, *, offer: bool) -> Iterator[BatchRun | UnscannedBatches]:
         start, stop = self._range
         with Windows(
             self.path,
@@ -212,10 +222,10 @@ class SegmentScan:
                 reading *= 2
                 before = self.end_position
                 reason = codes.SCAN_FULL
-                for run, run_reason in self._runs(window):
-                    reason = run_reason
-                    if run.count:
-                        yield run
+                for found, last_reason in self._in_window(window, offer=offer):
+                    reason = last_reason
+                    if isinstance(found, UnscannedBatches) or found.count:
+                        yield found
                 self._progress(self.end_position - before)
                 if reason == codes.SCAN_FULL:
                     continue
@@ -231,9 +241,19 @@ class SegmentScan:
                     self._conclude(reason, rest, windows)
                     return
 
-    def _runs(self, window: memoryview) -> Iterator[tuple[BatchRun, int]]:
+    def _in_window(
+        self, window: memoryview, *, offer: bool
+    ) -> Iterator[tuple[BatchRun | UnscannedBatches, int]]:
         origin, at, reason = self.end_position, 0, codes.SCAN_FULL
         while at < len(window) and reason == codes.SCAN_FULL:
+            if offer:
+                offered = UnscannedBatches(window, at)
+                yield offered, reason
+                if offered.last_offset is not None:
+                    at, self.next_offset = offered.start, offered.last_offset + 1
+                    self.end_position = origin + at
+                    if at == len(window):
+                        return
             capacity = min(LONGEST_RUN, (len(window) - at) // HEADER_SIZE // 8 * 8 + 8)
             run = BatchRun.with_room(window, origin, capacity)
             count, at, reason = record_batches.scan_batches(
@@ -266,8 +286,10 @@ class SegmentScan:
                 self.problem = f"{left} zero bytes to the end"
             else:
                 self.end = ScanEnd.IMPOSSIBLE_LENGTH
-                smallest = _SMALLEST_LENGTHS.get(rest[16], 14)
-                self.problem = f"batch length {length}, at least {smallest} expected"
+                limit = f"at least {_SMALLEST_LENGTHS.get(rest[16], 14)}"
+                if length > _LARGEST_LENGTH:
+                    limit = f"at most {_LARGEST_LENGTH}"
+                self.problem = f"batch length {length}, {limit} expected"
         else:
             magic = int.from_bytes(rest[16:17], signed=True)
             whole = 12 + length <= left
@@ -276,124 +298,8 @@ class SegmentScan:
             self.problem = f"unknown magic {magic}, expected 0 to 2"
 
 
-def timestamp_types(magic: NDArray[np.int8], attributes: NDArray[np.int16]) -> NDArray[np.int32]:
-    """Who set the timestamps of batches: -1 nobody (magic 0), 0 the producer, 1 the leader."""
-    types = ((attributes & LOG_APPEND_TIME) >> 3).astype(np.int32)
-    without = (magic < 2) & ((attributes & codes.NO_TIMESTAMP_TYPE) != 0)
-    return np.where(without, np.int32(-1), types) if without.any() else types
-
-
 def _needed(rest: memoryview, left: int) -> int:
     """How many bytes the batch at the start of ``rest`` takes; more than ``left`` when torn."""
     if len(rest) < 17:  # not even its length and magic: the next window tells, if there is one
         return min(17, left) if len(rest) < left else left + 1
     return 12 + int.from_bytes(rest[8:12], "big", signed=True)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LogTail:
-    """Where the log of one replica ends, by its batches.
-
-    Attributes:
-        next_offset: the log end offset, up to the first batch whose CRC or length is wrong.
-        last_leader_epoch: of the last batch; None when there is no batch at all.
-        end: why the log ends there.
-        end_position: in the last segment, the first byte that belongs to no sound batch.
-        segment_base_offset: of the last segment.
-        last_position: of the last sound batch in the last segment; None when that has none.
-    """
-
-    next_offset: int
-    last_leader_epoch: int | None
-    end: ScanEnd
-    end_position: int
-    segment_base_offset: int
-    last_position: int | None
-
-
-def scan_tail(directory: PartitionDirectory) -> LogTail:
-    """Find the end of a replica's log from its last segment, without reading what lies before.
-
-    The offset index only says where to begin: an entry counts when a batch with a sound CRC lies
-    there; otherwise the segment is scanned from its start.
-
-    Raises:
-        UnreadableFileError: a file cannot be opened or read.
-    """
-    found = [segment for segment in segments(directory) if segment.log_size is not None]
-    if not found:
-        return LogTail(
-            next_offset=0,
-            last_leader_epoch=None,
-            end=ScanEnd.COMPLETE,
-            end_position=0,
-            segment_base_offset=0,
-            last_position=None,
-        )
-    tail = _segment_tail(found[-1], follow_links=directory.follow_links)
-    leader_epoch = tail.last_leader_epoch
-    for segment in reversed(found[:-1]):  # a segment just rolled is empty
-        if leader_epoch is not None:
-            break
-        before = _segment_tail(segment, follow_links=directory.follow_links)
-        leader_epoch = before.last_leader_epoch
-    return replace(tail, last_leader_epoch=leader_epoch)
-
-
-def _segment_tail(segment: SegmentFiles, *, follow_links: bool) -> LogTail:
-    path = segment.path("log")
-    start = _last_confirmed_position(segment, follow_links=follow_links)
-    scan = SegmentScan(path, start, window_size=_TAIL_WINDOW, follow_links=follow_links)
-    next_offset, leader_epoch, last_position = segment.base_offset, None, None
-    end, end_position = None, start
-    for run in scan:
-        sound = int(np.argmin(np.append(run.crc_valid, False)))
-        if sound:
-            next_offset = int(run.last_offset[sound - 1]) + 1
-            leader_epoch = int(run.leader_epoch[sound - 1])
-            last_position = int(run.position[sound - 1])
-        if sound < run.count:
-            end, end_position = ScanEnd.WRONG_CRC, int(run.position[sound])
-            break
-    return LogTail(
-        next_offset=next_offset,
-        last_leader_epoch=leader_epoch,
-        end=end or scan.end,
-        end_position=end_position if end else scan.end_position,
-        segment_base_offset=segment.base_offset,
-        last_position=last_position,
-    )
-
-
-def _last_confirmed_position(segment: SegmentFiles, *, follow_links: bool) -> int:
-    if not segment.offset_index_size:
-        return 0
-    with SparseIndex(segment, follow_links=follow_links) as index:
-        for number in range(len(index) - 1, max(-1, len(index) - 1 - _INDEX_ENTRIES_TRIED), -1):
-            position = index[number][1]
-            if batch_starts_at(segment, position, follow_links=follow_links):
-                return position
-    return 0
-
-
-def batch_starts_at(
-    segment: SegmentFiles, position: int, *, follow_links: bool, up_to_offset: int | None = None
-) -> bool:
-    """Whether a batch of this segment with a sound CRC lies at ``position``.
-
-    Who looks for an offset gives it as ``up_to_offset``: a batch that starts behind it would hide
-    it. Indexes of a replica that was truncated keep entries of what was cut (their bytes stay when
-    Kafka's AbstractIndex#truncateToEntries moves its end), and later batches may start there.
-    """
-    if segment.log_size is None or not 0 <= position < segment.log_size:
-        return False
-    scan = SegmentScan(
-        segment.path("log"), position, window_size=_TAIL_WINDOW, follow_links=follow_links
-    )
-    run = next(iter(scan), None)
-    return (
-        run is not None
-        and bool(run.crc_valid[0])
-        and int(run.base_offset[0]) >= segment.base_offset
-        and (up_to_offset is None or int(run.base_offset[0]) <= up_to_offset)
-    )

@@ -11,10 +11,10 @@ import numpy as np
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import read_leader_epochs
-from kafkalog_reader.tables.batch_scan import scan_tail
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import LEADER_EPOCHS
 from kafkalog_reader.tables.segment_unit import pieces_of

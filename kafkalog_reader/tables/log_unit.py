@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.batch_scan import SegmentScan, batch_starts_at
+from kafkalog_reader.tables.batch_scan import SegmentScan
 from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.log_tail import batch_starts_at
 from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Unit

@@ -20,7 +20,6 @@ from kafkalog_reader.errors import (
 )
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
-from kafkalog_reader.tables.batch_scan import batch_starts_at
 from kafkalog_reader.tables.control_type import (
     ABORT,
     COMMIT,
@@ -29,6 +28,7 @@ from kafkalog_reader.tables.control_type import (
     control_types,
 )
 from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.log_tail import batch_starts_at
 from kafkalog_reader.tables.producers import read_producers
 from kafkalog_reader.tables.segment_unit import pieces_of
 from kafkalog_reader.tables.sparse_index import SparseIndex

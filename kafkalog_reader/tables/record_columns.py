@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafkalog_reader.format.java_text import java_text
-from kafkalog_reader.kernel import records
+from kafkalog_reader.kernel import record_columns
 from kafkalog_reader.tables.arrow_arrays import texts
 from kafkalog_reader.tables.recycled_memory import room_for
 from kafkalog_reader.tables.schemas import HEADERS, TIMESTAMP
@@ -43,7 +43,7 @@ class _BinaryRoom:
         self._data = _Room(np.uint8, size)
         self._offsets.array[0] = 0
         self._validity.array.fill(0xFF)
-        self.column = records.BinaryColumn(
+        self.column = record_columns.BinaryColumn(
             self._offsets.array, self._validity.array, self._data.array
         )
 
@@ -61,7 +61,7 @@ class _BinaryRoom:
         )
 
 
-def _column_of(room: _BinaryRoom | None) -> records.BinaryColumn | None:
+def _column_of(room: _BinaryRoom | None) -> record_columns.BinaryColumn | None:
     return None if room is None else room.column
 
 
@@ -76,14 +76,18 @@ class RecordColumns:
     """
 
     DECODED: Final = frozenset(
-        {"key", "value", "offset", "timestamp", "headers", "sequence", "controlType"}
-    )
+        {
+            "key", "value", "offset", "timestamp", "timestampType", "headers", "sequence",
+            "controlType",
+        }
+    )  # fmt: skip
 
     def __init__(self, wanted: AbstractSet[str], rows: int, size: int, headers: int) -> None:
         if size > LARGEST_COLUMN:
             raise ValueError(f"{size} bytes do not fit into one Arrow column")
         self._offset = _Room(np.int64, rows)
         self._timestamp = _Room(np.int64, rows)
+        self._timestamp_type = _Room(np.int32, rows if "timestampType" in wanted else 0)
         self._sequence = _Room(np.int32, rows if "sequence" in wanted else 0)
         self._control_type = _Room(np.int32, rows if "controlType" in wanted else 0)
         self._keys = _BinaryRoom(rows, size) if "key" in wanted else None
@@ -93,9 +97,10 @@ class RecordColumns:
         self._headers_offsets.array[:1] = 0
         self._header_keys = _BinaryRoom(headers, size) if with_headers else None
         self._header_values = _BinaryRoom(headers, size) if with_headers else None
-        self.kernel = records.RecordColumns(
+        self.kernel = record_columns.RecordColumns(
             self._offset.array,
             self._timestamp.array,
+            self._timestamp_type.array,
             self._sequence.array,
             self._control_type.array,
             _column_of(self._keys),
@@ -128,6 +133,8 @@ class RecordColumns:
                 return self._fixed(pa.int64(), self._offset)
             case "timestamp":
                 return self._fixed(TIMESTAMP, self._timestamp)
+            case "timestampType":
+                return self._fixed(pa.int32(), self._timestamp_type)
             case "sequence":
                 return self._fixed(pa.int32(), self._sequence)
             case "controlType":

@@ -10,13 +10,15 @@ import numpy as np
 from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPosition
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.kernel import codes, payload_shapes, records
+from kafkalog_reader.kernel import codes, payload_shapes, sound_batches, uncompressed_batches
 from kafkalog_reader.tables.batch_scan import CODEC_MASK, HEADER_SIZE
 from kafkalog_reader.tables.decompression import Decompressor
+from kafkalog_reader.tables.lz4_library import address_of_lz4_decompress
 from kafkalog_reader.tables.messages import MessageReader
 from kafkalog_reader.tables.record_columns import LARGEST_COLUMN, RecordColumns
-from kafkalog_reader.tables.recycled_memory import room_for
+from kafkalog_reader.tables.recycled_memory import allocate, room_for
 from kafkalog_reader.tables.selected_batches import batch_position
+from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 ROWS: Final = 65_536
 SIZE: Final = 16 << 20
 HEADERS: Final = 65_536
+_LZ4_BLOCK_SIZE: Final = 64 << 10
+_NO_OFFSET: Final = 2**63 - 1
 DECOMPRESSED_TOGETHER: Final = 512 << 10
 """Bytes decompressed before they are decoded: they should still be in the second-level cache."""
 
@@ -82,25 +86,33 @@ class DecodedRecords:
 
     def __init__(self, columns: RecordColumns) -> None:
         self.columns = columns
-        self._parts: list[tuple[_Payloads, int, int]] = []
+        self._parts: list[tuple[_Payloads, int, int, int]] = []
 
-    def came_from(self, payloads: _Payloads, first: int, stop: int) -> None:
-        """Note that the rows from the last ones on are those of some batches of a run."""
+    def came_from(self, payloads: _Payloads, first: int, stop: int, row: int) -> None:
+        """Note that the rows from ``row`` on are those of some batches of a run."""
         if self._parts and self._parts[-1][0] is payloads:
-            first = self._parts.pop()[1]
-        self._parts.append((payloads, first, stop))
+            _, first, _, row = self._parts.pop()
+        self._parts.append((payloads, first, stop, row))
+
+    def rows_before(self, position: int) -> int:
+        """How many records lie before the first batch of a run that begins there or behind."""
+        for payloads, first, stop, row in self._parts:
+            behind = np.flatnonzero(payloads.run.position[first:stop] >= position)
+            if len(behind):
+                return int(payloads.row_end[first + behind[0] - 1]) if behind[0] else row
+        return self.columns.rows
 
     def of_batches(self, name: str) -> NDArray[Any]:
         """A header column, one entry a batch."""
         return np.concatenate(
-            [getattr(payloads.run, name)[first:stop] for payloads, first, stop in self._parts]
+            [getattr(payloads.run, name)[first:stop] for payloads, first, stop, _ in self._parts]
         )
 
     def of_records(self, of_batches: NDArray[Any]) -> NDArray[Any]:
         """One entry a batch made one entry a record."""
         if len(of_batches) and (of_batches == of_batches[0]).all():
             return np.full(self.columns.rows, of_batches[0], of_batches.dtype)
-        ends = [payloads.row_end[first:stop] for payloads, first, stop in self._parts]
+        ends = [payloads.row_end[first:stop] for payloads, first, stop, _ in self._parts]
         return np.repeat(of_batches, np.diff(np.concatenate(ends), prepend=0))
 
 
@@ -112,6 +124,7 @@ class RecordDecoder:
         piece: what the batches are of, for messages.
         damage: told of batches that contradict themselves.
         limits: how much one batch may decompress to.
+        with_control: whether control batches are decoded where they were not pruned before.
     """
 
     def __init__(
@@ -120,6 +133,8 @@ class RecordDecoder:
         piece: SegmentSlice,
         damage: Damage,
         limits: Limits = Limits(),  # noqa: B008  frozen
+        *,
+        with_control: bool = True,
     ) -> None:
         self._wanted = wanted
         self._piece = piece
@@ -128,13 +143,48 @@ class RecordDecoder:
         self._messages = MessageReader(piece, damage, self._decompressor)
         self._decoded: DecodedRecords | None = None
         self._file = LogPosition(shown(piece.path))
+        self._sound = sound_batches.SoundBatches(
+            piece.from_offset,
+            _NO_OFFSET if piece.to_offset is None else piece.to_offset,
+            with_control,
+            address_of_lz4_decompress() if limits.largest_output(0) >= _LZ4_BLOCK_SIZE else 0,
+            memoryview(allocate(2 * _LZ4_BLOCK_SIZE)).cast("B"),
+        )
 
-    def add(self, run: BatchRun) -> Iterator[DecodedRecords]:
-        """Decode a run; yield what is full. The run's window may be reused afterwards.
+    def _take(self, offered: UnscannedBatches) -> Iterator[DecodedRecords]:
+        """Decode the sound batches at the start of a chain in one pass; yield what is full.
+
+        Batches that are damaged, pruned or of another kind are left to be scanned and added.
+        """
+        is_full = True
+        while is_full:
+            decoded = self._decoded or DecodedRecords(
+                RecordColumns(self._wanted, ROWS, SIZE, HEADERS)
+            )
+            self._decoded = decoded
+            was_empty = decoded.columns.rows == 0
+            self._sound.decode(
+                offered.buffer, offered.start, len(offered.buffer), decoded.columns.kernel
+            )
+            is_full = self._sound.is_full
+            if self._sound.position > offered.start:
+                offered.take(self._sound.position, self._sound.last_offset)
+            elif was_empty:  # the first batch is too large
+                return
+            if is_full:
+                yield from self.flush()
+
+    def add(self, run: BatchRun | UnscannedBatches) -> Iterator[DecodedRecords]:
+        """Decode a run, or what can be of an offer; yield what is full.
+
+        The window may be reused afterwards.
 
         Raises:
             CorruptRecordError: a batch contradicts itself, in mode ``FAILFAST``.
         """
+        if isinstance(run, UnscannedBatches):
+            yield from self._take(run)
+            return
         if run.count == 0:
             return
         if run.magic.min() < 2:
@@ -142,7 +192,7 @@ class RecordDecoder:
             return
         if not (run.attributes & CODEC_MASK).any():
             payloads = _Payloads.in_window(run)
-            batches = records.UncompressedBatches(run.buffer, payloads)
+            batches = uncompressed_batches.UncompressedBatches(run.buffer, payloads)
             yield from self._decode(batches, payloads, 0, run.count)
             return
         yield from self._decompress(run)
@@ -158,7 +208,7 @@ class RecordDecoder:
                 continue
             for made in self._messages.rewritten(part):
                 payloads = _Payloads(made.run, made.payload_position, made.payload_size)
-                batches = records.UncompressedBatches(made.source, payloads)
+                batches = uncompressed_batches.UncompressedBatches(made.source, payloads)
                 yield from self._decode(batches, payloads, 0, made.run.count)
 
     def flush(self) -> Iterator[DecodedRecords]:
@@ -186,13 +236,13 @@ class RecordDecoder:
             strict=True,
         )
         scratch = decompressor.scratch
-        batches = records.UncompressedBatches(scratch, payloads)
+        batches = uncompressed_batches.UncompressedBatches(scratch, payloads)
         first = 0
         while first < run.count:
             ends, damage = self._gather(run, first, blocks, starts, stops)
             if decompressor.scratch is not scratch:  # it took a larger one
                 scratch = decompressor.scratch
-                batches = records.UncompressedBatches(scratch, payloads)
+                batches = uncompressed_batches.UncompressedBatches(scratch, payloads)
             if ends:
                 payloads.put_behind_each_other(first, ends)
                 yield from self._decode(batches, payloads, first, first + len(ends))
@@ -235,19 +285,23 @@ class RecordDecoder:
             self._damage.left_out(type(error)(error.problem, where))
 
     def _decode(
-        self, batches: records.UncompressedBatches, payloads: _Payloads, first: int, stop: int
+        self,
+        batches: uncompressed_batches.UncompressedBatches,
+        payloads: _Payloads,
+        first: int,
+        stop: int,
     ) -> Iterator[DecodedRecords]:
         while first < stop:
             decoded = self._decoded or self._with_room(payloads, first)
             self._decoded = decoded
-            was_empty = decoded.columns.rows == 0
+            row = decoded.columns.rows
             reached = batches.decode(first, stop, decoded.columns.kernel)
             if reached > first:
-                decoded.came_from(payloads, first, reached)
+                decoded.came_from(payloads, first, reached, row)
                 self._report(payloads, first, reached)
             if reached < stop:
                 yield from self.flush()
-                if reached == first and was_empty:
+                if reached == first and row == 0:
                     self._decoded = self._with_room(payloads, first, headers=decoded)
             first = reached
 

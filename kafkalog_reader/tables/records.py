@@ -10,7 +10,7 @@ import pyarrow as pa
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.tables.arrow_arrays import fixed_width, flags
-from kafkalog_reader.tables.batch_scan import CODEC_MASK, timestamp_types
+from kafkalog_reader.tables.batch_scan import CODEC_MASK
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
@@ -23,6 +23,7 @@ from kafkalog_reader.tables.schemas import RECORDS
 from kafkalog_reader.tables.selected_batches import (
     CONTROL,
     TRANSACTIONAL,
+    offered_runs,
     sound_runs,
 )
 from kafkalog_reader.tables.table import Progress, Table, Unit, no_progress
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Column
 
 _OF_BATCHES: Final[dict[str, Callable[[DecodedRecords], NDArray[Any]]]] = {
-    "timestampType": lambda d: timestamp_types(d.of_batches("magic"), d.of_batches("attributes")),
     "position": lambda d: d.of_batches("position"),
     "batchBaseOffset": lambda d: d.of_batches("base_offset"),
     "leaderEpoch": lambda d: d.of_batches("leader_epoch"),
@@ -96,11 +96,18 @@ def read_slice(
         UnreadableFileError: the file cannot be opened or read.
     """
     limits = Limits.allowing(request.max_batch_bytes)
-    decoder = RecordDecoder(frozenset(schema.names), piece, damage, limits)
+    decoder = RecordDecoder(
+        frozenset(schema.names),
+        piece,
+        damage,
+        limits,
+        with_control=request.include_control_records,
+    )
     rows = _Rows(piece, schema, request)
     try:
-        for run in sound_runs(piece, request, damage, progress):
-            for decoded in decoder.add(run):
+        choose = sound_runs if rows.tell_of_batches else offered_runs
+        for found in choose(piece, request, damage, progress):
+            for decoded in decoder.add(found):
                 yield from rows.of(decoded)
     except LocatedError as error:
         for decoded in decoder.flush():  # sound batches behind the bad one are in it too
@@ -120,6 +127,14 @@ class _Rows:
         self._constants = ConstantColumns(
             schema,
             {**identity_of(piece.directory), "segmentBaseOffset": piece.segment.base_offset},
+        )
+
+    @property
+    def tell_of_batches(self) -> bool:
+        """Whether a column comes from the headers of batches."""
+        return any(
+            name not in RecordColumns.DECODED and name not in self._constants
+            for name in self._schema.names
         )
 
     def of(
@@ -152,7 +167,7 @@ class _Rows:
         tests: list[NDArray[np.bool_]] = []
         offset, timestamp = decoded.columns.offset, decoded.columns.timestamp
         if stop_position is not None:
-            tests.append(decoded.of_records(decoded.of_batches("position")) < stop_position)
+            tests.append(np.arange(len(offset)) < decoded.rows_before(stop_position))
         if piece.from_offset > piece.segment.base_offset:
             tests.append(offset >= piece.from_offset)
         if piece.to_offset is not None:

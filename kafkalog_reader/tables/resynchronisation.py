@@ -15,6 +15,7 @@ from kafkalog_reader.tables.batch_finder import SMALLEST_ENTRY, BatchFinder
 from kafkalog_reader.tables.batch_scan import BatchRun, ScanEnd, SegmentScan
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.table import Progress, no_progress
+from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,17 +82,33 @@ class ResynchronisedScan:
         self._is_damaged = False
 
     def __iter__(self) -> Iterator[BatchRun | DamagedRegion]:
+        for found in self._found(offer=False):
+            assert not isinstance(found, UnscannedBatches)
+            yield found
+
+    def offering(self) -> Iterator[BatchRun | DamagedRegion | UnscannedBatches]:
+        """Iterate over the same, and offer batches before they are scanned: see SegmentScan."""
+        return self._found(offer=True)
+
+    def _found(self, *, offer: bool) -> Iterator[BatchRun | DamagedRegion | UnscannedBatches]:
         try:
-            yield from self._batches_and_regions()
+            yield from self._batches_and_regions(offer=offer)
         finally:
             self._finder.close()
 
-    def _batches_and_regions(self) -> Iterator[BatchRun | DamagedRegion]:
+    def _batches_and_regions(
+        self, *, offer: bool
+    ) -> Iterator[BatchRun | DamagedRegion | UnscannedBatches]:
         position = self._start
         while position < self._stop:
             scan = self._scan_from(position)
             region: DamagedRegion | None = None
-            for run in scan:
+            for run in scan.offering() if offer else scan:
+                if isinstance(run, UnscannedBatches):
+                    yield run
+                    if run.last_offset is not None:
+                        self.next_offset = run.last_offset + 1
+                    continue
                 hidden = self._hiding_batch(run) if self._check_crc else None
                 if hidden is None:
                     yield self._seen(run)

@@ -18,6 +18,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.batch_scan import CODEC_MASK, BatchRun, ScanEnd
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,6 +48,16 @@ def scanned_runs(
     Raises:
         LocatedError: damage, or a file that cannot be read, in mode ``FAILFAST``.
     """
+    return (
+        found
+        for found in _scanned(piece, request, damage, progress, offer=False)
+        if isinstance(found, BatchRun)
+    )
+
+
+def _scanned(
+    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress, *, offer: bool
+) -> Iterator[BatchRun | UnscannedBatches]:
     scan = ResynchronisedScan(
         piece.segment,
         piece.start,
@@ -54,7 +65,7 @@ def scanned_runs(
         progress=progress,
         follow_links=piece.directory.follow_links,
     )
-    runs = iter(scan)
+    runs = scan.offering() if offer else iter(scan)
     while True:
         try:
             found = next(runs, None)
@@ -63,6 +74,9 @@ def scanned_runs(
             return
         if found is None:
             return
+        if isinstance(found, UnscannedBatches):
+            yield found
+            continue
         if isinstance(found, DamagedRegion):
             _report_region(found, piece, damage)
             continue
@@ -80,7 +94,39 @@ def sound_runs(
         LocatedError: damage, or a file that cannot be read, in mode ``FAILFAST``; what comes before
             it is yielded first.
     """
-    for run in scanned_runs(piece, request, damage, progress):
+    return (
+        found
+        for found in _sound(piece, request, damage, progress, offer=False)
+        if isinstance(found, BatchRun)
+    )
+
+
+def offered_runs(
+    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress
+) -> Iterator[BatchRun | UnscannedBatches]:
+    """Yield the same, but offer batches before they are scanned where nothing is to be pruned.
+
+    Whoever takes some of them minds the slice's offsets and ``include_control_records``.
+
+    Raises:
+        LocatedError: damage, in mode ``FAILFAST``; what comes before it is yielded first.
+        UnreadableFileError: the file cannot be opened or read.
+    """
+    nothing_pruned = (
+        request.min_leader_epoch is None
+        and request.max_leader_epoch is None
+        and request.from_timestamp is None
+    )
+    return _sound(piece, request, damage, progress, offer=nothing_pruned)
+
+
+def _sound(
+    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress, *, offer: bool
+) -> Iterator[BatchRun | UnscannedBatches]:
+    for run in _scanned(piece, request, damage, progress, offer=offer):
+        if isinstance(run, UnscannedBatches):
+            yield run
+            continue
         unsound = np.flatnonzero(~run.crc_valid | (_codecs(run) > _LAST_CODEC))
         start = 0
         for bad in unsound.tolist():

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import sys
 from types import ModuleType, SimpleNamespace
 
 import pytest
 
+from kafkalog_reader.kernel import SHARED
+
 MODULES = (
-    "batch_search", "crc_syndrome", "messages", "payload_shapes", "record_batches", "records",
+    *SHARED, "batch_search", "crc_syndrome", "messages", "sound_batches",
+    "uncompressed_batches",
 )  # fmt: skip
 
 
@@ -24,6 +28,8 @@ def load_module(name: str, kind: str) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
+    if name in SHARED:  # what the interpreted modules loaded next find; C has no use for it
+        sys.modules[f"cython.cimports.{full_name}"] = module
     return module
 
 

@@ -54,7 +54,7 @@ def batch_columns(headers, payloads: list[tuple[int, int]]) -> SimpleNamespace:
 def decode(kernel, source: bytes, batches, *, rows=512, size=1 << 16, headers=256, first=0):
     """Decode every column of every batch."""
     room = Room(kernel, rows, size, headers)
-    uncompressed = kernel.records.UncompressedBatches(source, batches)
+    uncompressed = kernel.uncompressed_batches.UncompressedBatches(source, batches)
     stopped_at = uncompressed.decode(first, len(batches.row_end), room.columns)
     return Decoded(
         room.rows(),
@@ -81,14 +81,15 @@ class Room:
     def __init__(self, kernel, rows: int, size: int, headers: int) -> None:
         self._offset = np.zeros(rows, np.int64)
         self._timestamp = np.zeros(rows, np.int64)
+        self.timestamp_type = np.zeros(rows, np.int32)
         self._sequence = np.zeros(rows, np.int32)
         self._control_type = np.zeros(rows, np.int32)
         self._headers_offsets = np.zeros(rows + 1, np.int32)
         self._key, self._value = Binary(kernel, rows, size), Binary(kernel, rows, size)
         self._header_key = Binary(kernel, headers, size)
         self._header_value = Binary(kernel, headers, size)
-        self.columns = kernel.records.RecordColumns(
-            self._offset, self._timestamp, self._sequence, self._control_type,
+        self.columns = kernel.record_columns.RecordColumns(
+            self._offset, self._timestamp, self.timestamp_type, self._sequence, self._control_type,
             self._key.column, self._value.column, self._headers_offsets,
             self._header_key.column, self._header_value.column,
         )  # fmt: skip
@@ -117,7 +118,7 @@ class Binary:
         self._offsets = np.zeros(entries + 1, np.int32)
         self._validity = np.full((entries + 7) // 8, 0xFF, np.uint8)
         self._data = np.zeros(size, np.uint8)
-        self.column = kernel.records.BinaryColumn(self._offsets, self._validity, self._data)
+        self.column = kernel.record_columns.BinaryColumn(self._offsets, self._validity, self._data)
 
     def values(self) -> list[bytes | None]:
         count = self.column.entries

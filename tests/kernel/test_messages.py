@@ -49,6 +49,7 @@ def rewritten(kernel, log: list[bytes]) -> list[Row]:
     made = SimpleNamespace(
         **{name: getattr(out, name)[:count] for name in names if not name.startswith("payload")},
         max_timestamp=headers.max_timestamp[out.entry[:count]],
+        magic=headers.magic[out.entry[:count]],
         base_sequence=np.full(count, -1, np.int32),
     )
     payloads = list(zip(out.payload_position[:count], out.payload_size[:count], strict=True))

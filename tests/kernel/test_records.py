@@ -281,4 +281,4 @@ def test_columns_shorter_than_promised_are_refused(kernel) -> None:
     batches = batch_columns(headers, [(HEADER_SIZE, len(PLAIN) - HEADER_SIZE)])
     batches.problem = batches.problem[:0]
     with pytest.raises(ValueError, match="problem"):
-        kernel.records.UncompressedBatches(PLAIN, batches)
+        kernel.uncompressed_batches.UncompressedBatches(PLAIN, batches)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan, scan_tail
+from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan
+from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import batch, write_segment
 

@@ -1,0 +1,127 @@
+"""Where the log of a replica ends, found from its last segment."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan
+from kafkalog_reader.tables.sparse_index import SparseIndex
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+
+_TAIL_WINDOW: Final = 256 << 10
+_INDEX_ENTRIES_TRIED: Final = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogTail:
+    """Where the log of one replica ends, by its batches.
+
+    Attributes:
+        next_offset: the log end offset, up to the first batch whose CRC or length is wrong.
+        last_leader_epoch: of the last batch; None when there is no batch at all.
+        end: why the log ends there.
+        end_position: in the last segment, the first byte that belongs to no sound batch.
+        segment_base_offset: of the last segment.
+        last_position: of the last sound batch in the last segment; None when that has none.
+    """
+
+    next_offset: int
+    last_leader_epoch: int | None
+    end: ScanEnd
+    end_position: int
+    segment_base_offset: int
+    last_position: int | None
+
+
+def scan_tail(directory: PartitionDirectory) -> LogTail:
+    """Find the end of a replica's log from its last segment, without reading what lies before.
+
+    The offset index only says where to begin: an entry counts when a batch with a sound CRC lies
+    there; otherwise the segment is scanned from its start.
+
+    Raises:
+        UnreadableFileError: a file cannot be opened or read.
+    """
+    found = [segment for segment in segments(directory) if segment.log_size is not None]
+    if not found:
+        return LogTail(
+            next_offset=0,
+            last_leader_epoch=None,
+            end=ScanEnd.COMPLETE,
+            end_position=0,
+            segment_base_offset=0,
+            last_position=None,
+        )
+    tail = _segment_tail(found[-1], follow_links=directory.follow_links)
+    leader_epoch = tail.last_leader_epoch
+    for segment in reversed(found[:-1]):  # a segment just rolled is empty
+        if leader_epoch is not None:
+            break
+        before = _segment_tail(segment, follow_links=directory.follow_links)
+        leader_epoch = before.last_leader_epoch
+    return replace(tail, last_leader_epoch=leader_epoch)
+
+
+def _segment_tail(segment: SegmentFiles, *, follow_links: bool) -> LogTail:
+    path = segment.path("log")
+    start = _last_confirmed_position(segment, follow_links=follow_links)
+    scan = SegmentScan(path, start, window_size=_TAIL_WINDOW, follow_links=follow_links)
+    next_offset, leader_epoch, last_position = segment.base_offset, None, None
+    end, end_position = None, start
+    for run in scan:
+        sound = int(np.argmin(np.append(run.crc_valid, False)))
+        if sound:
+            next_offset = int(run.last_offset[sound - 1]) + 1
+            leader_epoch = int(run.leader_epoch[sound - 1])
+            last_position = int(run.position[sound - 1])
+        if sound < run.count:
+            end, end_position = ScanEnd.WRONG_CRC, int(run.position[sound])
+            break
+    return LogTail(
+        next_offset=next_offset,
+        last_leader_epoch=leader_epoch,
+        end=end or scan.end,
+        end_position=end_position if end else scan.end_position,
+        segment_base_offset=segment.base_offset,
+        last_position=last_position,
+    )
+
+
+def _last_confirmed_position(segment: SegmentFiles, *, follow_links: bool) -> int:
+    if not segment.offset_index_size:
+        return 0
+    with SparseIndex(segment, follow_links=follow_links) as index:
+        for number in range(len(index) - 1, max(-1, len(index) - 1 - _INDEX_ENTRIES_TRIED), -1):
+            position = index[number][1]
+            if batch_starts_at(segment, position, follow_links=follow_links):
+                return position
+    return 0
+
+
+def batch_starts_at(
+    segment: SegmentFiles, position: int, *, follow_links: bool, up_to_offset: int | None = None
+) -> bool:
+    """Whether a batch of this segment with a sound CRC lies at ``position``.
+
+    Who looks for an offset gives it as ``up_to_offset``: a batch that starts behind it would hide
+    it. Indexes of a replica that was truncated keep entries of what was cut (their bytes stay when
+    Kafka's AbstractIndex#truncateToEntries moves its end), and later batches may start there.
+    """
+    if segment.log_size is None or not 0 <= position < segment.log_size:
+        return False
+    scan = SegmentScan(
+        segment.path("log"), position, window_size=_TAIL_WINDOW, follow_links=follow_links
+    )
+    run = next(iter(scan), None)
+    return (
+        run is not None
+        and bool(run.crc_valid[0])
+        and int(run.base_offset[0]) >= segment.base_offset
+        and (up_to_offset is None or int(run.base_offset[0]) <= up_to_offset)
+    )

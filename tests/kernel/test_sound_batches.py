@@ -1,0 +1,130 @@
+"""Batches taken in one pass, against the declared format; what is left for a careful look."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.record import Record
+from kafkalog_reader.format.record_batch import build_record_batch
+from kafkalog_reader.tables.lz4_library import address_of_lz4_decompress
+from tests.format.vectors import COMMIT, EMPTY, PLAIN, TRANSACTIONAL, T
+from tests.kernel.decoding import Room
+from tests.kernel.test_records import RECORDS, expected_rows, without_control_type
+from tests.tables.logs import batch
+
+NO_OFFSET = 2**63 - 1
+
+
+def take(kernel, log: bytes, *, room: Room | None = None, start: int = 0, **options):
+    """What a fresh ``SoundBatches`` takes of a log, and the columns it filled."""
+    asked = {"lowest": 0, "stop": NO_OFFSET, "control": True, "lz4": 0} | options
+    sound = kernel.sound_batches.SoundBatches(*asked.values(), np.zeros(1 << 16, np.uint8))
+    room = room or Room(kernel, 512, 1 << 16, 256)
+    sound.decode(log, start, len(log), room.columns)
+    return sound, room
+
+
+@settings(deadline=None, max_examples=60)
+@given(records=RECORDS, base_offset=st.integers(0, 2**40))
+def test_records_are_those_of_the_declared_format(kernel, records, base_offset: int) -> None:
+    log = build_record_batch(records, base_offset=base_offset, max_timestamp=T)
+    sound, room = take(kernel, log + log)
+    assert sound.position == 2 * len(log)
+    assert without_control_type(room.rows()) == 2 * expected_rows(log)
+
+
+def test_vectors_one_behind_the_other_are_taken_with_the_last_ones_offset(kernel) -> None:
+    sound, room = take(kernel, PLAIN + EMPTY + TRANSACTIONAL + COMMIT)
+    assert [row[0] for row in room.rows()] == [100, 101, 102, 0, 1]
+    assert sound.last_offset == 1
+    assert room.timestamp_type[:5].tolist() == [0] * 5
+
+
+def test_records_of_control_batches_are_passed_over_on_request(kernel) -> None:
+    sound, room = take(kernel, COMMIT + PLAIN, control=False)
+    assert [row[0] for row in room.rows()] == [100, 101, 102]
+    assert sound.position == len(COMMIT + PLAIN)
+
+
+def test_log_append_time_is_the_type_of_its_records(kernel) -> None:
+    log = build_record_batch([Record(offset_delta=0)], flags=0x08, max_timestamp=7)
+    _, room = take(kernel, log)
+    assert (room.rows()[0][1], room.timestamp_type[0]) == (7000, 1)
+
+
+NEGATIVE_COUNT = build_record_batch([Record(offset_delta=0)], records_count=-1)
+LAST_OFFSETS = build_record_batch([Record(offset_delta=0)], base_offset=NO_OFFSET)
+DELTA_TOO_LARGE = build_record_batch([Record(offset_delta=1)], last_offset_delta=0)
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        pytest.param(PLAIN[:-1] + b"\xff", id="wrong_crc"),
+        pytest.param(PLAIN[:-1], id="torn"),
+        pytest.param(PLAIN[:16] + b"\x01" + PLAIN[17:], id="magic_1"),
+        pytest.param(bytes(100), id="zeros"),
+        pytest.param(batch(3, codec=Codec.ZSTD), id="zstd"),
+        pytest.param(batch(3, codec=Codec.LZ4), id="lz4_without_a_library"),
+        pytest.param(NEGATIVE_COUNT, id="negative_count"),
+        pytest.param(DELTA_TOO_LARGE, id="offset_delta_too_large"),
+        pytest.param(LAST_OFFSETS, id="offsets_to_the_last_one"),
+    ],
+)
+def test_what_is_not_sound_or_of_another_kind_is_left(kernel, left: bytes) -> None:
+    sound, room = take(kernel, PLAIN + left + PLAIN)
+    assert (sound.position, sound.last_offset) == (len(PLAIN), 102)
+    assert without_control_type(room.rows()) == expected_rows(PLAIN)
+    assert not sound.is_full
+
+
+@pytest.mark.parametrize(("lowest", "stop"), [(1, NO_OFFSET), (0, 5), (4, 6)])
+def test_batches_that_reach_beyond_the_offsets_asked_for_are_left(kernel, lowest, stop) -> None:
+    log = batch(0) + batch(3)
+    sound, room = take(kernel, log, lowest=lowest, stop=stop)
+    assert [row[0] for row in room.rows()] == ([0, 1, 2] if lowest == 0 else [])
+    assert sound.position == (len(batch(0)) if lowest == 0 else 0)
+
+
+@pytest.mark.parametrize("room", [(4, 1 << 16, 256), (512, 37, 256), (512, 1 << 16, 3)])
+def test_full_columns_stop_before_the_batch_that_does_not_fit(kernel, room: tuple) -> None:
+    sound, filled = take(kernel, PLAIN + PLAIN, room=Room(kernel, *room))
+    assert sound.is_full
+    assert sound.position == len(PLAIN)
+    assert without_control_type(filled.rows()) == expected_rows(PLAIN)
+
+
+@given(at=st.integers(0, len(PLAIN) - 1), bit=st.integers(0, 7))
+def test_a_flipped_bit_leaves_the_batch_unless_no_crc_covers_it(kernel, at: int, bit: int) -> None:
+    damaged = bytearray(PLAIN)
+    damaged[at] ^= 1 << bit
+    sound, room = take(kernel, bytes(damaged) + PLAIN)
+    not_covered = at < 8 or 12 <= at < 16  # base offset, leader epoch
+    is_taken = sound.position > 0
+    assert is_taken == (not_covered and int.from_bytes(damaged[:8], "big", signed=True) >= 0)
+    assert (len(room.rows()) > 0) == is_taken
+
+
+@pytest.mark.parametrize("size", [200, 40_000])
+def test_an_lz4_block_is_decompressed_by_the_library_found(kernel, size: int) -> None:
+    if not kernel.record_batches.is_compiled():  # Python calls nothing by its address
+        assert take(kernel, batch(3, codec=Codec.LZ4), lz4=1)[0].position == 0
+        return
+    assert address_of_lz4_decompress() != 0
+    records = [Record(offset_delta=0, key=None, value=b"0123456789" * (size // 10))]
+    plain = build_record_batch(records, base_offset=9)
+    log = build_record_batch(records, base_offset=9, codec=Codec.LZ4)
+    sound, room = take(kernel, log, lz4=address_of_lz4_decompress())
+    assert sound.position == len(log)
+    assert without_control_type(room.rows()) == expected_rows(plain)
+
+
+def test_a_range_outside_of_the_buffer_and_too_little_scratch_are_refused(kernel) -> None:
+    with pytest.raises(ValueError, match="buffer"):
+        take(kernel, PLAIN, start=len(PLAIN) + 1)
+    with pytest.raises(ValueError, match="room for a block"):
+        kernel.sound_batches.SoundBatches(0, 0, True, 0, np.zeros(100, np.uint8))

@@ -1,0 +1,87 @@
+"""Records decoded in one pass are those that scanning headers first gives, damaged or not."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import kafkalog_reader
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.tables import record_decoder
+from tests.format.vectors import COMMIT, EMPTY
+from tests.tables.logs import batch, rows_before_error, write_segment
+
+IN_ONE_PASS = ["offset", "timestamp", "timestampType", "key", "value", "headers", "sequence"]
+WITH_HEADERS = [*IN_ONE_PASS, "position"]
+"""A column of batches' headers, so that these are scanned first."""
+
+
+@pytest.fixture
+def partition(tmp_path):
+    return tmp_path / "orders-3"
+
+
+def read(path, columns: list[str], **options) -> list[tuple]:
+    """Rows without the position."""
+    found = kafkalog_reader.open(str(path)).table("records", columns=columns, **options)
+    return [tuple(row[name] for name in IN_ONE_PASS) for row in found.read_all().to_pylist()]
+
+
+def damaged_log(seed: int) -> bytes:
+    """Batches of two codecs and some others, then as many as three bytes changed or cut out."""
+    chance = random.Random(seed)
+    codecs = [Codec.NONE] * 6 + [Codec.LZ4] * 3 + [Codec.ZSTD]
+    batches = [
+        chance.choice([COMMIT, EMPTY])
+        if chance.random() < 0.1
+        else batch(20 * number, chance.randint(1, 20), codec=chance.choice(codecs))
+        for number in range(12)
+    ]
+    log = bytearray(b"".join(batches))
+    for _ in range(chance.randint(0, 3)):
+        at = chance.randrange(len(log))
+        if chance.random() < 0.8:
+            log[at] ^= 1 << chance.randrange(8)
+        else:
+            del log[at : at + chance.randint(1, 200)]
+    return bytes(log)
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_both_ways_agree_on_damaged_logs(partition, seed: int) -> None:
+    write_segment(partition, [damaged_log(seed)])
+    chance = random.Random(seed)
+    lower = chance.choice([0, chance.randrange(300)])
+    options = {
+        "mode": "DROPMALFORMED",
+        "include_control_records": chance.random() < 0.5,
+        "from_offset": lower or None,
+        "to_offset": lower + chance.randrange(200) if chance.random() < 0.5 else None,
+    }
+    assert read(partition, IN_ONE_PASS, **options) == read(partition, WITH_HEADERS, **options)
+
+
+@pytest.mark.parametrize("seed", range(40, 60))
+def test_both_ways_show_the_same_records_before_the_same_error(partition, seed: int) -> None:
+    write_segment(partition, [damaged_log(seed)])
+    ends = []
+    for columns in (IN_ONE_PASS, WITH_HEADERS):
+        found, error = rows_before_error(partition, columns=columns)
+        ends.append(([row["offset"] for row in found], str(error)))
+    assert ends[0] == ends[1]
+
+
+def test_nothing_behind_a_bad_batch_comes_out_where_sound_ones_were_taken_first(partition) -> None:
+    bad = bytearray(batch(3))
+    bad[-1] ^= 1
+    write_segment(partition, [batch(0), bytes(bad), batch(6)])
+    found, _ = rows_before_error(partition, columns=["offset"])
+    assert [row["offset"] for row in found] == [0, 1, 2]
+
+
+def test_records_that_fill_the_columns_come_in_several_pieces(partition, monkeypatch) -> None:
+    monkeypatch.setattr(record_decoder, "ROWS", 16)
+    write_segment(partition, [batch(20 * number, 20 - number) for number in range(19)])
+    expected = [20 * number + delta for number in range(19) for delta in range(20 - number)]
+    assert [row[0] for row in read(partition, IN_ONE_PASS)] == expected
