@@ -11,6 +11,7 @@ from confluent_kafka import KafkaException
 from pyspark.errors import PySparkException
 
 from benchmarks.answer import DifferentAnswerError
+from benchmarks.damage_rows import DAMAGE_ROWS
 from benchmarks.file_rows import FILE_ROWS
 from benchmarks.fleet_rows import FLEET_ROWS
 from benchmarks.live_broker import BrokerFailedError
@@ -31,7 +32,7 @@ from fixtures.errors import FixtureError
 from kafkalog_reader import KafkaLogError
 from kafkalog_reader.kernel import is_compiled
 
-ROWS: Final = (*FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS, *FLEET_ROWS)
+ROWS: Final = (*FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS, *DAMAGE_ROWS, *FLEET_ROWS)
 TROUBLE: Final = (
     BrokerFailedError,
     DifferentAnswerError,

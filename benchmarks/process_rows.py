@@ -26,12 +26,18 @@ def resident_memory(codec: str, bench: Bench) -> Figure:
         return Figure(ours="–", peer="–", value=None)
     batches = BATCHES_PER_GIB[codec] // (16 if bench.quick else 1)
     segment = Segments(codec=codec, records_per_segment=batches * RECORDS_PER_BATCH).file()
-    modules = _resident(segment)["modules"]
+    beyond = peak_beyond_imports(segment, "records") / MIB
+    return Figure(ours=f"{beyond:.0f} MiB", peer="–", value=beyond)
+
+
+def peak_beyond_imports(segment: Path, work: str) -> int:
+    """Bytes that a fresh process needs for some work (see ``benchmarks.resident``) on a segment."""
+    modules = _resident(segment, work)["modules"]
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump(modules, file)
         file.flush()
-        beyond = _resident(segment, file.name)["read"] / MIB
-    return Figure(ours=f"{beyond:.0f} MiB", peer="–", value=beyond)
+        beyond: int = _resident(segment, work, file.name)["read"]
+    return beyond
 
 
 def _resident(segment: Path, *arguments: str) -> dict[str, Any]:

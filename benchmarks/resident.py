@@ -1,7 +1,8 @@
-"""Run in a process of its own: read a segment, print the modules loaded and the memory used.
+"""Run in a process of its own: work on a segment, print the modules loaded and the memory used.
 
-``python -m benchmarks.resident SEGMENT [MODULES.json]``. With the list of modules that an earlier
-run printed, they are imported first, so that what is printed as ``read`` is memory beyond imports.
+``python -m benchmarks.resident SEGMENT records|verify|salvage [MODULES.json]``. With the list of
+modules that an earlier run printed, they are imported first, so that what is printed as ``read``
+is memory beyond imports.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import importlib
 import json
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 COLUMNS = ("offset", "timestamp", "key", "value")
@@ -23,16 +25,34 @@ def peak_resident_bytes() -> int:
     return int(found[1]) * 1024
 
 
-def main(segment: str, modules: str | None = None) -> None:
+def run(work: str, segment: str) -> None:
+    """Do it as a user does."""
+    if work == "records":
+        import kafkalog_reader
+
+        for _ in kafkalog_reader.open(segment).table("records", columns=COLUMNS):
+            pass
+        return
+    from kafkalog_reader.cli.main import kafkalog
+    from kafkalog_reader.cli.run import status
+
+    with (
+        tempfile.TemporaryDirectory() as scratch,
+        Path(scratch, "said").open("w") as said,
+        contextlib.redirect_stdout(said),
+    ):
+        output = ["--output", f"{scratch}/output"] if work == "salvage" else []
+        if status(kafkalog, [work, segment, *output]) > 1:
+            sys.exit(f"{work} failed")
+
+
+def main(segment: str, work: str, modules: str | None = None) -> None:
     if modules is not None:
         for name in json.loads(Path(modules).read_text()):
             with contextlib.suppress(ImportError):  # what only its own package can import
                 importlib.import_module(name)
-    import kafkalog_reader
-
     imported = peak_resident_bytes()
-    for _ in kafkalog_reader.open(segment).table("records", columns=COLUMNS):
-        pass
+    run(work, segment)
     read = peak_resident_bytes() - imported
     # A second name of a module cannot be imported by that name.
     modules_loaded = sorted(

@@ -33,16 +33,20 @@ class Bench:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What was promised. Of a ratio (``×``) more is better, of everything else less."""
+    """What was promised. Of a ratio (``×``) and a speed (``/s``) more is better, else less."""
 
     limit: float
     unit: str = "×"
 
     def met(self, value: float) -> bool:
-        return value >= self.limit if self.unit == "×" else value <= self.limit
+        return value >= self.limit if self._wants_more else value <= self.limit
 
     def __str__(self) -> str:
-        return f"{'≥' if self.unit == '×' else '≤'} {self.limit:g} {self.unit}"
+        return f"{'≥' if self._wants_more else '≤'} {self.limit:g} {self.unit}"
+
+    @property
+    def _wants_more(self) -> bool:
+        return self.unit == "×" or self.unit.endswith("/s")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,0 +1,200 @@
+"""The rows about damage, ``verify`` and ``dump``: bytes a second of processor time."""
+
+from __future__ import annotations
+
+import subprocess
+import sysconfig
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+import kafkalog_reader
+from benchmarks.answer import DifferentAnswerError
+from benchmarks.hostile_segments import SHAPES, write_hostile
+from benchmarks.indexed_segments import indexed_directory
+from benchmarks.process_rows import peak_beyond_imports
+from benchmarks.rounds import alternate, one_core
+from benchmarks.row import MIB, Bench, Figure, Row, Target, speed_figure
+from benchmarks.segments import RECORDS_PER_BATCH, Segments
+from fixtures.jars import class_path
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+GIGABYTES: Final = "GB/s"
+KAFKALOG: Final = str(Path(sysconfig.get_path("scripts")) / "kafkalog")
+DUMP_TOOL: Final = "org.apache.kafka.tools.DumpLogSegments"
+_NOTHING: Final = Figure(ours="–", peer="–", value=None)
+
+
+def hostile_speed(shape: str, bench: Bench) -> Figure:
+    """How fast the table ``batches`` gets to the end of a segment without a sound batch."""
+    if bench.peers_only:
+        return _NOTHING
+    size = (64 if bench.quick else 1024) * MIB
+    with tempfile.TemporaryDirectory(prefix="kafkalog-bench-") as scratch, one_core():
+        directory = write_hostile(shape, Path(scratch), size)
+        return _speed(partial(_read_all, str(directory), "batches"), size, rounds=3)
+
+
+def verify_speed(segments: Segments, bench: Bench) -> Figure:
+    """Everything ``verify`` checks without ``--deep``, on one core."""
+    if bench.peers_only:
+        return _NOTHING
+    directory = indexed_directory(segments)
+    with one_core():
+        return _speed(partial(_read_all, str(directory), "findings"), _size(directory), rounds=7)
+
+
+def verify_threads(bench: Bench) -> Figure:
+    """Two partitions on two cores against the same on one."""
+    if bench.peers_only:
+        return _NOTHING
+    directory = indexed_directory(_full_batches(bench), copies=2)
+    passes = [partial(_seconds_of_verify, directory, threads) for threads in (2, 1)]
+    rounds = alternate(passes[0], passes[1], bench.rounds)
+    return speed_figure(rounds, _size(directory), "bytes")
+
+
+def every_batch_indexed(bench: Bench) -> Figure:
+    """23 MB of one-record batches whose indexes have an entry for each."""
+    if bench.peers_only:
+        return _NOTHING
+    segments = Segments(records_per_batch=1, records_per_segment=138_000)
+    directory = indexed_directory(segments, interval=0)
+    with one_core():
+        seconds = [_read_all(str(directory), "findings") for _ in range(5)]
+    return Figure(ours=f"{median(seconds):.3f} s", peer="128 s", value=median(seconds))
+
+
+def dump_against_kafka(bench: Bench) -> Figure:
+    """Both as processes from start to end, Java's start included; the same text."""
+    batches = 1_000 if bench.quick else 12_000
+    log = Segments(records_per_segment=batches * RECORDS_PER_BATCH).file()
+    java = ["java", "-XX:+UseSerialGC", "-Xmx1500m", "-cp", class_path(), DUMP_TOOL,
+            "--print-data-log", "--files", str(log)]  # fmt: skip
+    ours = [KAFKALOG, "dump", "--print-data-log", str(log)]
+    if not bench.peers_only and _lines(ours) != _lines(java):
+        raise DifferentAnswerError(f"{log}: the two dumps differ")
+    with one_core():
+        mine = None if bench.peers_only else partial(_seconds, ours)
+        rounds = alternate(mine, partial(_seconds, java), 3 if bench.quick else 5)
+    return speed_figure(rounds, log.stat().st_size, "bytes")
+
+
+def command_memory(work: str, bench: Bench) -> Figure:
+    """What ``verify`` or ``salvage`` of 1 GiB keep in memory beyond their imports."""
+    if bench.peers_only:
+        return _NOTHING
+    batches = 66_000 // (16 if bench.quick else 1)
+    segments = Segments(records_per_segment=batches * RECORDS_PER_BATCH)
+    beyond = peak_beyond_imports(segments.file(), work) / MIB
+    return Figure(ours=f"{beyond:.0f} MiB", peer="–", value=beyond)
+
+
+def _full_batches(bench: Bench) -> Segments:
+    return Segments(records_per_segment=(3_000 if bench.quick else 33_000) * RECORDS_PER_BATCH)
+
+
+def _one_record_batches(bench: Bench) -> Segments:
+    return Segments(records_per_batch=1, records_per_segment=200_000 if bench.quick else 1_480_000)
+
+
+def _read_all(path: str, table: str) -> float:
+    """Seconds of processor time, which a busy machine lengthens least."""
+    start = time.process_time()
+    for _ in kafkalog_reader.open(path).table(table, mode="DROPMALFORMED"):
+        pass
+    return time.process_time() - start
+
+
+def _seconds_of_verify(directory: Path, threads: int) -> float:
+    return _seconds([KAFKALOG, "verify", str(directory), "--threads", str(threads)])
+
+
+def _seconds(command: Sequence[str]) -> float:
+    start = time.perf_counter()
+    subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def _lines(command: Sequence[str]) -> int:
+    done = subprocess.run(command, check=True, capture_output=True)
+    return hash(done.stdout.split(b"\n", 1)[1])  # the first names the file in two ways
+
+
+def _size(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.rglob("*.log"))
+
+
+def _speed(work: Callable[[], float], size: int, rounds: int) -> Figure:
+    work()
+    speeds = [size / 1e9 / work() for _ in range(rounds)]
+    value = median(speeds)
+    spread = (min(speeds), max(speeds))
+    return Figure(ours=f"{value:.2f} {GIGABYTES}", peer="–", value=value, spread=spread)
+
+
+def _memory_row(work: str) -> Row:
+    return Row(
+        name=f"memory-{work}",
+        work=f"memory beyond imports, `{work}` of a 1 GiB segment",
+        against="–",
+        target=Target(256, "MiB"),
+        measure=lambda bench: command_memory(work, bench),
+    )
+
+
+def _hostile_row(shape: str) -> Row:
+    return Row(
+        name=f"hostile-{shape}",
+        work=f"behind damage: 1 GiB of hostile bytes, {shape}",
+        against="–",
+        target=Target(0.5, GIGABYTES),
+        measure=lambda bench: hostile_speed(shape, bench),
+    )
+
+
+DAMAGE_ROWS: Final = (
+    *map(_hostile_row, SHAPES),
+    Row(
+        name="verify-full",
+        work="`verify`, everything on, 148 records a batch",
+        against="–",
+        target=Target(2, GIGABYTES),
+        measure=lambda bench: verify_speed(_full_batches(bench), bench),
+    ),
+    Row(
+        name="verify-one-record",
+        work="the same, one-record batches",
+        against="–",
+        target=Target(2, GIGABYTES),
+        measure=lambda bench: verify_speed(_one_record_batches(bench), bench),
+    ),
+    Row(
+        name="verify-threads",
+        work="`verify --threads 2` of two partitions",
+        against="`--threads 1`",
+        target=Target(1.7),
+        measure=verify_threads,
+    ),
+    Row(
+        name="verify-every-entry",
+        work="`verify`, 23 MB of one-record batches, an entry for each in both indexes",
+        against="kafka-dump-log, once",
+        target=Target(0.5, "s"),
+        measure=every_batch_indexed,
+    ),
+    Row(
+        name="dump",
+        work="`dump --print-data-log`, as a process",
+        against="kafka-dump-log (DumpLogSegments), cold",
+        target=Target(2),
+        measure=dump_against_kafka,
+    ),
+    _memory_row("verify"),
+    _memory_row("salvage"),
+)
