@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.candidates import ElectionKind
 from kafkalog_reader.audits.difference import DifferenceKind
 from kafkalog_reader.audits.finding import Finding, finding
-from kafkalog_reader.audits.follow import Outcome
+from kafkalog_reader.audits.follow import Outcome as Ending
 from kafkalog_reader.audits.record_count import records_text
+from kafkalog_reader.audits.recovery_outcome import Outcome
 from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.errors import LocatedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,8 +21,18 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition_audit import PartitionAudit
 
 
+_START_CODES: Final = {
+    Outcome.CUT: "KL-412",
+    Outcome.EMPTIED: "KL-306",
+    Outcome.STRAY: "KL-417",
+    Outcome.EXPIRED: "KL-418",
+}
+
+
 def election_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield what the elections of a partition show; nothing where none could be held."""
+    if not audit.checked and audit.compared_from is None:
+        yield from _starts(audit)
     if not audit.elections:
         return
     for election in sorted(audit.elections, key=lambda each: each.candidate):
@@ -28,6 +40,40 @@ def election_findings(audit: PartitionAudit) -> Iterator[Finding]:
             yield from _following(audit, election, outcome)
     if audit.verdict is not Verdict.CONSISTENT:
         yield from _ranking(audit)
+
+
+def _starts(audit: PartitionAudit) -> Iterator[Finding]:
+    """What the next starts take away; where files were checked, that is told with its cause."""
+    for index, recovery in enumerate(audit.recoveries):
+        replica, history = audit.replicas[index], audit.histories[index]
+        is_given_whole = replica.directory.log_directory.clean_shutdown is not None
+        if isinstance(recovery, LocatedError) or not is_given_whole:
+            continue
+        code = _START_CODES.get(recovery.outcome)
+        if code is None or (recovery.outcome is Outcome.CUT and not recovery.records_cut):
+            continue
+        after = recovery.log_end_offset_after_start
+        first = after if recovery.outcome is Outcome.CUT else history.log_start_offset
+        first = history.log_start_offset if first is None else first
+        yield finding(
+            code,
+            f"{replica.name}: its next start: {recovery.outcome.value} ({recovery.reason})",
+            severity="H" if _is_elsewhere(audit, index, first) else "C",
+            directory=replica.directory,
+            offsets=(first, max(first, history.log_end_offset)),
+            records_at_risk=recovery.records_cut,
+            bytes_at_risk=recovery.bytes_cut,
+        )
+
+
+def _is_elsewhere(audit: PartitionAudit, index: int, first_offset: int) -> bool:
+    """Whether other replicas hold all that this one has from an offset on."""
+    assert audit.comparison is not None
+    return all(
+        len(branch.members) > 1
+        for branch in audit.comparison.branches()
+        if index in branch.members and branch.batches and branch.next_offset > first_offset
+    )
 
 
 def _following(
@@ -53,7 +99,7 @@ def _following(
             offsets=(outcome.kept_until, outcome.log_end_offset),
             evidence=_evidence(audit, election, outcome),
         )
-    if outcome.following.outcome is Outcome.LOOPS:
+    if outcome.following.outcome is Ending.LOOPS:
         yield finding(
             "KL-521",
             f"with {leader.name} leading, {follower.name} asks for a leader epoch newer than any "

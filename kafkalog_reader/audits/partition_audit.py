@@ -28,6 +28,7 @@ from kafkalog_reader.audits.tail_stream import TailStream, first_compared
 from kafkalog_reader.audits.truncation_rule import TruncationRule, possible_rules
 from kafkalog_reader.audits.verdict import Verdict, is_unread, verdict_of
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.high_watermark import high_watermark_of
 from kafkalog_reader.tables.table import Progress, no_progress
 
@@ -306,6 +307,8 @@ def _reason(
     """Why nothing can be concluded; empty when something can."""
     if not same_topic:
         return "the replicas carry different topic ids: they are different topics of one name"
+    if twice := _supplied_twice(replicas):
+        return twice
     for replica, scan in zip(replicas, scans, strict=True):
         for stop in scan.stops:
             if is_unread(stop):
@@ -315,6 +318,22 @@ def _reason(
     for difference in comparisons[0].differences:
         if difference.kind is DifferenceKind.NOT_COMPARED:
             return f"records from offset {difference.first_offset} on could not be decoded"
+    return ""
+
+
+def _supplied_twice(replicas: Sequence[Replica]) -> str:
+    """Why a broker with two copies of the partition is no two replicas; empty without one."""
+    by_broker: dict[int, list[Replica]] = {}
+    for replica in replicas:
+        if replica.broker_id is not None:
+            by_broker.setdefault(replica.broker_id, []).append(replica)
+    for broker_id, same in by_broker.items():
+        if len(same) > 1:
+            ids = {replica.directory.log_directory.directory_id for replica in same}
+            where = ", ".join(shown(replica.directory.path) for replica in same)
+            if len(ids) == len(same):
+                return f"broker {broker_id}: has the partition twice and will not start: {where}"
+            return f"broker {broker_id}: supplied more than once, name one of {where}"
     return ""
 
 

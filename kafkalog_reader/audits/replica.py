@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.tail_stream import tail_end
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_leader_epochs, read_topic_id
 from kafkalog_reader.io.names import LEADER_EPOCHS, segment_file_name, shown
@@ -30,7 +31,8 @@ class Replica:
     """A live partition directory and its rows in the checkpoints around it.
 
     Attributes:
-        log_start_offset: the checkpointed one, or the first segment's base where that is higher.
+        log_start_offset: the checkpointed one, or the first segment's base where that is higher,
+            or where the checkpointed one lies beyond the log end.
         epoch_entries: of ``leader-epoch-checkpoint`` as they stand; None without the file.
         problems: files that could not be read; what they would say counts as absent.
     """
@@ -104,10 +106,15 @@ def inspect_replica(directory: PartitionDirectory) -> Replica:
     found = tried(lambda: segments(directory), nothing)
     live = [segment for segment in found if segment.log_size is not None]
     first_base = live[0].base_offset if live else 0
+    log_start = row("log-start-offset-checkpoint") or 0
+    if live and log_start > live[-1].base_offset:
+        end = tried(lambda: tail_end(directory), log_start)
+        if log_start > end:  # KL-306: what its start deletes is there now
+            log_start = first_base
     path, follow_links = directory.path, directory.follow_links
     return Replica(
         directory=directory,
-        log_start_offset=max(first_base, row("log-start-offset-checkpoint") or 0),
+        log_start_offset=max(first_base, log_start),
         size_in_bytes=sum(segment.log_size or 0 for segment in live),
         topic_id=tried(lambda: read_topic_id(path, follow_links=follow_links), None),
         checkpointed_high_watermark=row("replication-offset-checkpoint"),

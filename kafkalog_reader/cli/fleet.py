@@ -18,6 +18,7 @@ from kafkalog_reader.report.partition_text import (
 )
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, wrapped
+from kafkalog_reader.report.start_text import start_trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,7 +86,7 @@ class Fleet:
         self._verdicts[audit.verdict] += not is_single
         if audit.compared_from is not None:
             self._words[Verdict.CONSISTENT] = QUICK_WORD
-        if audit.verdict is Verdict.CONSISTENT:
+        if audit.verdict is Verdict.CONSISTENT and not start_trouble(audit):
             return
         if self._verbose and self.planned != 1:
             self._write_full(audit, found)
@@ -164,10 +165,16 @@ def _entry(audit: PartitionAudit, found: Sequence[Finding]) -> _Entry:
         known, total = lost.known, lost.total
     name = name_of(audit)
     return _Entry(
-        order=(-audit.verdict.badness, -known, -total, audit.topic or name, audit.partition or 0),
+        order=(
+            -max(audit.verdict.badness, bool(start_trouble(audit))),
+            -known,
+            -total,
+            audit.topic or name,
+            audit.partition or 0,
+        ),
         name=name,
         verdict=audit.verdict,
-        details="" if audit.verdict is Verdict.CONSISTENT else in_short(audit, found),
+        details=in_short(audit, found),
         topic=audit.topic,
         partition=audit.partition,
     )

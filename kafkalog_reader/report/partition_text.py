@@ -15,6 +15,7 @@ from kafkalog_reader.report.lanes import lane_lines, lanes_of
 from kafkalog_reader.report.ranges_text import range_lines
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
+from kafkalog_reader.report.start_text import start_lines, start_trouble
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -73,7 +74,8 @@ def partition_lines(
             indent=2,
             hanging=0,
         )
-    elif is_decided and audit.verdict is not Verdict.CONSISTENT:
+    elif is_decided and (audit.verdict is not Verdict.CONSISTENT or start_trouble(audit)):
+        yield from start_lines(audit, columns)
         yield from election_lines(audit, columns)
         yield from not_known_lines(audit, columns)
         yield from advice_lines(audit, columns)
@@ -165,6 +167,8 @@ def _details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
             return _messages(found, "KL-502")
         case Verdict.CONSISTENT:
             count = len(audit.replicas)
+            if trouble := start_trouble(audit):
+                return "; ".join([f"{count} replicas", *(what for what, _ in trouble)])
             if audit.compared_from is not None and count > 1:
                 return f"{count} replicas, below offset {audit.compared_from:,} not compared"
             return f"{count} replicas" if count > 1 else "one copy supplied, nothing to compare"

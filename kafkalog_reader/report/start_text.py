@@ -1,0 +1,63 @@
+"""What the next start of a broker does to its copy, where that is not simply to serve it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.record_count import records_text
+from kafkalog_reader.audits.recovery_outcome import Outcome
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.spans import Line, Span, Style, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.recovery import Recovery
+
+_WORDS: Final = {
+    Outcome.EMPTIED: "its next start deletes every segment",
+    Outcome.STRAY: "its next start sets the directory aside and begins empty",
+    Outcome.DIRECTORY_OFFLINE: "its log directory does not come up",
+    Outcome.BROKER_ABORTS: "it does not come up",
+    Outcome.EXPIRED: "right after its next start retention deletes what is here",
+}
+
+
+_DOES_NOT_COME_UP: Final = frozenset({Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS})
+
+
+def start_trouble(audit: PartitionAudit) -> tuple[tuple[str, str], ...]:
+    """Of each replica that loses something, or does not come up: what happens, and why."""
+    return tuple(each for each in _told(audit) if each is not None)
+
+
+def start_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """Who does not come up; what the start of the others takes away are findings."""
+    told = [
+        each
+        for each, recovery in zip(_told(audit), audit.recoveries, strict=False)
+        if each is not None
+        and (isinstance(recovery, LocatedError) or recovery.outcome in _DOES_NOT_COME_UP)
+    ]
+    if told:
+        yield ()
+    for what, why in told:
+        beginning = (Span("START:", Style.LOST),)
+        yield from wrapped(shown(f" {what} ({why})"), columns, indent=2, beginning=beginning)
+
+
+def _told(audit: PartitionAudit) -> Iterator[tuple[str, str] | None]:
+    for replica, recovery in zip(audit.replicas, audit.recoveries, strict=False):
+        if isinstance(recovery, LocatedError):
+            yield f"{replica.name}: its next start cannot be predicted", str(recovery)
+        else:
+            words = _words(recovery)
+            yield (f"{replica.name}: {words}", recovery.reason) if words else None
+
+
+def _words(recovery: Recovery) -> str:
+    if recovery.outcome is Outcome.CUT and recovery.records_cut:
+        return f"its next start cuts {records_text(recovery.records_cut)}"
+    return _WORDS.get(recovery.outcome, "")
