@@ -43,6 +43,12 @@ class OffsetCoverage:
                 self.missing_ranges.append((int(before[gap]) + 1, int(base_offset[gap]) - 1))
         self.last = max(self.last, int(last_offset[-1]))
 
+    def lacks(self, offset: int) -> bool:
+        """Whether nothing was seen of an offset: only then something else may speak for it."""
+        if self.first is None or self.last is None or not self.first <= offset <= self.last:
+            return True
+        return any(first <= offset <= last for first, last in self.missing_ranges)
+
     def as_json(self) -> dict[str, Any]:
         """As the manifest has it."""
         return {

@@ -12,18 +12,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.errors import UsageError
+from kafkalog_reader.errors import UnreadableFileError, UsageError
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry, build_leader_epoch_checkpoint
 from kafkalog_reader.format.partition_metadata import PartitionMetadata, build_partition_metadata
 from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
+from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.salvage.left_out import NotedDamage
+from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
 from kafkalog_reader.salvage.offset_order import OrderedBatches
 from kafkalog_reader.salvage.segment_file import SegmentFile
 from kafkalog_reader.salvage.standalone_batches import standalone_batches
 from kafkalog_reader.salvage.transaction_outcomes import UNDECIDED, TransactionOutcomes
 from kafkalog_reader.tables.control_type import ABORT, CONTROL
 from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, read_entries
 from kafkalog_reader.tables.record_decoder import RecordDecoder
 from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.table import no_progress
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.salvage.manifest import SalvagedPartition
     from kafkalog_reader.tables.batch_scan import BatchRun
     from kafkalog_reader.tables.record_decoder import DecodedRecords
@@ -79,6 +83,7 @@ class _Survey:
 
     outcomes: TransactionOutcomes = field(default_factory=TransactionOutcomes)
     unreadable: dict[str, set[int]] = field(default_factory=dict)
+    read: OffsetCoverage = field(default_factory=OffsetCoverage)
 
 
 def write_segments(
@@ -120,11 +125,33 @@ def _survey(salvaged: SalvagedPartition, request: ReadRequest, progress: Progres
             damage.positions = survey.unreadable.setdefault(path, set())
             decoder = RecordDecoder(frozenset({"offset"}), piece, damage)
         survey.outcomes.gather(run)
+        survey.read.add(run.base_offset[run.crc_valid], run.last_offset[run.crc_valid])
         _decode(decoder.add(run))
     if decoder is not None:
         _decode(decoder.flush())
+    _learn_lost_aborts(salvaged.directory, survey, damage)
     survey.outcomes.settle()
     return survey
+
+
+def _learn_lost_aborts(directory: PartitionDirectory, survey: _Survey, damage: Damage) -> None:
+    """Where an abort marker is lost to damage, the transaction index still says what it said."""
+    for segment in segments(directory):
+        if not segment.transaction_index_size:
+            continue
+        try:
+            for _, entries in read_entries(
+                segment.path("txnindex"), TRANSACTION_INDEX_ENTRY, no_progress
+            ):
+                known = entries[entries["version"] == 0]
+                markers = zip(
+                    known["producer_id"].tolist(), known["last_offset"].tolist(), strict=True
+                )
+                for producer_id, offset in markers:
+                    if survey.read.lacks(offset):
+                        survey.outcomes.abort(producer_id, offset)
+        except UnreadableFileError as error:
+            damage.left_out(error)
 
 
 def _decode(records: Iterator[DecodedRecords]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -142,3 +143,34 @@ def test_a_topic_without_an_id_over_there_is_refused(tmp_path: Path) -> None:
             )
         )
     assert not (tmp_path / "out").exists()
+
+
+ABORTED = sorted(
+    path.parent.name
+    for path in BROKER.glob("*/*.txnindex")
+    if path.stat().st_size and not path.parent.name.startswith(OPEN)
+)
+
+
+@pytest.mark.parametrize("directory", ABORTED)
+def test_an_abort_marker_lost_to_damage_is_known_from_the_transaction_index(
+    directory: str, tmp_path: Path
+) -> None:
+    """Otherwise the next marker of the producer, a commit, would make aborted records valid."""
+    source = tmp_path / "in"
+    shutil.copytree(BROKER, source)
+    topic = directory.rpartition("-")[0]
+    markers = registry.open(str(source / directory)).table(
+        "records", ["position", "offset", "controlType", "segmentBaseOffset"]
+    )
+    aborts = [row for row in markers.read_all().to_pylist() if row["controlType"] == "ABORT"]
+    for row in aborts:
+        log = source / directory / f"{row['segmentBaseOffset']:020}.log"
+        content = bytearray(log.read_bytes())
+        content[row["position"] + 17 : row["position"] + 21] = b"lost"  # of magic 2, the CRC
+        log.write_bytes(content)
+    salvaged_from(source, tmp_path / "out", topic)
+    rows = registry.open(str(tmp_path / "out")).table("records", ["offset", "value"]).read_all()
+    committed = {r.value for r in STOPPED.records(topic) if r.committed}
+    assert aborts
+    assert {row["value"] for row in rows.to_pylist()} <= committed
