@@ -35,6 +35,8 @@ STAMPED: Final = {each.id for each in FAULTS if each.id[:3] in {"D02", "D03"}} |
 """First of all the batches get three leader epochs: those of the intact copies as well."""
 THREE_EPOCHS: Final = next(each for each in FAULTS if each.id == "D02z")
 OTHER_TOPIC: Final = {"D18"}
+TWICE: Final = {"D20"}
+"""Two log directories of one broker hold the partition: it refuses to start, KL-007."""
 CASES: Final = [
     pytest.param(base, fault, id=f"{fault.id}-{'stopped' if base is STOPPED else 'killed'}")
     for base in (STOPPED, KILLED)
@@ -77,7 +79,7 @@ def found_on(audit: PartitionAudit, node: int) -> Counter[tuple[str, str]]:
 def test_two_intact_copies_leave_nothing_lost(base: Base, fault: Fault, tmp_path: Path) -> None:
     audit = audited(base, fault, tmp_path, damaged=1)
     assert found_on(audit, 1) == found_on(audit, 2) == Counter()
-    if fault.id in FALLING | NEWER | OTHER_TOPIC:
+    if fault.id in FALLING | NEWER | OTHER_TOPIC | TWICE:
         assert audit.verdict is Verdict.UNDECIDABLE
         assert audit.reason.startswith("broker 0: ") or fault.id in OTHER_TOPIC
         return
