@@ -128,12 +128,28 @@ class BatchStream:
         self._window_size = window_size
         self._progress = progress
         self._follow_links = directory.follow_links
-        self._segments = [s for s in segments(directory) if s.log_size is not None]
+        self._segments = self._listed(directory)
         self._runs = self._load_segments()
         self.run: BatchRun
         self.crc_valid: NDArray[np.bool_]
         self.index = 0
         self._next_run()
+
+    def _listed(self, directory: PartitionDirectory) -> list[SegmentFiles]:
+        """The segments; of a directory that is refused nothing is known, which is no empty log."""
+        try:
+            return [s for s in segments(directory) if s.log_size is not None]
+        except UnreadableFileError as error:
+            self.stops.append(
+                ScanStop(
+                    where=error.where,
+                    size_in_bytes=0,
+                    hidden_until=None,
+                    end=None,
+                    problem=error.problem,
+                )
+            )
+            return []
 
     @property
     def base_offset(self) -> int:

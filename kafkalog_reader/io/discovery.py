@@ -156,12 +156,19 @@ class _Search:
     def _look_into_inner(
         self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers
     ) -> int:
-        """As ``_look_into``; a folder may go while a live tree is looked through."""
+        """As ``_look_into``; a folder may go while a live tree is looked through.
+
+        One that is refused hides no other: by its name it is a partition's, and reading it tells.
+        """
         try:
             return self._look_into(path, argument, depth, leftovers)
         except UnreadableFileError as error:
             if not isinstance(error.__cause__, FileNotFoundError):
-                raise
+                if _directory_name(path) is None:
+                    raise
+                status = _status(path)
+                self._add_partition_directory((status.st_dev, status.st_ino), path, argument)
+                return 1
             logger.warning("%s: gone while it was looked at", shown(path))
             return 0
 
