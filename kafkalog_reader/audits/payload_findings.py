@@ -88,6 +88,10 @@ class PayloadCheck:
         self._decoder = RecordDecoder(wanted, piece, self._damage, limits)
         self._found: dict[str, _Place] = {}
         self._counted = 0
+        self._chain_end = self._reached = -1
+        self._shows_cleaning = False
+        self._missing: tuple[int, int] | None = None
+        self._refilled = 0
 
     def look(self, run: BatchRun) -> None:
         """Decode the batches of one window."""
@@ -105,6 +109,8 @@ class PayloadCheck:
         for decoded in self._decoder.flush():
             self._judge(decoded)
         for code, place in self._found.items():
+            if code == "KL-111" and (self._shows_cleaning or self._is_refilled):
+                continue
             many = f"; {place.count:,} such batches" if place.count > 1 else ""
             yield finding(
                 code,
@@ -117,6 +123,11 @@ class PayloadCheck:
                 evidence={**place.evidence, "batches": place.count},
             )
 
+    @property
+    def _is_refilled(self) -> bool:
+        """Whether batches behind the first gap hold what is missing there."""
+        return self._missing is not None and self._refilled >= self._missing[1] - self._missing[0]
+
     def _judge(self, decoded: DecodedRecords) -> None:
         """Hold decoded records against the headers of their batches."""
         position = decoded.of_batches("position")
@@ -124,6 +135,7 @@ class PayloadCheck:
         self._judge_offsets(decoded, batch_of)
         self._judge_timestamps(decoded, batch_of)
         self._judge_inner_magic(decoded)
+        self._judge_wrapper_offsets(decoded, batch_of)
         if self._keys.is_wanted:
             is_data = (decoded.of_batches("attributes") & CONTROL_BIT) == 0
             self._keys.add(decoded.columns.column("key"), decoded.columns.offset, is_data[batch_of])
@@ -158,6 +170,50 @@ class PayloadCheck:
             f"{evidence['maxTimestamp']}"
         )
         self._note("KL-113", decoded, batches[wrong], problem, evidence)
+
+    def _judge_wrapper_offsets(self, decoded: DecodedRecords, batch_of: NDArray[np.int64]) -> None:
+        """Where compressed messages begin only their records say: is it behind the last one?"""
+        if not len(batch_of):
+            return
+        starts = np.flatnonzero(np.diff(batch_of, prepend=-1))
+        batches = batch_of[starts]
+        counts = np.diff(np.append(starts, len(batch_of)))
+        first = decoded.columns.offset[starts]
+        last = decoded.columns.offset[starts + counts - 1]
+        position = decoded.of_batches("position")[batches]
+        end = position + decoded.of_batches("size_in_bytes")[batches]
+        announced = (decoded.of_batches("base_offset") + decoded.of_batches("last_offset_delta"))[
+            batches
+        ]
+        magic = decoded.of_batches("magic")[batches]
+        codec = decoded.of_batches("attributes")[batches] & CODEC_MASK
+        is_wrapper = (magic < 2) & (codec != 0)
+        reached = np.append(self._reached, last[:-1])
+        chained = np.append(self._chain_end, end[:-1]) == position
+        self._chain_end, self._reached = int(end[-1]), int(last[-1])
+        if not is_wrapper.any():
+            return
+        self._shows_cleaning |= bool((is_wrapper & (last - first + 1 != counts)).any())
+        above = first > (self._replica.cleaner_offset or 0)
+        for code, found, problem in (
+            ("KL-109", is_wrapper & (last != announced), "its records end at another offset"),
+            ("KL-110", is_wrapper & chained & (first <= reached) & (reached < last),
+             "its records begin at or below the last offset before it"),
+            ("KL-111", is_wrapper & chained & (first > reached + 1) & above,
+             "offsets are missing in front of its records, and nothing shows compaction"),
+        ):  # fmt: skip
+            where = np.flatnonzero(found)
+            if len(where):
+                row = int(where[0])
+                if code == "KL-111" and self._missing is None:
+                    self._missing = int(reached[row]) + 1, int(first[row])
+                evidence: dict[str, object] = {
+                    "firstOffset": int(first[row]), "previousLastOffset": int(reached[row])
+                }  # fmt: skip
+                self._note(code, decoded, batches[where], problem, evidence)
+        if self._missing is not None:
+            inside = (first >= self._missing[0]) & (last < self._missing[1])
+            self._refilled += int((last - first + 1)[inside].sum())
 
     def _judge_inner_magic(self, decoded: DecodedRecords) -> None:
         """Messages inside of a wrapper: the decoder marks those that store no time (magic 0)."""
