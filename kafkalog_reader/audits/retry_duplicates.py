@@ -8,7 +8,7 @@ Where the broker sets the timestamps, the greatest timestamp is masked first.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -51,16 +51,17 @@ class Repeated:
     """One content that was stored several times.
 
     Attributes:
-        offsets: base offset of each copy, as far as they were met.
-        leader_epochs: of the copies.
         records: in one copy.
-        next_offset: one past the last copy.
+        copies: of it.
+        first_offset, next_offset: from the first record of the first copy to the last of the last.
+        leader_epochs: of the copies.
     """
 
     records: int
+    copies: int
+    first_offset: int
     next_offset: int
-    offsets: list[int] = field(default_factory=list)
-    leader_epochs: set[int] = field(default_factory=set)
+    leader_epochs: set[int]
 
 
 class RetryWatch:
@@ -105,23 +106,33 @@ class RetryWatch:
         slots = (rows.fingerprint >> _SIZE_BITS) % (_SLOTS_A_BATCH * len(rows.fingerprint))
         shared = np.flatnonzero(np.bincount(slots)[slots] > 1)
         order = shared[np.argsort(rows.fingerprint[shared], kind="stable")]
-        ordered, counts = rows.fingerprint[order], rows.records[order]
-        again = np.flatnonzero((ordered[1:] == ordered[:-1]) & (counts[1:] == counts[:-1]))
-        for at in again.tolist():
-            before, later = int(order[at]), int(order[at + 1])
-            if later < first_new or rows.ordinal[later] - rows.ordinal[before] > NEAR:
-                continue
-            key = int(rows.fingerprint[later]), int(rows.records[later])
-            known = self.repeated.get(key)
-            if known is None:
-                if len(self.repeated) == MOST_CONTENTS:
-                    self.left_out += 1
-                    continue
-                known = self.repeated[key] = Repeated(key[1], 0, [int(rows.base_offset[before])])
-                known.leader_epochs.add(int(rows.leader_epoch[before]))
-            known.offsets.append(int(rows.base_offset[later]))
-            known.leader_epochs.add(int(rows.leader_epoch[later]))
-            known.next_offset = int(rows.next_offset[later])
+        is_other = np.ones(len(order) + 1, dtype=np.bool_)
+        is_other[1:-1] = (np.diff(rows.fingerprint[order]) != 0) | (
+            np.diff(rows.records[order]) != 0
+        )
+        is_other[1:-1] |= np.diff(rows.ordinal[order]) > NEAR
+        borders = np.flatnonzero(is_other)
+        is_repeated = (np.diff(borders) > 1) & (order[borders[1:] - 1] >= first_new)
+        starts, stops = borders[:-1][is_repeated], borders[1:][is_repeated]
+        if len(self.repeated) >= MOST_CONTENTS:
+            self.left_out += int((stops - starts - 1).sum())
+            return
+        for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):
+            self._add(rows, order[start:stop], first_new)
+
+    def _add(self, rows: _Recent, members: NDArray[np.intp], first_new: int) -> None:
+        """Copies of one content, in the order of the log; some may have been met before."""
+        first, last = int(members[0]), int(members[-1])
+        key = int(rows.fingerprint[first]), int(rows.records[first])
+        known = self.repeated.get(key)
+        if known is None:
+            offsets = int(rows.base_offset[first]), int(rows.next_offset[last])
+            known = self.repeated[key] = Repeated(key[1], len(members), *offsets, set())
+        else:
+            members = members[members >= first_new]
+            known.copies += len(members)
+            known.next_offset = int(rows.next_offset[last])
+        known.leader_epochs.update(np.unique(rows.leader_epoch[members]).tolist())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -171,10 +182,10 @@ def _masked(run: BatchRun, wanted: NDArray[np.intp]) -> NDArray[np.int64]:
 def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """One finding for each kind of repetition; the same one on several replicas is told once."""
     for code in ("KL-601", "KL-602"):
-        told: dict[tuple[tuple[int, ...], ...], list[int]] = {}
+        told: dict[tuple[tuple[int, int, int], ...], list[int]] = {}
         for index, watch in enumerate(audit.retries):
             if groups := _groups(watch, code):
-                key = tuple(sorted(tuple(each.offsets) for each in groups))
+                key = tuple(sorted((g.first_offset, g.next_offset, g.copies) for g in groups))
                 told.setdefault(key, []).append(index)
         for indexes in told.values():
             first = audit.retries[indexes[0]]
@@ -187,16 +198,16 @@ def _groups(watch: RetryWatch, code: str) -> list[Repeated]:
 
 
 def _finding(code: str, names: str, groups: Sequence[Repeated], left_out: int) -> Finding:
-    histogram = Counter(len(each.offsets) for each in groups)
+    histogram = Counter(each.copies for each in groups)
     times, contents = max(histogram.items(), key=lambda item: (item[1], item[0]))
-    surplus = sum((len(each.offsets) - 1) * each.records for each in groups)
+    surplus = sum((each.copies - 1) * each.records for each in groups)
     says = f"{_batches(len(groups))} stored {_times(histogram)} without idempotence"
     if code == "KL-602":
         epochs = sorted({epoch for each in groups for epoch in each.leader_epochs})
         says += f", under leader epochs {', '.join(map(str, epochs))}"
     elif contents / len(groups) >= _DOMINANT and not left_out:
         says += f": looks like retries = {times - 1}"
-    offsets = min(each.offsets[0] for each in groups), max(each.next_offset for each in groups)
+    offsets = min(each.first_offset for each in groups), max(each.next_offset for each in groups)
     evidence: dict[str, object] = {
         "replicas": names,
         "histogram": dict(sorted(histogram.items())),

@@ -96,3 +96,12 @@ def test_far_apart_is_no_retry(tmp_path: Path) -> None:
     assert _found(tmp_path / "far", far) == []
     near = [*far[:10_000], _batch(10_000, "a")]
     assert [finding.code for finding in _found(tmp_path / "near", near)] == ["KL-601"]
+
+
+def test_a_window_that_ends_between_two_copies_counts_each_once(tmp_path: Path) -> None:
+    """A log larger than a window; its batches are large, so that few fill one."""
+    large = "x" * (1 << 20)
+    batches = [_batch(offset, f"{offset // 3}{large}", when=offset // 3) for offset in range(30)]
+    (finding,) = _found(tmp_path, batches)
+    assert _evidence(finding)["histogram"] == str({3: 10})
+    assert (finding.first_offset, finding.next_offset) == (0, 30)
