@@ -94,7 +94,7 @@ def _lines(
     yield from printer(file)
 
 
-def _print(lines: Iterator[str], of_file: str, sink: IO[bytes]) -> None:
+def _print(printed: Iterator[str], of_file: str, sink: IO[bytes]) -> None:
     """Write lines in blocks, whole ones only, and those that are there when it ends early."""
     from kafkalog_reader.cli.interrupt import whole
     from kafkalog_reader.io.names import shown
@@ -102,19 +102,20 @@ def _print(lines: Iterator[str], of_file: str, sink: IO[bytes]) -> None:
     count = 0
     waiting: list[str] = []
     # A record must not act on the terminal; elsewhere the bytes are Kafka's.
-    readable: Callable[[str], str] = shown if sys.stdout.isatty() else str
+    on_terminal = sys.stdout.isatty()
     session().how_far = lambda: f"{count:,} lines{of_file} written"
 
     def write() -> None:
         nonlocal count
         with whole():
-            sink.write("".join(f"{for_stdout(readable(line))}\n" for line in waiting).encode())
+            text = "".join(f"{shown(line) if on_terminal else line}\n" for line in waiting)
+            sink.write(for_stdout(text).encode())
             sink.flush()
             count += len(waiting)
             waiting.clear()
 
     try:
-        for line in lines:
+        for line in printed:
             waiting.append(line)
             if len(waiting) >= LINES_AT_ONCE:
                 write()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 import pyarrow.compute as pc
 
 from kafkalog_reader import registry
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     import pyarrow as pa
+    from numpy.typing import NDArray
 
     from kafkalog_reader.format.message import Message
     from kafkalog_reader.format.message_set import LegacyRecord
@@ -77,7 +79,9 @@ class RecordLines:
             yield from self._as_declared(path, run, number)
             return
         for offset, timestamp, key_size, value_size, sequence, header_keys, key, value in records:
-            self._note(path, offset)
+            if offset != self._last_offset + 1:
+                self._note(path, offset)
+            self._last_offset = offset
             yield (
                 f"| offset: {offset} {kind}: {timestamp} keySize: {key_size} "
                 f"valueSize: {value_size} sequence: {sequence} headerKeys: [{header_keys}]"
@@ -162,7 +166,9 @@ class DecodedRecords:
     def __init__(self, path: str, *, contents: bool) -> None:
         self._contents = contents
         self._rows = self._read(path)
-        self._next = next(self._rows, None)
+        self._positions: NDArray[np.int64] = np.empty(0, np.int64)
+        self._columns: tuple[list[Any], ...] = ()
+        self._done = 0
 
     def of_batch(self, position: int) -> list[Record]:
         """The records of the batch there; none where the table has left it out.
@@ -170,28 +176,42 @@ class DecodedRecords:
         Positions are asked for in rising order.
         """
         found: list[Record] = []
-        while self._next is not None and self._next[0] <= position:
-            if self._next[0] == position:
-                found.append(self._next[1])
-            self._next = next(self._rows, None)
-        if any(abs(record[1]) >= EXACT_MICROSECONDS // 1000 for record in found):
-            return []
-        return found
+        while True:
+            left = self._positions[self._done :]
+            start, end = (self._done + np.searchsorted(left, [position, position + 1])).tolist()
+            self._done = end
+            if end > start:
+                columns = [column[start:end] for column in self._columns]
+                timestamps = columns[1]
+                if max(max(timestamps), -min(timestamps)) >= EXACT_MICROSECONDS // 1000:
+                    return []
+                found += zip(*columns, strict=True)
+            if end < len(self._positions) or not self._turn():
+                return found
 
-    def _read(self, path: str) -> Iterator[tuple[int, Record]]:
+    def _turn(self) -> bool:
+        """Go on to the next rows, if there are any."""
+        rows = next(self._rows, None)
+        if rows is None:
+            return False
+        self._positions = rows["position"].to_numpy()
+        self._columns = self._lists(rows)
+        self._done = 0
+        return True
+
+    def _read(self, path: str) -> Iterator[pa.RecordBatch]:
         try:
             evidence = discover([path])
         except LogLayoutError:  # a snapshot, or a name that is no segment's
             return
         table = registry.table("records")
         request = registry.request(table, self.COLUMNS, mode=Mode.DROPMALFORMED)
-        for rows in registry.read(table, evidence, request):
-            yield from zip(rows["position"].to_pylist(), self._records(rows), strict=True)
+        yield from registry.read(table, evidence, request)
 
-    def _records(self, rows: pa.RecordBatch) -> Iterator[Record]:
+    def _lists(self, rows: pa.RecordBatch) -> tuple[list[Any], ...]:
         milliseconds = pc.cast(rows["timestamp"], "int64").to_numpy() // 1000
         nothing = [None] * rows.num_rows
-        return zip(
+        return (
             rows["offset"].to_pylist(),
             milliseconds.tolist(),
             pc.fill_null(pc.binary_length(rows["key"]), -1).to_pylist(),
@@ -200,7 +220,6 @@ class DecodedRecords:
             _header_keys(rows["headers"]),
             rows["key"].to_pylist() if self._contents else nothing,
             rows["value"].to_pylist() if self._contents else nothing,
-            strict=True,
         )
 
 
