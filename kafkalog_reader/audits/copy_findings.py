@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 _GAPS: Final = frozenset({"KL-111", "KL-403"})
+_LACKING: Final = frozenset({DifferenceKind.MISSING, DifferenceKind.HIDDEN, DifferenceKind.DAMAGED})
 
 
 def copy_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -50,9 +51,9 @@ def _is_elsewhere(
     return any(
         difference.first_offset <= first
         and following <= difference.next_offset
-        and own in difference.absent
+        and (own in difference.absent or own in difference.damaged)
         for difference in audit.comparison.differences
-        if difference.kind in (DifferenceKind.MISSING, DifferenceKind.HIDDEN)
+        if difference.kind in _LACKING
     )
 
 
