@@ -88,7 +88,10 @@ def every_acknowledged_record_is_on_some_side_of_a_fork(
         if row["topic"] == truth.expected["topic"]
     }
     clients = json.loads((truth.path / "truth" / "clients.json").read_text())
-    assert {(each["offset"], each["value"]) for each in clients if each["error"] is None} == ours
+    acknowledged = {(each["offset"], each["value"]) for each in clients if each["error"] is None}
+    refused = {each["value"] for each in clients if each["error"] is not None}
+    assert acknowledged <= ours
+    assert {value for _, value in ours - acknowledged} <= refused  # written, and never answered
 
 
 def leader_epochs_are_those_of_the_scenario(truth: Truth, capture: CaptureTruth) -> None:
