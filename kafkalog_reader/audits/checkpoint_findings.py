@@ -26,7 +26,7 @@ from kafkalog_reader.io.names import (
     PARTITION_METADATA,
     shown,
 )
-from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, segments
+from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -149,7 +149,7 @@ def snapshot_findings(replica: Replica) -> Iterator[Finding]:
     if directory.only is not None or directory.topic == METADATA_TOPIC:
         return
     offsets = producer_snapshot_offsets(directory)
-    live = [segment for segment in segments(directory) if segment.log_size is not None]
+    live = [segment for segment in readable_segments(directory) if segment.log_size is not None]
     bases = {segment.base_offset for segment in live}
     is_needed = len(offsets) == 1 and bool(bases) and min(bases) > 0
     for offset in offsets:

@@ -15,7 +15,7 @@ from kafkalog_reader.errors import (
 )
 from kafkalog_reader.format.record_batch import parse_batch_records
 from kafkalog_reader.format.record_batch_header import parse_record_batch_header
-from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.tables.control_type import CONTROL
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
@@ -66,7 +66,7 @@ def first_batch_cut(directory: PartitionDirectory, target: int) -> int | None:
 
 def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[BatchRun]:
     """The batches from the segment on that holds an offset, headers only."""
-    found = [segment for segment in segments(directory) if segment.log_size is not None]
+    found = [segment for segment in readable_segments(directory) if segment.log_size is not None]
     following = (segment.base_offset for segment in found[1:])
     for segment, next_base in zip_longest(found, following):
         if next_base is None or next_base > first_offset:

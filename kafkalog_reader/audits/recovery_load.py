@@ -28,7 +28,7 @@ from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedForm
 from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, segments
+from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -348,7 +348,7 @@ def _segments(directory: PartitionDirectory) -> list[LoadingSegment]:
             stop=files.log_size,
             follow_links=directory.follow_links,
         )
-        for files in segments(directory)
+        for files in readable_segments(directory)
         if files.log_size is not None
     ]
 

@@ -19,7 +19,7 @@ from kafkalog_reader.audits.name_findings import name_findings
 from kafkalog_reader.audits.segment_chain_findings import file_findings
 from kafkalog_reader.audits.start_findings import start_findings
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -117,14 +117,14 @@ def joined(
 def _last_segment(replica: Replica) -> str:
     """The file where the log ends; empty without one."""
     try:
-        live = [s for s in segments(replica.directory) if s.log_size is not None]
+        live = [s for s in readable_segments(replica.directory) if s.log_size is not None]
     except LocatedError:
         return ""
     return replica.segment_file(live[-1]) if live else ""
 
 
 def _changes(replica: Replica, before: Sequence[SegmentFiles]) -> Iterator[Finding]:
-    now = {segment.base_offset: segment for segment in segments(replica.directory)}
+    now = {segment.base_offset: segment for segment in readable_segments(replica.directory)}
     for segment in before:
         after = now.get(segment.base_offset)
         if after is None or (after.log_size, after.modified_at) != (

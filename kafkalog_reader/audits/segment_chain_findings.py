@@ -10,7 +10,7 @@ from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.release_signs import writes_time_indexes
 from kafkalog_reader.audits.swap_findings import swap_findings
 from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name
-from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -107,7 +107,7 @@ def file_findings(replica: Replica) -> Iterator[Finding]:
     directory = replica.directory
     if directory.only is not None:
         return
-    live = segments(directory)
+    live = readable_segments(directory)
     root = directory.log_directory.path
     kinds = ["index"]
     if writes_time_indexes(root, directory.path, live):

@@ -12,7 +12,7 @@ from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import read_topic_id
 from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -128,7 +128,7 @@ def skew_findings(audit: PartitionAudit) -> Iterator[Finding]:
 def _modified_at(directory: PartitionDirectory) -> int | None:
     """When the log was last modified, in milliseconds."""
     try:
-        found = segments(directory)
+        found = readable_segments(directory)
     except LocatedError:
         return None
     return max((int(segment.modified_at * 1000) for segment in found), default=None)

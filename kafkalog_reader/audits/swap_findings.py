@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.io.interrupted_swap import read_next_offset
-from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 
@@ -29,7 +29,7 @@ def swap_findings(replica: Replica) -> Iterator[Finding]:
     Raises:
         UnreadableFileError: the directory or a file cannot be read.
     """
-    found = segments(replica.directory, live_only=False)
+    found = readable_segments(replica.directory, live_only=False)
     of_kind = {
         suffix: [segment for segment in found if segment.suffix == suffix]
         for suffix in ("swap", "cleaned", "deleted")

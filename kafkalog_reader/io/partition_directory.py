@@ -57,6 +57,16 @@ def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[
     return tuple(s for s in _all_segments(directory) if (s.base_offset, s.suffix) in wanted)
 
 
+def readable_segments(
+    directory: PartitionDirectory, *, live_only: bool = True
+) -> tuple[SegmentFiles, ...]:
+    """As ``segments``; none where the directory cannot be listed, which others then report."""
+    try:
+        return segments(directory, live_only=live_only)
+    except UnreadableFileError:
+        return ()
+
+
 def producer_snapshot_offsets(directory: PartitionDirectory) -> tuple[int, ...]:
     """The offsets in the names of the producer snapshots, rising.
 
