@@ -9,7 +9,7 @@ from kafkalog_reader.audits.difference import DifferenceKind
 from kafkalog_reader.audits.election_loss import committed_records
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, segments
+from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -136,7 +136,7 @@ def _traces(audit: PartitionAudit) -> Iterator[Finding]:
     found: list[set[int]] = []
     for replica in audit.replicas:
         try:
-            bases = {segment.base_offset for segment in segments(replica.directory)}
+            bases = {segment.base_offset for segment in readable_segments(replica.directory)}
             found.append(set(producer_snapshot_offsets(replica.directory)) - bases)
         except LocatedError:
             found.append(set())
