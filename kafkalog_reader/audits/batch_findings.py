@@ -13,6 +13,7 @@ import numpy as np
 
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.io.names import segment_file_name
+from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -182,7 +183,7 @@ class BatchCheck:
         lasts = np.where(valid, run.last_offset, _LEAST)
         reached = np.empty(run.count, np.int64)
         reached[0] = _LEAST if self.last_offset is None else self.last_offset
-        np.maximum.accumulate(lasts[:-1], out=reached[1:])
+        reached[1:] = running_maximum(lasts[:-1])
         np.maximum(reached, reached[0], out=reached)
         chained = np.empty(run.count, np.bool_)
         chained[0], chained[1:] = self._is_chained, valid[:-1]

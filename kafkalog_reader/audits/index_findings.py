@@ -19,6 +19,7 @@ from kafkalog_reader.tables.index_file import (
     TRANSACTION_INDEX_ENTRY,
     read_entries,
 )
+from kafkalog_reader.tables.running_maximum import running_maximum
 from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
@@ -158,7 +159,7 @@ class OffsetIndexCheck:
         before = np.empty(run.count, np.int64)
         before[0] = self._reached
         lasts = np.where(run.crc_valid, run.last_offset, _LEAST)
-        np.maximum.accumulate(lasts[:-1], out=before[1:])
+        before[1:] = running_maximum(lasts[:-1])
         np.maximum(before, self._reached, out=before)
         self._reached = max(int(before[-1]), int(lasts[-1]))
         end = int(np.searchsorted(self._wanted, run.position[-1], side="right"))
@@ -230,8 +231,8 @@ class TimeIndexCheck:
         """Confirm the entries whose offset lies up to the end of this window."""
         valid = run.crc_valid
         self._find(run.base_offset[valid], run.last_offset[valid])
-        newest = np.maximum.accumulate(np.where(valid, run.max_timestamp, _LEAST))
-        lasts = np.maximum.accumulate(np.where(valid, run.last_offset, _LEAST))
+        newest = running_maximum(np.where(valid, run.max_timestamp, _LEAST))
+        lasts = running_maximum(np.where(valid, run.last_offset, _LEAST))
         newest_before = np.empty(run.count + 1, np.int64)
         newest_before[0] = self._newest
         np.maximum(newest, self._newest, out=newest_before[1:])
@@ -254,7 +255,7 @@ class TimeIndexCheck:
             first, last = first[order], last[order]
         start, end = np.searchsorted(self._wanted, [first[0], last.max() + 1]).tolist()
         wanted = self._wanted[start:end]
-        reached = np.maximum.accumulate(last)[np.searchsorted(first, wanted, side="right") - 1]
+        reached = running_maximum(last)[np.searchsorted(first, wanted, side="right") - 1]
         self._unknown[self._order[start:end][reached >= wanted]] = False
 
     def findings(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.format.record_batch_header import MAGIC
+from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
@@ -55,7 +56,7 @@ class ReadSegment:
         self.next_offset = int(last[-1]) + 1
         self.greatest_timestamp = max(self.greatest_timestamp, int(run.max_timestamp.max()))
         newest = self._epochs[-1][0] if self._epochs else -1
-        rising = np.maximum.accumulate(np.append(newest, run.leader_epoch))
+        rising = running_maximum(np.append(newest, run.leader_epoch))
         for batch in np.flatnonzero(rising[1:] > rising[:-1]).tolist():
             self._epochs.append((int(run.leader_epoch[batch]), int(run.base_offset[batch])))
 

@@ -15,6 +15,7 @@ from kafkalog_reader.audits.recovery_index import last_entry_lookup
 from kafkalog_reader.audits.recovery_outcome import StartFailure
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
@@ -159,7 +160,7 @@ class _Recovery:
         latest = self.cache.latest
         newest_before = -1 if latest is None else latest.leader_epoch
         epochs = np.append(newest_before, batches.leader_epoch)
-        begins = np.flatnonzero(epochs[1:] > np.maximum.accumulate(epochs)[:-1])
+        begins = np.flatnonzero(epochs[1:] > running_maximum(epochs)[:-1])
         for batch in begins.tolist():
             self.cache = self.cache.assign(
                 int(batches.leader_epoch[batch]), int(batches.base_offset[batch])
@@ -182,7 +183,7 @@ def _index_refuses(segment: LoadingSegment, stop: int, index_interval: int) -> b
         check_crc=False,
         follow_links=segment.follow_links,
     ):
-        newest = np.maximum.accumulate(np.append(greatest[0], batches.max_timestamp))
+        newest = running_maximum(np.append(greatest[0], batches.max_timestamp))
         rises = np.flatnonzero(newest[1:] > newest[:-1])
         batch = 0
         while True:
