@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
@@ -89,9 +90,11 @@ def replica_diff(
     from kafkalog_reader.audits.truncation_rule import rule_named
     from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.cli.sides import Sides
+    from kafkalog_reader.errors import UnreadableFileError
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.option_values import parse_rule
     from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.selection import check_selection
 
     chosen = selected(topic, partition)
     request = ReadRequest(
@@ -99,6 +102,8 @@ def replica_diff(
         partitions=frozenset(partition) if chosen["partition"] else None,
     )
     evidence = discover(paths, follow_links=follow_links)
+    with suppress(UnreadableFileError):  # told with the partitions that can be read
+        check_selection(evidence, request)
     is_json = output_format == "json"
     links = ["--follow-links"] if follow_links else []
     fleet = Fleet(command=["replica-diff", *paths, *links], verbose=verbose, explain=explain)

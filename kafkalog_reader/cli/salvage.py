@@ -79,6 +79,7 @@ def salvage_command(
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.tables.selection import check_selection
 
     if as_segments and replica == "all":
         raise UsageError("--as-segments makes one log of a partition: --replica best or broker:N")
@@ -88,6 +89,7 @@ def salvage_command(
         registry.table("records"), replica=replica, **selected(topic, partition)
     )
     evidence = discover(paths, follow_links=follow_links)
+    check_selection(evidence, request)
     receiver = _receiver(topic_ids, leader_epoch, evidence, request) if as_segments else None
     return _salvage(evidence, request, output, inputs=paths, receiver=receiver)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -82,11 +83,14 @@ def verify_command(
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.verify_report import Report
-    from kafkalog_reader.errors import UsageError
+    from kafkalog_reader.errors import UnreadableFileError, UsageError
     from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.tables.selection import check_selection
 
     request = registry.request(registry.table("findings"), **selected(topic, partition), **options)
     evidence = discover(paths, follow_links=follow_links)
+    with suppress(UnreadableFileError):  # a finding below
+        check_selection(evidence, request)
     report = Report(
         started=time.monotonic(), verbose=verbose, looked_at=_what_is_looked_at(request)
     )

@@ -70,6 +70,15 @@ def test_wrong_command_names_the_nearest(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
+    "command", [["ls"], ["verify"], ["table", "records"], ["salvage", "--output", "unwritten"]]
+)
+def test_mistyped_topic_is_no_empty_answer(command: list[str], brokers: Path, run: Run) -> None:
+    answer = run(*command, brokers, "--topic", "T")
+    assert (answer.status, answer.out) == (2, "")
+    assert answer.err == "error: no topic 'T' in what was given. Did you mean 't'?\n"
+
+
+@pytest.mark.parametrize(
     "arguments", [["ls"], ["ls", "--nope", "."], ["table", "records"], ["dump"]]
 )
 def test_wrong_usage_is_one_line_and_status_2(arguments: list[str], run: Run) -> None:
