@@ -61,6 +61,7 @@ setup(
         "numpy>=1.26",
         "cython>=3.1",
         "zstandard>=0.22",
+        'backports.zstd>=1; python_version < "3.14"',  # later Pythons bring the same as _zstd
         "lz4>=4.3",
         "isal>=1.6",
         "cramjam>=2.8",

@@ -188,6 +188,43 @@ def lz4_block_size(
     return 0
 
 
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def single_block(
+    codec: cython.int,
+    source: cython.p_const_uchar,
+    position: cython.Py_ssize_t,
+    end: cython.Py_ssize_t,
+) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.longlong]:
+    """Of a payload that one call of LZ4's or zstd's library decompresses, whatever its size.
+
+    That is an LZ4 frame of one block, or one zstd frame without a dictionary whose window is 128
+    MiB at most: a call for all of it at once would not look at the window.
+
+    Returns:
+        where what the library is given starts, its size, and the most bytes that come out; 0 as
+        the size of any other payload.
+    """
+    size: cython.longlong = 0
+    stop: cython.Py_ssize_t
+    descriptor: cython.int
+    if codec == 3:
+        size = lz4_block_size(source, position, end)
+        return position + 11, size, 0x1_0000
+    if codec == 4 and end - position >= 8:
+        stop, size = zstd_frame(source, position, end)
+        descriptor = source[position + 4]
+        if (
+            stop == end
+            and size > 0  # a skippable frame has no content
+            and not descriptor & 0x0B  # of a dictionary's number, or reserved
+            and (descriptor & 0x20 or source[position + 5] <= 17 << 3)
+        ):
+            return position, end - position, size
+    return position, 0, 0
+
+
 def find_shapes(
     buffer: cython.const[cython.uchar][::1],
     codec: cython.const[cython.short][::1],

@@ -12,8 +12,9 @@ cdef extern from "primitives.h" nogil:
     uint32_t kl_crc32c_extend(uint32_t state, const uint8_t *data, size_t size)
     void kl_crc_shift_prepare()
     uint32_t kl_crc_shift(int castagnoli, uint32_t state, uint64_t count)
-    int kl_decompress_lz4(
-        size_t function, const uint8_t *source, size_t size, uint8_t *target, size_t room)
+    int kl_decompress(
+        int codec, size_t function, size_t context,
+        const uint8_t *source, size_t size, uint8_t *target, size_t room)
     uint64_t kl_may_begin(
         const uint8_t *data, size_t available, long long lowest, long long highest, long long left)
     void kl_note_registers(
@@ -104,11 +105,14 @@ cdef inline void copy(
 ) noexcept nogil:
     kl_copy(target + target_position, source + source_position, <size_t>size, <size_t>room)
 
-cdef inline int decompress_lz4(
-    size_t function, const unsigned char *source, Py_ssize_t position, Py_ssize_t size,
-    unsigned char *target, Py_ssize_t room
+cdef inline int decompress(
+    int codec, long long function, long long context,
+    const unsigned char *source, Py_ssize_t position, Py_ssize_t size,
+    unsigned char *target, long long room
 ) noexcept nogil:
-    return kl_decompress_lz4(function, source + position, <size_t>size, target, <size_t>room)
+    return kl_decompress(
+        codec, <size_t>function, <size_t>context,
+        source + position, <size_t>size, target, <size_t>room)
 
 cdef inline const signed char *read_int8(const signed char[::1] column) noexcept nogil:
     return &column[0] if column.shape[0] > 0 else NULL

@@ -52,11 +52,18 @@ def crc32c(source: memoryview, start: int, stop: int) -> int:
 crc32c_by_tables = crc32c
 
 
-def decompress_lz4(
-    function: int, source: memoryview, position: int, size: int, target: memoryview, room: int
+def decompress(
+    codec: int,
+    function: int,
+    context: int,
+    source: memoryview,
+    position: int,
+    size: int,
+    target: memoryview,
+    room: int,
 ) -> int:
     """Nothing: Python has no way to call a function by its address; -1 as for a damaged block."""
-    del function, source, position, size, target, room
+    del codec, function, context, source, position, size, target, room
     return -1
 
 

@@ -8,17 +8,20 @@ it is, to be looked at with care and reported by who called.
 
 from __future__ import annotations
 
+from typing import Any
+
 import cython
 from cython.cimports.kafkalog_reader.kernel.codes import CONTROL, NO_ROOM, SCAN_FULL, SOUND
-from cython.cimports.kafkalog_reader.kernel.payload_shapes_cy import lz4_block_size
+from cython.cimports.kafkalog_reader.kernel.payload_shapes_cy import single_block
 from cython.cimports.kafkalog_reader.kernel.primitives import (
     crc32c,
-    decompress_lz4,
+    decompress,
     int16_at,
     int32_at,
     int64_at,
     prepare_checksums,
     read_bytes,
+    read_int64,
     uint32_at,
     write_bytes,
 )
@@ -34,14 +37,17 @@ prepare_checksums()
 @cython.final
 @cython.cclass
 class SoundBatches:
-    """Takes sound batches of magic 2, uncompressed or one LZ4 block, from the start of a chain.
+    """Takes sound batches of magic 2, uncompressed or of one block, from the start of a chain.
 
     Args:
         lowest_offset: no batch with records before it is taken.
         stop_offset: nor one with records from it on.
         with_control: otherwise the records of control batches are passed over.
-        lz4: address of ``LZ4_decompress_safe``; 0 takes no compressed batch.
-        scratch: room for what one block becomes: 64 KiB.
+        libraries: has numpy arrays (int64) with an entry for each of the eight codec numbers:
+            ``address`` of the function that decompresses (``primitives.decompress``), 0 where
+            batches of the codec are not taken; ``context``, its first argument where it takes
+            one; ``room``, the most bytes that one block may become.
+        scratch: as large as the largest ``room``.
 
     Attributes:
         position: the first byte not taken.
@@ -55,29 +61,35 @@ class SoundBatches:
     _lowest_offset: cython.longlong
     _stop_offset: cython.longlong
     _with_control: cython.bint
-    _lz4: cython.size_t
+    _address: cython.pointer[cython.const[cython.longlong]]
+    _context: cython.pointer[cython.const[cython.longlong]]
+    _room: cython.pointer[cython.const[cython.longlong]]
     _scratch: cython.p_uchar
     _scratch_size: cython.Py_ssize_t
-    _owner: object
+    _owners: object
 
     def __init__(
         self,
         lowest_offset: cython.longlong,
         stop_offset: cython.longlong,
         with_control: cython.bint,
-        lz4: cython.size_t,
+        libraries: Any,  # noqa: ANN401  its arrays' types the compiled kernel checks itself
         scratch: cython.uchar[::1],
     ) -> None:
-        if len(scratch) < 0x1_0000:
-            raise ValueError(f"{len(scratch)} bytes of room for a block of 64 KiB")
+        if min(len(libraries.address), len(libraries.context), len(libraries.room)) < 8:
+            raise ValueError("fewer libraries than codec numbers")
+        if len(scratch) < max(libraries.room):
+            raise ValueError(f"{len(scratch)} bytes of room for blocks of {max(libraries.room)}")
         self.position = 0
         self.last_offset = -1
         self.is_full = False
         self._lowest_offset = lowest_offset
         self._stop_offset = stop_offset
         self._with_control = with_control
-        self._lz4 = lz4
-        self._owner = scratch
+        self._owners = (libraries, scratch)
+        self._address = read_int64(libraries.address)
+        self._context = read_int64(libraries.context)
+        self._room = read_int64(libraries.room)
         self._scratch = write_bytes(scratch)
         self._scratch_size = len(scratch)
 
@@ -132,19 +144,23 @@ class SoundBatches:
         available: cython.Py_ssize_t = stop
         start: cython.Py_ssize_t = at + 61
         size: cython.Py_ssize_t = end - start
-        if codec == 3 and self._lz4 != 0:
-            size = lz4_block_size(data, start, end)
-            if size == 0:
+        bound: cython.longlong
+        if codec != 0:
+            if self._address[codec] == 0:
+                return not_here
+            start, size, bound = single_block(codec, data, start, end)
+            if size == 0 or bound > self._room[codec]:
                 return not_here
             if count != 0 and (self._with_control or not attributes & CONTROL):
-                size = decompress_lz4(self._lz4, data, start + 11, size, self._scratch, 0x1_0000)
+                size = decompress(
+                    codec, self._address[codec], self._context[codec],
+                    data, start, size, self._scratch, bound,
+                )  # fmt: skip
                 if size < 0:
                     return not_here
             source = self._scratch
             available = self._scratch_size
             start = 0
-        elif codec != 0:
-            return not_here
         if self._with_control or not attributes & CONTROL:
             problem: cython.int = decode_records(
                 source,

@@ -12,8 +12,8 @@ from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, payload_shapes, sound_batches, uncompressed_batches
 from kafkalog_reader.tables.batch_scan import CODEC_MASK, HEADER_SIZE
+from kafkalog_reader.tables.codec_libraries import LARGEST_BLOCK, CodecLibraries
 from kafkalog_reader.tables.decompression import Decompressor
-from kafkalog_reader.tables.lz4_library import address_of_lz4_decompress
 from kafkalog_reader.tables.messages import MessageReader
 from kafkalog_reader.tables.record_columns import LARGEST_COLUMN, RecordColumns
 from kafkalog_reader.tables.recycled_memory import allocate, room_for
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 ROWS: Final = 65_536
 SIZE: Final = 16 << 20
 HEADERS: Final = 65_536
-_LZ4_BLOCK_SIZE: Final = 64 << 10
 _NO_OFFSET: Final = 2**63 - 1
 DECOMPRESSED_TOGETHER: Final = 512 << 10
 """Bytes decompressed before they are decoded: they should still be in the second-level cache."""
@@ -147,8 +146,8 @@ class RecordDecoder:
             piece.from_offset,
             _NO_OFFSET if piece.to_offset is None else piece.to_offset,
             with_control,
-            address_of_lz4_decompress() if limits.largest_output(0) >= _LZ4_BLOCK_SIZE else 0,
-            memoryview(allocate(2 * _LZ4_BLOCK_SIZE)).cast("B"),
+            CodecLibraries(limits),
+            memoryview(allocate(LARGEST_BLOCK)).cast("B"),
         )
 
     def _take(self, offered: UnscannedBatches) -> Iterator[DecodedRecords]:

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.format.record_batch import build_record_batch
-from kafkalog_reader.tables.lz4_library import address_of_lz4_decompress
+from kafkalog_reader.tables.codec_libraries import LARGEST_BLOCK, CodecLibraries
 from tests.format.vectors import COMMIT, EMPTY, PLAIN, TRANSACTIONAL, T
 from tests.kernel.decoding import Room
 from tests.kernel.test_records import RECORDS, expected_rows, without_control_type
 from tests.tables.logs import batch
 
 NO_OFFSET = 2**63 - 1
+LIBRARIES = CodecLibraries(Limits())
+NO_LIBRARIES = SimpleNamespace(**{name: np.zeros(8, np.int64) for name in vars(LIBRARIES)})
 
 
 def take(kernel, log: bytes, *, room: Room | None = None, start: int = 0, **options):
     """What a fresh ``SoundBatches`` takes of a log, and the columns it filled."""
-    asked = {"lowest": 0, "stop": NO_OFFSET, "control": True, "lz4": 0} | options
-    sound = kernel.sound_batches.SoundBatches(*asked.values(), np.zeros(1 << 16, np.uint8))
+    asked = {"lowest": 0, "stop": NO_OFFSET, "control": True, "libraries": NO_LIBRARIES} | options
+    sound = kernel.sound_batches.SoundBatches(*asked.values(), np.zeros(LARGEST_BLOCK, np.uint8))
     room = room or Room(kernel, 512, 1 << 16, 256)
     sound.decode(log, start, len(log), room.columns)
     return sound, room
@@ -68,7 +74,7 @@ DELTA_TOO_LARGE = build_record_batch([Record(offset_delta=1)], last_offset_delta
         pytest.param(PLAIN[:-1], id="torn"),
         pytest.param(PLAIN[:16] + b"\x01" + PLAIN[17:], id="magic_1"),
         pytest.param(bytes(100), id="zeros"),
-        pytest.param(batch(3, codec=Codec.ZSTD), id="zstd"),
+        pytest.param(batch(3, codec=Codec.ZSTD), id="zstd_without_a_library"),
         pytest.param(batch(3, codec=Codec.LZ4), id="lz4_without_a_library"),
         pytest.param(NEGATIVE_COUNT, id="negative_count"),
         pytest.param(DELTA_TOO_LARGE, id="offset_delta_too_large"),
@@ -109,22 +115,106 @@ def test_a_flipped_bit_leaves_the_batch_unless_no_crc_covers_it(kernel, at: int,
     assert (len(room.rows()) > 0) == is_taken
 
 
+@pytest.mark.parametrize("codec", [Codec.LZ4, Codec.ZSTD])
 @pytest.mark.parametrize("size", [200, 40_000])
-def test_an_lz4_block_is_decompressed_by_the_library_found(kernel, size: int) -> None:
-    if not kernel.record_batches.is_compiled():  # Python calls nothing by its address
-        assert take(kernel, batch(3, codec=Codec.LZ4), lz4=1)[0].position == 0
-        return
-    assert address_of_lz4_decompress() != 0
+def test_a_block_is_decompressed_by_the_library_found(kernel, codec: Codec, size: int) -> None:
     records = [Record(offset_delta=0, key=None, value=b"0123456789" * (size // 10))]
     plain = build_record_batch(records, base_offset=9)
-    log = build_record_batch(records, base_offset=9, codec=Codec.LZ4)
-    sound, room = take(kernel, log, lz4=address_of_lz4_decompress())
-    assert sound.position == len(log)
-    assert without_control_type(room.rows()) == expected_rows(plain)
+    log = build_record_batch(records, base_offset=9, codec=codec)
+    room = Room(kernel, 512, 1 << 17, 256)
+    sound, room = take(kernel, log + log, room=room, libraries=LIBRARIES)
+    if not kernel.record_batches.is_compiled():  # Python calls nothing by its address
+        assert sound.position == 0
+        return
+    assert LIBRARIES.address[codec] != 0
+    assert sound.position == 2 * len(log)
+    assert without_control_type(room.rows()) == 2 * expected_rows(plain)
+
+
+def frame_of(content: bytes, level: int = 3, **fields) -> bytes:
+    """A zstd frame as Kafka's producer writes it, without the size of its content."""
+    return zstandard.ZstdCompressor(level, write_content_size=False, **fields).compress(content)
+
+
+UNCOMPRESSED = batch(0)[61:]
+FRAME = frame_of(UNCOMPRESSED)
+CHECKED = frame_of(UNCOMPRESSED, write_checksum=True)
+STORED = (len(UNCOMPRESSED) << 3 | 1).to_bytes(3, "little")
+SKIPPABLE = bytes.fromhex("502a4d18 03000000") + b"abc"
+
+
+def zstd_batch(payload: bytes) -> bytes:
+    """``batch(0)``, its records in another form; the CRC is right."""
+    records = [Record(offset_delta=0)]
+    return build_record_batch(
+        records, codec=Codec.ZSTD, payload=payload, base_timestamp=T, max_timestamp=T + 2,
+        last_offset_delta=2, records_count=3,
+    )  # fmt: skip
+
+
+def with_window(descriptor: int) -> bytes:
+    assert FRAME[4] == 0  # no size of the content, so that a window is told
+    return FRAME[:5] + bytes([descriptor]) + FRAME[6:]
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        pytest.param(FRAME, id="as_the_producer"),
+        pytest.param(CHECKED, id="with_checksum"),
+        pytest.param(zstandard.compress(UNCOMPRESSED), id="with_content_size"),
+        pytest.param(FRAME[:6] + STORED + UNCOMPRESSED, id="stored_block"),
+        pytest.param(with_window(17 << 3), id="window_of_128_mib"),
+    ],
+)
+def test_one_zstd_frame_is_taken_whatever_its_header_tells(kernel, payload: bytes) -> None:
+    sound, room = take(kernel, zstd_batch(payload), libraries=LIBRARIES)
+    taken = kernel.record_batches.is_compiled()
+    assert sound.position == (len(zstd_batch(payload)) if taken else 0)
+    assert without_control_type(room.rows()) == (expected_rows(batch(0)) if taken else [])
+
+
+@pytest.mark.parametrize(
+    "payload",
+    [
+        pytest.param(FRAME + FRAME, id="two_frames"),
+        pytest.param(SKIPPABLE + FRAME, id="behind_a_skippable_frame"),
+        pytest.param(FRAME + SKIPPABLE, id="before_a_skippable_frame"),
+        pytest.param(SKIPPABLE, id="skippable_frame"),
+        pytest.param(FRAME + b"\0", id="trailing_byte"),
+        pytest.param(FRAME[:-1], id="cut_short"),
+        pytest.param(b"", id="nothing"),
+        pytest.param(frame_of(b""), id="empty_content"),
+        pytest.param(CHECKED[:-1] + bytes([CHECKED[-1] ^ 1]), id="wrong_checksum"),
+        pytest.param(with_window(17 << 3 | 1), id="window_above_128_mib"),
+        pytest.param(with_window(0xFF), id="largest_window"),
+        pytest.param(FRAME[:4] + b"\x01" + FRAME[5:6] + b"\x07" + FRAME[6:], id="dictionary"),
+        pytest.param(FRAME[:4] + b"\x08" + FRAME[5:], id="reserved_bit"),
+        pytest.param(frame_of(UNCOMPRESSED + bytes(LARGEST_BLOCK)), id="more_than_there_is_room"),
+        pytest.param(UNCOMPRESSED, id="no_frame"),
+    ],
+)
+def test_an_unusual_or_damaged_zstd_payload_is_left(kernel, payload: bytes) -> None:
+    log = PLAIN + zstd_batch(payload) + PLAIN
+    sound, room = take(kernel, log, libraries=LIBRARIES)
+    assert sound.position == len(PLAIN)
+    assert without_control_type(room.rows()) == expected_rows(PLAIN)
+
+
+@given(at=st.integers(0, len(CHECKED) - 1), bit=st.integers(0, 7))
+def test_a_flipped_bit_in_a_zstd_frame_is_no_other_record(kernel, at: int, bit: int) -> None:
+    damaged = bytearray(CHECKED)
+    damaged[at] ^= 1 << bit
+    sound, room = take(kernel, zstd_batch(bytes(damaged)), libraries=LIBRARIES)
+    expected = expected_rows(batch(0)) if sound.position else []
+    assert without_control_type(room.rows()) == expected
 
 
 def test_a_range_outside_of_the_buffer_and_too_little_scratch_are_refused(kernel) -> None:
     with pytest.raises(ValueError, match="buffer"):
         take(kernel, PLAIN, start=len(PLAIN) + 1)
-    with pytest.raises(ValueError, match="room for a block"):
-        kernel.sound_batches.SoundBatches(0, 0, True, 0, np.zeros(100, np.uint8))
+    with pytest.raises(ValueError, match="room for blocks"):
+        kernel.sound_batches.SoundBatches(0, 0, True, LIBRARIES, np.zeros(100, np.uint8))
+    few = SimpleNamespace(**{name: np.zeros(4, np.int64) for name in vars(LIBRARIES)})
+    with pytest.raises(ValueError, match="fewer libraries"):
+        take(kernel, PLAIN, libraries=few)

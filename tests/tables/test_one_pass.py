@@ -8,7 +8,10 @@ import pytest
 
 import kafkalog_reader
 from kafkalog_reader.format.compression import Codec
-from kafkalog_reader.tables import record_decoder
+from kafkalog_reader.format.decompression_limit import Limits
+from kafkalog_reader.format.record import Record
+from kafkalog_reader.format.record_batch import build_record_batch
+from kafkalog_reader.tables import codec_libraries, record_decoder
 from tests.format.vectors import COMMIT, EMPTY
 from tests.tables.logs import batch, rows_before_error, write_segment
 
@@ -29,9 +32,9 @@ def read(path, columns: list[str], **options) -> list[tuple]:
 
 
 def damaged_log(seed: int) -> bytes:
-    """Batches of two codecs and some others, then as many as three bytes changed or cut out."""
+    """Batches of three codecs and some others, then as many as three bytes changed or cut out."""
     chance = random.Random(seed)
-    codecs = [Codec.NONE] * 6 + [Codec.LZ4] * 3 + [Codec.ZSTD]
+    codecs = [Codec.NONE] * 4 + [Codec.LZ4] * 3 + [Codec.ZSTD] * 3 + [Codec.GZIP]
     batches = [
         chance.choice([COMMIT, EMPTY])
         if chance.random() < 0.1
@@ -85,3 +88,34 @@ def test_records_that_fill_the_columns_come_in_several_pieces(partition, monkeyp
     write_segment(partition, [batch(20 * number, 20 - number) for number in range(19)])
     expected = [20 * number + delta for number in range(19) for delta in range(20 - number)]
     assert [row[0] for row in read(partition, IN_ONE_PASS)] == expected
+
+
+@pytest.mark.parametrize("codec", [Codec.LZ4, Codec.ZSTD])
+def test_both_ways_agree_on_compressed_batches_of_all_sizes(partition, codec: Codec) -> None:
+    sizes = [0, 10, 5_000, 70_000, 1, 900_000, 2_500_000, 30]  # up to more than one call makes
+    batches = [
+        build_record_batch(
+            [Record(offset_delta=0, value=random.Random(offset).randbytes(size // 2) * 2)],
+            base_offset=offset,
+            codec=codec,
+        )
+        for offset, size in enumerate(sizes)
+    ]
+    write_segment(partition, batches)
+    found = read(partition, IN_ONE_PASS)
+    assert [len(row[4]) for row in found] == [size // 2 * 2 for size in sizes]
+    assert found == read(partition, WITH_HEADERS)
+
+
+@pytest.mark.parametrize("codec", [Codec.LZ4, Codec.ZSTD])
+def test_without_a_library_to_call_the_records_are_the_same(
+    partition, monkeypatch, codec: Codec
+) -> None:
+    write_segment(partition, [batch(0, codec=codec), batch(3, 20, codec=codec)])
+    expected = read(partition, IN_ONE_PASS)
+    monkeypatch.setattr(codec_libraries, "_library", lambda _module: None)
+    codec_libraries._address.cache_clear()
+    assert not codec_libraries.CodecLibraries(Limits()).address.any()
+    assert read(partition, IN_ONE_PASS) == expected
+    codec_libraries._address.cache_clear()
+    assert [row[0] for row in expected] == list(range(23))

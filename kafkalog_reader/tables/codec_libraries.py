@@ -1,0 +1,85 @@
+"""The codec libraries that extension modules bring, for calls without Python in between."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+import weakref
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from kafkalog_reader.format.decompression_limit import Limits
+
+LARGEST_BLOCK: Final = 2 << 20
+"""Bytes that one call may make; batches that may become more are decoded in two passes."""
+_LZ4_BLOCK: Final = 64 << 10
+_ZSTD_WINDOW: Final = 128 << 20
+_LZ4: Final = 3
+_ZSTD: Final = 4
+_CODEC_NUMBERS: Final = 8
+_ZSTD_MODULE: Final = "_zstd" if sys.version_info >= (3, 14) else "backports.zstd._zstd"
+
+
+class CodecLibraries:
+    """What the kernel needs to call the libraries, an entry for each codec number.
+
+    zstd works in a context of its own, freed with this object: one thread at a time may use it.
+
+    Args:
+        limits: how much one batch may decompress to.
+
+    Attributes:
+        address: where the function lies in memory that decompresses a block; 0 where it cannot be
+            found, or where a block might become more than the limits allow.
+        context: the address of what it works in; 0 where it needs none.
+        room: the most bytes that a block may become.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self.address = np.zeros(_CODEC_NUMBERS, np.int64)
+        self.context = np.zeros(_CODEC_NUMBERS, np.int64)
+        self.room = np.zeros(_CODEC_NUMBERS, np.int64)
+        never_too_much = limits.largest_output(0)
+        if never_too_much >= _LZ4_BLOCK:
+            self.address[_LZ4] = _address("lz4.block._block", "LZ4_decompress_safe")
+            self.room[_LZ4] = _LZ4_BLOCK
+        if limits.zstd_window >= _ZSTD_WINDOW:
+            self.context[_ZSTD] = self._zstd_context()
+            self.room[_ZSTD] = min(LARGEST_BLOCK, never_too_much)
+        if self.context[_ZSTD]:
+            self.address[_ZSTD] = _address(_ZSTD_MODULE, "ZSTD_decompressDCtx")
+
+    def _zstd_context(self) -> int:
+        library = _library(_ZSTD_MODULE)
+        create = getattr(library, "ZSTD_createDCtx", None)
+        free = getattr(library, "ZSTD_freeDCtx", None)
+        if create is None or free is None:  # a build that hides them, or no library
+            return 0
+        create.restype, free.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+        context: int = create() or 0
+        weakref.finalize(self, free, context).atexit = False  # free() of no context does nothing
+        return context
+
+
+@cache
+def _library(module: str) -> ctypes.CDLL | None:
+    """The shared library that an extension module is: it holds the codec's or is linked with it.
+
+    The dynamic linker looks into both. Imported only where records are decoded: commands that list
+    files start sooner.
+    """
+    try:
+        return ctypes.CDLL(getattr(import_module(module), "__file__", None))
+    except (ImportError, OSError):
+        return None
+
+
+@cache
+def _address(module: str, name: str) -> int:
+    """Where a function lies in memory; 0 where it cannot be found."""
+    function = getattr(_library(module), name, None)
+    return 0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0

@@ -1,0 +1,60 @@
+"""Functions of codec libraries: found, bounded by the limits, their memory given back."""
+
+from __future__ import annotations
+
+import ctypes
+from types import SimpleNamespace
+
+import pytest
+
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.decompression_limit import Limits
+from kafkalog_reader.tables import codec_libraries
+from kafkalog_reader.tables.codec_libraries import LARGEST_BLOCK, CodecLibraries
+
+
+def test_lz4_and_zstd_are_found_and_no_other_codec_is_called() -> None:
+    libraries = CodecLibraries(Limits())
+    assert libraries.address.nonzero()[0].tolist() == [Codec.LZ4, Codec.ZSTD]
+    assert libraries.context.nonzero()[0].tolist() == [Codec.ZSTD]
+    assert libraries.room[[Codec.LZ4, Codec.ZSTD]].tolist() == [64 << 10, LARGEST_BLOCK]
+
+
+def test_two_decoders_share_no_context() -> None:
+    one, other = CodecLibraries(Limits()), CodecLibraries(Limits())
+    assert one.context[Codec.ZSTD] != other.context[Codec.ZSTD]
+
+
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        (Limits.allowing(100_000), {Codec.LZ4: 64 << 10, Codec.ZSTD: 100_000}),
+        (Limits.allowing(65_535), {Codec.ZSTD: 65_535}),
+        (Limits(zstd_window=1 << 20), {Codec.LZ4: 64 << 10}),
+    ],
+    ids=["fewer_bytes", "fewer_than_an_lz4_block", "smaller_windows"],
+)
+def test_no_block_becomes_more_than_the_limits_allow(limits: Limits, expected: dict) -> None:
+    libraries = CodecLibraries(limits)
+    called = libraries.address.nonzero()[0].tolist()
+    assert {codec: int(libraries.room[codec]) for codec in called} == expected
+
+
+def test_a_context_is_freed_with_its_decoder(monkeypatch) -> None:
+    freed = []
+    create = ctypes.CFUNCTYPE(ctypes.c_void_p)(lambda: 4711)
+    free = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p)(lambda at: freed.append(at) or 0)
+    fake = SimpleNamespace(ZSTD_createDCtx=create, ZSTD_freeDCtx=free)
+    monkeypatch.setattr(codec_libraries, "_library", lambda _module: fake)
+    codec_libraries._address.cache_clear()
+    libraries = CodecLibraries(Limits())
+    codec_libraries._address.cache_clear()
+    assert (libraries.context[Codec.ZSTD], libraries.address[Codec.ZSTD]) == (4711, 0)
+    assert freed == []
+    del libraries
+    assert freed == [4711]
+
+
+def test_a_module_that_is_not_there_has_no_library() -> None:
+    assert codec_libraries._library("kafkalog_reader.no_such_module") is None
+    assert codec_libraries._address("lz4.block._block", "LZ4_no_such_function") == 0
