@@ -7,9 +7,9 @@ import random
 import pytest
 
 import kafkalog_reader
-from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.compression import Codec, compress
 from kafkalog_reader.format.decompression_limit import Limits
-from kafkalog_reader.format.record import Record
+from kafkalog_reader.format.record import Record, build_record
 from kafkalog_reader.format.record_batch import build_record_batch
 from kafkalog_reader.tables import codec_libraries, record_decoder
 from tests.format.vectors import COMMIT, EMPTY
@@ -119,3 +119,20 @@ def test_without_a_library_to_call_the_records_are_the_same(
     assert read(partition, IN_ONE_PASS) == expected
     codec_libraries._address.cache_clear()
     assert [row[0] for row in expected] == list(range(23))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_both_ways_agree_on_damaged_frames_below_a_right_crc(partition, seed: int) -> None:
+    chance = random.Random(seed)
+    batches = []
+    for number in range(8):
+        records = [Record(offset_delta=0, value=chance.randbytes(chance.choice([20, 300])) * 3)]
+        frame = bytearray(compress(Codec.ZSTD, b"".join(map(build_record, records))))
+        for _ in range(chance.randint(0, 2)):
+            frame[chance.randrange(chance.choice([9, len(frame)]))] = chance.randrange(256)
+        batches.append(
+            build_record_batch(records, base_offset=number, codec=Codec.ZSTD, payload=bytes(frame))
+        )
+    write_segment(partition, batches)
+    found = read(partition, IN_ONE_PASS, mode="DROPMALFORMED")
+    assert found == read(partition, WITH_HEADERS, mode="DROPMALFORMED")
