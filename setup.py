@@ -25,10 +25,12 @@ def kernel_extensions() -> list[Extension]:
         extension.depends = [
             *extension.depends,
             "kafkalog_reader/kernel/batch_search.h",
+            "kafkalog_reader/kernel/codecs.h",
             "kafkalog_reader/kernel/crc32.h",
             "kafkalog_reader/kernel/crc32c.h",
             "kafkalog_reader/kernel/crc_shift.h",
             "kafkalog_reader/kernel/primitives.h",
+            "kafkalog_reader/kernel/snappy.h",
         ]
         extension.include_dirs = ["kafkalog_reader/kernel"]
         # No -march=native: the wheel may run on another machine than the one that built it.

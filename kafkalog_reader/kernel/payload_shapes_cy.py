@@ -196,19 +196,27 @@ def single_block(
     source: cython.p_const_uchar,
     position: cython.Py_ssize_t,
     end: cython.Py_ssize_t,
+    room: cython.longlong,
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.longlong]:
-    """Of a payload that one call of LZ4's or zstd's library decompresses, whatever its size.
+    """Of a payload that one call of its codec's function decompresses, whatever its size.
 
-    That is an LZ4 frame of one block, or one zstd frame without a dictionary whose window is 128
-    MiB at most: a call for all of it at once would not look at the window.
+    That is a gzip member whose header is the shortest, anything in snappy, an LZ4 frame of one
+    block, or one zstd frame without a dictionary whose window is 128 MiB at most: a call for all
+    of it at once would not look at the window.
 
     Returns:
-        where what the library is given starts, its size, and the most bytes that come out; 0 as
-        the size of any other payload.
+        where what the function is given starts, its size, and the most bytes that come out:
+        ``room``, which the function heeds, where only decompressing tells; 0 as the size of any
+        other payload.
     """
     size: cython.longlong = 0
     stop: cython.Py_ssize_t
     descriptor: cython.int
+    gzip_start: cython.longlong = 0x0008_8B1F  # magic, deflate, no flags
+    if codec == 1 and end - position >= 20 and little_endian(source, position, 4) == gzip_start:
+        return position + 10, end - position - 10, little_endian(source, end - 4, 4)
+    if codec == 2:
+        return position, end - position, room
     if codec == 3:
         size = lz4_block_size(source, position, end)
         return position + 11, size, 0x1_0000

@@ -12,6 +12,8 @@ cdef extern from "primitives.h" nogil:
     uint32_t kl_crc32c_extend(uint32_t state, const uint8_t *data, size_t size)
     void kl_crc_shift_prepare()
     uint32_t kl_crc_shift(int castagnoli, uint32_t state, uint64_t count)
+    void kl_snappy_prepare()
+    size_t kl_snappy_address()
     int kl_decompress(
         int codec, size_t function, size_t context,
         const uint8_t *source, size_t size, uint8_t *target, size_t room)
@@ -113,6 +115,10 @@ cdef inline int decompress(
     return kl_decompress(
         codec, <size_t>function, <size_t>context,
         source + position, <size_t>size, target, <size_t>room)
+
+cdef inline long long snappy_function() noexcept nogil:
+    kl_snappy_prepare()
+    return <long long>kl_snappy_address()
 
 cdef inline const signed char *read_int8(const signed char[::1] column) noexcept nogil:
     return &column[0] if column.shape[0] > 0 else NULL

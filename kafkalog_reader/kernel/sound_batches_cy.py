@@ -22,6 +22,7 @@ from cython.cimports.kafkalog_reader.kernel.primitives import (
     prepare_checksums,
     read_bytes,
     read_int64,
+    snappy_function,
     uint32_at,
     write_bytes,
 )
@@ -34,10 +35,15 @@ from cython.cimports.kafkalog_reader.kernel.records_cy import decode_records
 prepare_checksums()
 
 
+def snappy_address() -> int:
+    """Where the kernel's own function for snappy lies in memory, 0 as long as Python runs it."""
+    return snappy_function()
+
+
 @cython.final
 @cython.cclass
 class SoundBatches:
-    """Takes sound batches of magic 2, uncompressed or of one block, from the start of a chain.
+    """Takes sound batches of magic 2, plain or decompressed by one call, from the start of a chain.
 
     Args:
         lowest_offset: no batch with records before it is taken.
@@ -46,7 +52,7 @@ class SoundBatches:
         libraries: has numpy arrays (int64) with an entry for each of the eight codec numbers:
             ``address`` of the function that decompresses (``primitives.decompress``), 0 where
             batches of the codec are not taken; ``context``, its first argument where it takes
-            one; ``room``, the most bytes that one block may become.
+            one; ``room``, the most bytes that one call may make.
         scratch: as large as the largest ``room``.
 
     Attributes:
@@ -148,7 +154,7 @@ class SoundBatches:
         if codec != 0:
             if self._address[codec] == 0:
                 return not_here
-            start, size, bound = single_block(codec, data, start, end)
+            start, size, bound = single_block(codec, data, start, end, self._room[codec])
             if size == 0 or bound > self._room[codec]:
                 return not_here
             if count != 0 and (self._with_control or not attributes & CONTROL):

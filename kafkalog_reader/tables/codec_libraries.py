@@ -11,23 +11,31 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.kernel import sound_batches
+
 if TYPE_CHECKING:
     from kafkalog_reader.format.decompression_limit import Limits
 
 LARGEST_BLOCK: Final = 2 << 20
 """Bytes that one call may make; batches that may become more are decoded in two passes."""
 _LZ4_BLOCK: Final = 64 << 10
+_DEFLATE_WINDOW: Final = 32 << 10
 _ZSTD_WINDOW: Final = 128 << 20
+_ISAL_STATE_BEGINS: Final = 64
+_GZIP: Final = 1
+_SNAPPY: Final = 2
 _LZ4: Final = 3
 _ZSTD: Final = 4
 _CODEC_NUMBERS: Final = 8
+_ISAL_MODULE: Final = "isal.isal_zlib"
 _ZSTD_MODULE: Final = "_zstd" if sys.version_info >= (3, 14) else "backports.zstd._zstd"
 
 
 class CodecLibraries:
     """What the kernel needs to call the libraries, an entry for each codec number.
 
-    zstd works in a context of its own, freed with this object: one thread at a time may use it.
+    gzip and zstd work in contexts of their own, freed with this object: one thread at a time may
+    use it. No package's library shows a function for snappy: the compiled kernel has one.
 
     Args:
         limits: how much one batch may decompress to.
@@ -44,6 +52,13 @@ class CodecLibraries:
         self.context = np.zeros(_CODEC_NUMBERS, np.int64)
         self.room = np.zeros(_CODEC_NUMBERS, np.int64)
         never_too_much = limits.largest_output(0)
+        self._isal_state = np.zeros(0, np.uint8)
+        self.context[_GZIP] = self._isal_context()
+        if self.context[_GZIP]:
+            self.address[_GZIP] = _address(_ISAL_MODULE, "isal_inflate_stateless")
+            self.room[_GZIP] = min(LARGEST_BLOCK, never_too_much)
+        self.address[_SNAPPY] = sound_batches.snappy_address()
+        self.room[_SNAPPY] = min(LARGEST_BLOCK, never_too_much)
         if never_too_much >= _LZ4_BLOCK:
             self.address[_LZ4] = _address("lz4.block._block", "LZ4_decompress_safe")
             self.room[_LZ4] = _LZ4_BLOCK
@@ -52,6 +67,16 @@ class CodecLibraries:
             self.room[_ZSTD] = min(LARGEST_BLOCK, never_too_much)
         if self.context[_ZSTD]:
             self.address[_ZSTD] = _address(_ZSTD_MODULE, "ZSTD_decompressDCtx")
+
+    def _isal_context(self) -> int:
+        """An address, then room for isal's state: as much as its own objects that hold one."""
+        init = _address(_ISAL_MODULE, "isal_inflate_init")
+        size = _isal_state_size() if init else 0
+        if not size:
+            return 0
+        self._isal_state = np.zeros(_ISAL_STATE_BEGINS + size, np.uint8)
+        self._isal_state[:8].view(np.int64)[0] = init
+        return self._isal_state.ctypes.data
 
     def _zstd_context(self) -> int:
         library = _library(_ZSTD_MODULE)
@@ -63,6 +88,12 @@ class CodecLibraries:
         context: int = create() or 0
         weakref.finalize(self, free, context).atexit = False  # free() of no context does nothing
         return context
+
+
+def _isal_state_size() -> int:
+    """The size of an object that has a state inside, 0 where it must lie elsewhere."""
+    size: int = type(import_module(_ISAL_MODULE).decompressobj()).__basicsize__
+    return size if size > _DEFLATE_WINDOW else 0
 
 
 @cache

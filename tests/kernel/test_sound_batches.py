@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from types import SimpleNamespace
 
 import numpy as np
@@ -76,6 +77,8 @@ DELTA_TOO_LARGE = build_record_batch([Record(offset_delta=1)], last_offset_delta
         pytest.param(bytes(100), id="zeros"),
         pytest.param(batch(3, codec=Codec.ZSTD), id="zstd_without_a_library"),
         pytest.param(batch(3, codec=Codec.LZ4), id="lz4_without_a_library"),
+        pytest.param(batch(3, codec=Codec.GZIP), id="gzip_without_a_library"),
+        pytest.param(batch(3, codec=Codec.SNAPPY), id="snappy_without_a_function"),
         pytest.param(NEGATIVE_COUNT, id="negative_count"),
         pytest.param(DELTA_TOO_LARGE, id="offset_delta_too_large"),
         pytest.param(LAST_OFFSETS, id="offsets_to_the_last_one"),
@@ -115,7 +118,7 @@ def test_a_flipped_bit_leaves_the_batch_unless_no_crc_covers_it(kernel, at: int,
     assert (len(room.rows()) > 0) == is_taken
 
 
-@pytest.mark.parametrize("codec", [Codec.LZ4, Codec.ZSTD])
+@pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
 @pytest.mark.parametrize("size", [200, 40_000])
 def test_a_block_is_decompressed_by_the_library_found(kernel, codec: Codec, size: int) -> None:
     records = [Record(offset_delta=0, key=None, value=b"0123456789" * (size // 10))]
@@ -143,11 +146,11 @@ STORED = (len(UNCOMPRESSED) << 3 | 1).to_bytes(3, "little")
 SKIPPABLE = bytes.fromhex("502a4d18 03000000") + b"abc"
 
 
-def zstd_batch(payload: bytes) -> bytes:
+def batch_of(codec: Codec, payload: bytes) -> bytes:
     """``batch(0)``, its records in another form; the CRC is right."""
     records = [Record(offset_delta=0)]
     return build_record_batch(
-        records, codec=Codec.ZSTD, payload=payload, base_timestamp=T, max_timestamp=T + 2,
+        records, codec=codec, payload=payload, base_timestamp=T, max_timestamp=T + 2,
         last_offset_delta=2, records_count=3,
     )  # fmt: skip
 
@@ -168,9 +171,9 @@ def with_window(descriptor: int) -> bytes:
     ],
 )
 def test_one_zstd_frame_is_taken_whatever_its_header_tells(kernel, payload: bytes) -> None:
-    sound, room = take(kernel, zstd_batch(payload), libraries=LIBRARIES)
+    sound, room = take(kernel, batch_of(Codec.ZSTD, payload), libraries=LIBRARIES)
     taken = kernel.record_batches.is_compiled()
-    assert sound.position == (len(zstd_batch(payload)) if taken else 0)
+    assert sound.position == (len(batch_of(Codec.ZSTD, payload)) if taken else 0)
     assert without_control_type(room.rows()) == (expected_rows(batch(0)) if taken else [])
 
 
@@ -195,7 +198,7 @@ def test_one_zstd_frame_is_taken_whatever_its_header_tells(kernel, payload: byte
     ],
 )
 def test_an_unusual_or_damaged_zstd_payload_is_left(kernel, payload: bytes) -> None:
-    log = PLAIN + zstd_batch(payload) + PLAIN
+    log = PLAIN + batch_of(Codec.ZSTD, payload) + PLAIN
     sound, room = take(kernel, log, libraries=LIBRARIES)
     assert sound.position == len(PLAIN)
     assert without_control_type(room.rows()) == expected_rows(PLAIN)
@@ -205,9 +208,61 @@ def test_an_unusual_or_damaged_zstd_payload_is_left(kernel, payload: bytes) -> N
 def test_a_flipped_bit_in_a_zstd_frame_is_no_other_record(kernel, at: int, bit: int) -> None:
     damaged = bytearray(CHECKED)
     damaged[at] ^= 1 << bit
-    sound, room = take(kernel, zstd_batch(bytes(damaged)), libraries=LIBRARIES)
+    sound, room = take(kernel, batch_of(Codec.ZSTD, bytes(damaged)), libraries=LIBRARIES)
     expected = expected_rows(batch(0)) if sound.position else []
     assert without_control_type(room.rows()) == expected
+
+
+MEMBER = gzip.compress(UNCOMPRESSED, mtime=0)
+NAMED = MEMBER[:3] + b"\x08" + MEMBER[4:10] + b"name\0" + MEMBER[10:]
+
+
+@pytest.mark.parametrize(
+    ("payload", "taken"),
+    [
+        pytest.param(MEMBER, True, id="as_the_producer"),
+        pytest.param(gzip.compress(UNCOMPRESSED, 0), True, id="stored_block"),
+        pytest.param(MEMBER[:4] + b"\xff" * 6 + MEMBER[10:], True, id="other_time_and_system"),
+        pytest.param(NAMED, False, id="with_a_file_name"),
+        pytest.param(MEMBER + MEMBER, False, id="two_members"),
+        pytest.param(MEMBER + gzip.compress(b""), False, id="two_members_one_empty"),
+        pytest.param(MEMBER + MEMBER[-8:], False, id="trailer_twice"),
+        pytest.param(MEMBER + b"\0", False, id="trailing_byte"),
+        pytest.param(MEMBER[:-1], False, id="cut_short"),
+        pytest.param(MEMBER[:19], False, id="header_and_little_more"),
+        pytest.param(MEMBER[:-8] + b"\0" * 4 + MEMBER[-4:], False, id="wrong_crc"),
+        pytest.param(MEMBER[:-4] + b"\xff" * 4, False, id="size_of_4_gib"),
+        pytest.param(MEMBER[:-4] + (5).to_bytes(4, "little"), False, id="smaller_size"),
+        pytest.param(MEMBER[:10] + b"\x07" + MEMBER[11:], False, id="reserved_block_type"),
+        pytest.param(gzip.compress(bytes(LARGEST_BLOCK + 1)), False, id="more_than_the_room"),
+        pytest.param(b"", False, id="nothing"),
+    ],
+)
+def test_a_gzip_member_alone_is_taken_nothing_else(kernel, payload: bytes, taken: bool) -> None:
+    taken = taken and kernel.record_batches.is_compiled()
+    log = batch_of(Codec.GZIP, payload) + batch_of(Codec.GZIP, MEMBER)
+    sound, room = take(kernel, log, libraries=LIBRARIES)
+    assert sound.position == (len(log) if taken else 0)
+    assert without_control_type(room.rows()) == 2 * taken * expected_rows(batch(0))
+
+
+@given(at=st.integers(0, len(MEMBER) - 1), bit=st.integers(0, 7))
+def test_a_flipped_bit_in_a_gzip_member_is_no_other_record(kernel, at: int, bit: int) -> None:
+    damaged = bytearray(MEMBER)
+    damaged[at] ^= 1 << bit
+    log = batch_of(Codec.GZIP, bytes(damaged))
+    sound, room = take(kernel, log, libraries=LIBRARIES)
+    assert without_control_type(room.rows()) == bool(sound.position) * expected_rows(batch(0))
+
+
+def test_a_damaged_gzip_member_leaves_nothing_behind_for_the_next(kernel) -> None:
+    libraries = CodecLibraries(Limits())
+    for at in range(10, len(MEMBER) - 8):
+        damaged = MEMBER[:at] + bytes([MEMBER[at] ^ 0xFF]) + MEMBER[at + 1 :]
+        take(kernel, batch_of(Codec.GZIP, damaged), libraries=libraries)
+        sound, room = take(kernel, batch_of(Codec.GZIP, MEMBER), libraries=libraries)
+        assert (sound.position > 0) == kernel.record_batches.is_compiled()
+        assert len(room.rows()) == 3 * (sound.position > 0)
 
 
 def test_a_range_outside_of_the_buffer_and_too_little_scratch_are_refused(kernel) -> None:

@@ -12,25 +12,38 @@ from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.tables import codec_libraries
 from kafkalog_reader.tables.codec_libraries import LARGEST_BLOCK, CodecLibraries
 
+ALL = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]
 
-def test_lz4_and_zstd_are_found_and_no_other_codec_is_called() -> None:
+
+def test_a_function_is_found_for_every_codec_and_a_context_where_it_takes_one() -> None:
     libraries = CodecLibraries(Limits())
-    assert libraries.address.nonzero()[0].tolist() == [Codec.LZ4, Codec.ZSTD]
-    assert libraries.context.nonzero()[0].tolist() == [Codec.ZSTD]
-    assert libraries.room[[Codec.LZ4, Codec.ZSTD]].tolist() == [64 << 10, LARGEST_BLOCK]
+    assert libraries.address.nonzero()[0].tolist() == ALL
+    assert libraries.context.nonzero()[0].tolist() == [Codec.GZIP, Codec.ZSTD]
+    assert libraries.room[ALL].tolist() == [LARGEST_BLOCK, LARGEST_BLOCK, 64 << 10, LARGEST_BLOCK]
 
 
-def test_two_decoders_share_no_context() -> None:
+@pytest.mark.parametrize("codec", [Codec.GZIP, Codec.ZSTD])
+def test_two_decoders_share_no_context(codec: Codec) -> None:
     one, other = CodecLibraries(Limits()), CodecLibraries(Limits())
-    assert one.context[Codec.ZSTD] != other.context[Codec.ZSTD]
+    assert one.context[codec] != other.context[codec]
+
+
+def test_isal_is_not_called_where_its_state_may_be_larger_than_known(monkeypatch) -> None:
+    module = SimpleNamespace(decompressobj=object)
+    monkeypatch.setattr(codec_libraries, "import_module", lambda _name: module)
+    libraries = CodecLibraries(Limits())
+    assert (libraries.address[Codec.GZIP], libraries.context[Codec.GZIP]) == (0, 0)
 
 
 @pytest.mark.parametrize(
     ("limits", "expected"),
     [
-        (Limits.allowing(100_000), {Codec.LZ4: 64 << 10, Codec.ZSTD: 100_000}),
-        (Limits.allowing(65_535), {Codec.ZSTD: 65_535}),
-        (Limits(zstd_window=1 << 20), {Codec.LZ4: 64 << 10}),
+        (Limits.allowing(100_000), dict.fromkeys(ALL, 100_000) | {Codec.LZ4: 64 << 10}),
+        (Limits.allowing(65_535), dict.fromkeys([Codec.GZIP, Codec.SNAPPY, Codec.ZSTD], 65_535)),
+        (
+            Limits(zstd_window=1 << 20),
+            {Codec.GZIP: LARGEST_BLOCK, Codec.SNAPPY: LARGEST_BLOCK, Codec.LZ4: 64 << 10},
+        ),
     ],
     ids=["fewer_bytes", "fewer_than_an_lz4_block", "smaller_windows"],
 )
