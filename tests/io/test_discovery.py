@@ -89,6 +89,24 @@ def test_brokers_in_a_folder_of_folders_are_found(tree: Tree) -> None:
     assert found(discover([str(root)])) == [("c1", 1, "t", 0), ("c1", 2, "t", 0)]
 
 
+def test_loose_segment_hides_no_broker_beside_it(tree: Tree) -> None:
+    root = tree(f"evidence/{LOG}", f"evidence/b1/t-0/{LOG}", f"evidence/b2/t-0/{LOG}")
+    assert found(discover([str(root / "evidence")])) == [
+        (None, None, None, None), (None, None, "t", 0), (None, None, "t", 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("loose", [LOG, "leader-epoch-checkpoint", "partition.metadata"])
+def test_log_directory_with_a_partitions_file_in_it_stays_one(tree: Tree, loose: str) -> None:
+    root = tree("b/meta.properties", f"b/{loose}", "b/t-0/", meta_properties=meta(1))
+    assert found(discover([str(root / "b")])) == [("c1", 1, "t", 0)]
+
+
+def test_partition_copied_together_with_its_roots_files_is_read(tree: Tree) -> None:
+    root = tree("flat/meta.properties", f"flat/{LOG}", meta_properties=meta(1))
+    assert found(discover([str(root / "flat")])) == [(None, None, None, None)]
+
+
 def test_two_clusters_in_one_folder_stay_two(tree: Tree) -> None:
     root = tree(f"a/t-0/{LOG}", f"b/t-0/{LOG}")
     (root / "a/meta.properties").write_text(meta(1, "c1"))
