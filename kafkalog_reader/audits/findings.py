@@ -26,6 +26,7 @@ from kafkalog_reader.audits.supply_findings import (
 )
 from kafkalog_reader.audits.supply_units import with_supply
 from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import FINDINGS
@@ -122,15 +123,16 @@ def audited(
     checks = FileChecks.asked(request, directories[0].topic, unit.topics)
     groups = [[each] for each in directories] if checks.has_time_range else [directories]
     for group in groups:
-        audit = audit_partition(
-            group,
-            progress,
-            check_files=True,
-            checks=checks,
-            topics=unit.topics,
-            membership=unit.membership,
-        )
-        found = findings_of(audit, unit.supply)
+        with one_look():
+            audit = audit_partition(
+                group,
+                progress,
+                check_files=True,
+                checks=checks,
+                topics=unit.topics,
+                membership=unit.membership,
+            )
+            found = findings_of(audit, unit.supply)
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each
