@@ -26,9 +26,9 @@ from kafkalog_reader.audits.replica_checks import Checked, check_replica
 from kafkalog_reader.audits.start_prediction import predict_starts
 from kafkalog_reader.audits.tail_stream import TailStream, first_compared
 from kafkalog_reader.audits.truncation_rule import TruncationRule, possible_rules
-from kafkalog_reader.audits.undecided import reaches_further, reason_of_all, unusable_copies
-from kafkalog_reader.audits.verdict import Verdict, verdict_of
+from kafkalog_reader.audits.verdict import Verdict, is_unread, verdict_of
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.tables.high_watermark import high_watermark_of
 from kafkalog_reader.tables.table import Progress, no_progress
