@@ -62,7 +62,7 @@ def counted(monkeypatch: pytest.MonkeyPatch, name: str) -> Counter[str]:
     calls: Counter[str] = Counter()
     real: Callable[..., Any] = getattr(os, name)
 
-    def counting(path: str, *arguments: object, **options: object) -> Any:  # noqa: ANN401
+    def counting(path: str, *arguments: object, **options: object) -> Any:
         calls[str(path)] += 1
         return real(path, *arguments, **options)
 
