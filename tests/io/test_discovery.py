@@ -190,6 +190,12 @@ def test_named_path_gives_the_node_id_only_where_it_is_missing(
     assert "meta.properties says node 1, not 7" in caplog.text
 
 
+@pytest.mark.parametrize("number", ["-7", "2147483648", "99999999999999999999"])
+def test_number_that_no_node_has_is_refused(broker: Path, number: str) -> None:
+    with pytest.raises(LogLayoutError, match=r"a node id is 0 to 2147483647"):
+        discover([f"{number}={broker}"])
+
+
 def test_name_that_is_no_number_becomes_the_label(broker: Path) -> None:
     (replica, _) = discover([f"old copy={broker}"]).partition_directories(EVERYTHING)
     assert (replica.log_directory.broker_label, replica.replica_name) == ("old copy", "old copy")
