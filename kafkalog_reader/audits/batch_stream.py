@@ -214,28 +214,6 @@ class BatchStream:
         """Go on with the next window; streams of different replicas may do so at the same time."""
         self._next_run()
 
-    @property
-    def is_restored(self) -> bool:
-        """Whether the current batch stands here with another base offset than in its file."""
-        return self._restored_at == self.index
-
-    def restore(self, base_offset: int) -> None:
-        """Take the current batch for one of another base offset; its bytes stay as they are."""
-        run, index = self.run, self.index
-        stored_next = int(run.last_offset[index]) + 1
-        run.base_offset[index] = base_offset
-        run.last_offset[index] = base_offset + int(run.last_offset_delta[index])
-        if index + 1 == run.count:
-            known = 0 if self.next_offset == stored_next else self.next_offset
-            self.next_offset = max(known, int(run.last_offset[index]) + 1)
-        self.restored += 1
-        self._restored_at = index
-        for at in range(index, min(index + 2, run.count)):
-            before = self.expected_offset if at == index else int(run.last_offset[index]) + 1
-            if self._falls[at] and run.base_offset[at] >= before:
-                self._falls[at] = False
-                self.unexplained_falls -= 1
-
     def hidden(self, offset: int) -> bool:
         """Whether an offset lies behind damage that ended the scan of its segment."""
         return any(

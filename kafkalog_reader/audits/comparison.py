@@ -20,7 +20,7 @@ from kafkalog_reader.audits.branch import BranchBuilder
 from kafkalog_reader.audits.difference import Comparison, Difference, DifferenceKind, Differences
 from kafkalog_reader.audits.same_batch import differing_kind
 from kafkalog_reader.audits.window_loader import WindowLoader
-from kafkalog_reader.format.record_batch_header import CRC_COVERS_FROM, MAGIC
+from kafkalog_reader.format.record_batch_header import CRC_COVERS_FROM
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,17 +8,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream
+from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream, Regression, ScanStop
 from kafkalog_reader.audits.candidates import Candidate, Election, elections
 from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
 from kafkalog_reader.audits.comparison import compare
-from kafkalog_reader.audits.cut_transactions import cut_transactions
+from kafkalog_reader.audits.difference import Comparison, DifferenceKind
 from kafkalog_reader.audits.file_checks import FileChecks
 from kafkalog_reader.audits.follow import EpochLog
 from kafkalog_reader.audits.key_check import KeyCheck, check_keys
 from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
 from kafkalog_reader.audits.log_watch import WatchedStream
-from kafkalog_reader.audits.membership import in_sync, is_member
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
 from kafkalog_reader.audits.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery_outcome import Outcome
