@@ -11,6 +11,7 @@ from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.selection import check_selection
+from spark_datasource.gathering import gathered
 from spark_datasource.planning import PackedUnits, plan
 
 if TYPE_CHECKING:
@@ -57,11 +58,10 @@ class KafkaLogReader(DataSourceReader):
         if not isinstance(partition, PackedUnits):
             return  # what Spark plans when ``partitions`` finds nothing to read
         table = registry.table(self.options.table)
+        found = (rows for unit in partition.units for rows in table.read(unit, self.request))
         try:
-            for unit in partition.units:
-                for rows in table.read(unit, self.request):
-                    if rows.num_rows > 0:
-                        yield rows if self.columns else rows.select([])
+            for rows in gathered(found):
+                yield rows if self.columns else rows.select([])
         except KafkaLogError as error:
             raise for_spark(error) from None
 

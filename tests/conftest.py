@@ -10,12 +10,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures import live
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pyspark.sql import SparkSession
 
 ROOT = Path(__file__).parent.parent
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell which scenarios on real brokers had to be set up more than once."""
+    for line in live.missed:
+        terminalreporter.write_line(f"missed and set up anew: {line}")
 
 
 @pytest.fixture(scope="session", autouse=True)

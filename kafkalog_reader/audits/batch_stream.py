@@ -202,9 +202,17 @@ class BatchStream:
 
     def advance(self, count: int) -> None:
         """Move on by ``count`` batches, at most to the end of this window."""
+        if self.step(count):
+            self.load()
+
+    def step(self, count: int) -> bool:
+        """Move on inside of this window; whether it is used up, and ``load`` is due."""
         self.index += count
-        if self.index >= self.run.count:
-            self._next_run()
+        return self.index >= self.run.count
+
+    def load(self) -> None:
+        """Go on with the next window; streams of different replicas may do so at the same time."""
+        self._next_run()
 
     def hidden(self, offset: int) -> bool:
         """Whether an offset lies behind damage that ended the scan of its segment."""

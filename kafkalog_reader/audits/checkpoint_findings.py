@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 from typing import TYPE_CHECKING
 
@@ -26,6 +25,7 @@ from kafkalog_reader.io.names import (
     PARTITION_METADATA,
     shown,
 )
+from kafkalog_reader.io.one_look import entries
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
 
 if TYPE_CHECKING:
@@ -194,8 +194,7 @@ def temporary_findings(replica: Replica) -> Iterator[Finding]:
 
 def temporary_files(path: str) -> Sequence[str]:
     """Names in a folder that end in ``.tmp``."""
-    with os.scandir(path) as entries:
-        names = [entry.name for entry in entries]
+    names = (entry.name for entry in entries(path))
     return sorted(shown(name) for name in names if name.endswith(".tmp"))
 
 

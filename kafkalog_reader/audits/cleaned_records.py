@@ -9,7 +9,6 @@ missing. Source: Kafka 4.0, storage.internals.log.Cleaner#shouldRetainRecord.
 from __future__ import annotations
 
 import logging
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -17,6 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafkalog_reader.audits.difference import Comparison, Difference, DifferenceKind
+from kafkalog_reader.audits.key_check import KeyCheck
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.log_unit import slices_of
@@ -42,38 +42,13 @@ _REQUEST: Final = ReadRequest(
 _SCHEMA: Final = RecordsTable().projected(_REQUEST)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyCheck:
-    """What the keys of the cleaned ranges say.
-
-    Attributes:
-        missing: records that should have survived, as differences.
-        latest: offsets at which the last value of a key differs between replicas (KL-511).
-        is_complete: False where the cap was reached and nothing was compared.
-    """
-
-    missing: tuple[Difference, ...] = ()
-    latest: tuple[int, ...] = ()
-    is_complete: bool = True
-
-
-def check_keys(
+def compare_keys(
     directories: Sequence[PartitionDirectory],
     histories: Sequence[History],
     comparison: Comparison,
+    cleaned: Sequence[Difference],
 ) -> KeyCheck:
-    """Look at the keys of a partition that was cleaned; of others nothing is read.
-
-    What is damaged or cannot be read is left out here: it has findings of its own.
-
-    Args:
-        directories: of the replicas.
-        histories: of the replicas.
-        comparison: of the same.
-    """
-    cleaned = [d for d in comparison.differences if d.kind is DifferenceKind.CLEANED]
-    if not cleaned:
-        return KeyCheck()
+    """As ``key_check.check_keys``, of a partition with these cleaned ranges."""
     first = min(difference.first_offset for difference in cleaned)
     left = [MOST_RECORDS, MOST_BYTES]
     logs: list[pa.Table] = []

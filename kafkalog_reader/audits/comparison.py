@@ -19,6 +19,7 @@ from kafkalog_reader.audits.batch_stream import EXAMPLES, BatchPlace, BatchStrea
 from kafkalog_reader.audits.branch import BranchBuilder
 from kafkalog_reader.audits.difference import Comparison, Difference, DifferenceKind, Differences
 from kafkalog_reader.audits.same_batch import differing_kind
+from kafkalog_reader.audits.window_loader import WindowLoader
 from kafkalog_reader.format.record_batch_header import CRC_COVERS_FROM
 
 if TYPE_CHECKING:
@@ -48,7 +49,8 @@ def compare(
     """
     if log_starts is None:
         log_starts = [0 if stream.ended else stream.base_offset for stream in streams]
-    return _Comparer(streams, declared, cleaned_below, log_starts).run()
+    with WindowLoader() as loader:
+        return _Comparer(streams, declared, cleaned_below, log_starts, loader).run()
 
 
 class _Comparer:
@@ -58,8 +60,10 @@ class _Comparer:
         declared: Sequence[Lineage],
         cleaned_below: Sequence[int],
         log_starts: Sequence[int],
+        loader: WindowLoader,
     ) -> None:
         self._streams = streams
+        self._loader = loader
         self._log_starts = log_starts
         self._declared = declared
         self._cleaned_below = cleaned_below
@@ -223,8 +227,7 @@ class _Comparer:
                 self._note_absent(present, absent, count)
         sound = next((stream for stream in streams if stream.is_intact), streams[0])
         branch.add(sound.run, sound.index, count)
-        for stream in streams:
-            stream.advance(count)
+        self._loader.load([stream for stream in streams if stream.step(count)])
 
     def _limit(self, stream: BatchStream, others: Sequence[int]) -> int:
         """How many batches end before another replica has one; 0 when the first overlaps it."""
@@ -326,11 +329,13 @@ def _equal_batches(one: BatchStream, other: BatchStream, count: int) -> int:
 
 
 def _first_difference(left: memoryview, right: memoryview) -> int | None:
-    one = np.frombuffer(left, np.uint8)
-    other = np.frombuffer(right, np.uint8)
-    size = min(len(one), len(other))
+    size = min(len(left), len(right))
     for start in range(0, size, _BLOCK):
         stop = min(start + _BLOCK, size)
-        if not np.array_equal(one[start:stop], other[start:stop]):
-            return start + int(np.argmax(one[start:stop] != other[start:stop]))
-    return None if len(one) == len(other) else size
+        whole = stop - (stop - start) % 8
+        words = [np.frombuffer(side[start:whole], np.uint64) for side in (left, right)]
+        if (words[0] == words[1]).all() and left[whole:stop] == right[whole:stop]:
+            continue
+        one, other = (np.frombuffer(side[start:stop], np.uint8) for side in (left, right))
+        return start + int(np.argmax(one != other))
+    return None if len(left) == len(right) else size

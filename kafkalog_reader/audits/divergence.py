@@ -10,7 +10,7 @@ from kafkalog_reader.audits.partition_audit import audit_partition
 from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
 from kafkalog_reader.audits.truncation_rule import rule_named
 from kafkalog_reader.audits.verdict import Verdict
-from kafkalog_reader.tables.rows import build_rows
+from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas import DIVERGENCE
 from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
 
@@ -70,9 +70,7 @@ class DivergenceTable(Table):
             rule=rule_named(request.rule),
         )
         rows = divergence_rows(audit)
-        yield build_rows(
-            schema, len(rows), {name: [row[name] for row in rows] for name in schema.names}
-        )
+        yield build_from_dicts(schema, rows)
 
 
 def divergence_rows(audit: PartitionAudit) -> list[dict[str, Any]]:

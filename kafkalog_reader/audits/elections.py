@@ -8,7 +8,7 @@ from kafkalog_reader.audits.partition_audit import audit_partition
 from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
 from kafkalog_reader.audits.truncation_rule import rule_named
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.tables.rows import build_rows
+from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas import ELECTIONS
 from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
 
@@ -51,9 +51,7 @@ class ElectionsTable(Table):
             rule=rule_named(request.rule),
         )
         rows = election_rows(audit)
-        yield build_rows(
-            schema, len(rows), {name: [row[name] for row in rows] for name in schema.names}
-        )
+        yield build_from_dicts(schema, rows)
 
 
 def election_rows(audit: PartitionAudit) -> list[dict[str, Any]]:

@@ -26,8 +26,9 @@ from kafkalog_reader.audits.supply_findings import (
 )
 from kafkalog_reader.audits.supply_units import with_supply
 from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.tables.identity import identity_of
-from kafkalog_reader.tables.rows import build_rows
+from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas import FINDINGS
 from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
 
@@ -98,9 +99,7 @@ class FindingsTable(Table):
                 for audit, found in audited(cast("PartitionUnit", unit), request, progress)
                 for each in found
             ]
-        yield build_rows(
-            schema, len(rows), {name: [row[name] for row in rows] for name in schema.names}
-        )
+        yield build_from_dicts(schema, rows)
 
 
 def _mixed_clusters(evidence: Evidence, request: ReadRequest) -> Iterator[Finding]:
@@ -122,15 +121,16 @@ def audited(
     checks = FileChecks.asked(request, directories[0].topic, unit.topics)
     groups = [[each] for each in directories] if checks.has_time_range else [directories]
     for group in groups:
-        audit = audit_partition(
-            group,
-            progress,
-            check_files=True,
-            checks=checks,
-            topics=unit.topics,
-            membership=unit.membership,
-        )
-        found = findings_of(audit, unit.supply)
+        with one_look():
+            audit = audit_partition(
+                group,
+                progress,
+                check_files=True,
+                checks=checks,
+                topics=unit.topics,
+                membership=unit.membership,
+            )
+            found = findings_of(audit, unit.supply)
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each

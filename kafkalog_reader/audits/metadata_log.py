@@ -7,6 +7,7 @@ MetadataDelta, PartitionRegistration.merge.
 from __future__ import annotations
 
 import logging
+import math
 from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
@@ -30,7 +31,9 @@ from kafkalog_reader.audits.metadata_record import (
 from kafkalog_reader.audits.recovery_rule import ClusterTopics
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.partition_directory import metadata_snapshots, segments
+from kafkalog_reader.tables.batch_scan import ScanEnd
 from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.log_unit import SegmentSlice, slices_of
 from kafkalog_reader.tables.records import RecordsTable, read_slice
 from kafkalog_reader.tables.request import Mode, ReadRequest
@@ -45,6 +48,7 @@ logger = logging.getLogger(__name__)
 METADATA_TOPIC: Final = "__cluster_metadata"
 _FIRST_OFFSETS: Final = 1
 """A log that is whole begins at 0, or at 1 behind the marker of its first leader."""
+_ANY_END: Final = (math.inf, math.inf)
 _FOOTER: Final = "SNAPSHOT_FOOTER"
 _COLUMNS: Final = ("offset", "leaderEpoch", "controlType", "value")
 _REQUEST: Final = ReadRequest(columns=_COLUMNS, topics=frozenset({METADATA_TOPIC}))
@@ -81,12 +85,17 @@ class ClusterMetadata:
 def read_cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:
     """By cluster id: what the most advanced whole copy of its metadata log says.
 
+    Of several copies the one that ends last is replayed, others where that fails.
+
     A copy counts only if it can be replayed without a hole: one that is damaged, or whose beginning
     was replaced by a snapshot that is not there, is named in a warning and left out.
     """
     best: dict[str | None, ClusterMetadata] = {}
-    for directory in evidence.partition_directories(_REQUEST):
-        if not directory.is_replica:
+    copies = [d for d in evidence.partition_directories(_REQUEST) if d.is_replica]
+    ends = {copy: _end(copy) for copy in copies}
+    for directory in sorted(copies, key=ends.__getitem__, reverse=True):
+        known = best.get(directory.log_directory.cluster_id)
+        if known is not None and _progress(known) >= ends[directory]:
             continue
         try:
             found = read_metadata_log(directory)
@@ -96,10 +105,20 @@ def read_cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadat
         if found is None:
             continue
         cluster_id = directory.log_directory.cluster_id
-        known = best.get(cluster_id)
         if known is None or _progress(found) > _progress(known):
             best[cluster_id] = found
     return best
+
+
+def _end(copy: PartitionDirectory) -> tuple[float, float]:
+    """The most that replaying a copy can come to; without limit where its tail does not tell."""
+    try:
+        tail = scan_tail(copy)
+    except KafkaLogError:
+        return _ANY_END
+    if tail.last_leader_epoch is None or tail.end is not ScanEnd.COMPLETE:
+        return _ANY_END
+    return tail.last_leader_epoch, tail.next_offset - 1
 
 
 def read_metadata_log(directory: PartitionDirectory) -> ClusterMetadata | None:

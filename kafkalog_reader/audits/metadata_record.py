@@ -272,6 +272,10 @@ class _Fields:
         return self.take(1)[0]
 
     def varint(self) -> int:
+        position = self._position
+        if position < len(self._content) and (number := self._content[position]) < 0x80:
+            self._position = position + 1  # nearly all take one byte
+            return number
         number = 0
         for shift in range(_LONGEST_VARINT):
             byte = self.byte()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import stat
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name, shown
+from kafkalog_reader.io.one_look import entries
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
     from kafkalog_reader.audits.replica import Replica
@@ -29,10 +30,8 @@ def name_findings(replica: Replica) -> Iterator[Finding]:
     directory = replica.directory
     if directory.only is not None:
         return
-    with os.scandir(directory.path) as listed:
-        entries = sorted(listed, key=lambda entry: entry.name)
     told = 0
-    for entry in entries:
+    for entry in sorted(entries(directory.path), key=lambda entry: entry.name):
         found = _of_entry(replica, entry)
         if found is not None:
             yield found

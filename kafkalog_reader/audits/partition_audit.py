@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream, Regression, ScanStop
 from kafkalog_reader.audits.candidates import Candidate, Election, elections
-from kafkalog_reader.audits.cleaned_records import KeyCheck, check_keys
 from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
 from kafkalog_reader.audits.comparison import compare
 from kafkalog_reader.audits.difference import Comparison, DifferenceKind
 from kafkalog_reader.audits.file_checks import FileChecks
 from kafkalog_reader.audits.follow import EpochLog
+from kafkalog_reader.audits.key_check import KeyCheck, check_keys
 from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
 from kafkalog_reader.audits.log_watch import WatchedStream
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
@@ -29,6 +29,7 @@ from kafkalog_reader.audits.truncation_rule import TruncationRule, possible_rule
 from kafkalog_reader.audits.verdict import Verdict, is_unread, verdict_of
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.tables.high_watermark import high_watermark_of
 from kafkalog_reader.tables.table import Progress, no_progress
 
@@ -132,6 +133,7 @@ def joined_names(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
+@one_look()
 def audit_partition(
     directories: Sequence[PartitionDirectory],
     progress: Progress = no_progress,

@@ -182,9 +182,7 @@ class PayloadCheck:
         last = decoded.columns.offset[starts + counts - 1]
         position = decoded.of_batches("position")[batches]
         end = position + decoded.of_batches("size_in_bytes")[batches]
-        announced = (decoded.of_batches("base_offset") + decoded.of_batches("last_offset_delta"))[
-            batches
-        ]
+        announced = decoded.of_batches("last_offset")[batches]  # as it stands in front
         magic = decoded.of_batches("magic")[batches]
         codec = decoded.of_batches("attributes")[batches] & CODEC_MASK
         is_wrapper = (magic < 2) & (codec != 0)

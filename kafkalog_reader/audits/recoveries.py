@@ -16,7 +16,7 @@ from kafkalog_reader.tables.schemas import RECOVERIES
 from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     import pyarrow as pa
 
@@ -78,25 +78,39 @@ class RecoveriesTable(Table):
         """Yield the rows of one broker.
 
         Raises:
-            LocatedError: a file cannot be read, in FAILFAST; otherwise the broker's rows say no
-                more than whose they are.
+            LocatedError: a file cannot be read, in FAILFAST; otherwise the replica's row has no
+                outcome, its reason says why, and the other ones are told without it.
         """
         schema = self.projected(request)
         broker = cast("BrokerUnit", unit)
         peers = dict(zip(broker.directories, broker.peers, strict=False))
-        rows: list[dict[str, Any]]
-        try:
-            recoveries = predict_start(
-                broker.directories,
+
+        def predicted(directories: Sequence[PartitionDirectory]) -> tuple[Recovery, ...]:
+            return predict_start(
+                directories,
                 broker.topics,
                 peers=lambda directory: peers.get(directory, ()),
                 progress=progress,
             )
-            rows = [recovery_row(recovery) for recovery in recoveries]
-        except LocatedError as error:
-            Damage(request.mode).left_out(error)
-            nothing = dict.fromkeys(schema.names)
-            rows = [nothing | identity_of(directory) for directory in broker.directories]
+
+        refused: dict[PartitionDirectory, LocatedError] = {}
+        try:
+            recoveries = predicted(broker.directories)
+        except LocatedError:
+            damage = Damage(request.mode)
+            for directory in broker.directories:
+                try:
+                    predicted((directory,))
+                except LocatedError as error:
+                    damage.left_out(error)
+                    refused[directory] = error
+            recoveries = predicted([each for each in broker.directories if each not in refused])
+        told = {recovery.directory: recovery_row(recovery) for recovery in recoveries}
+        nothing = dict.fromkeys(schema.names)
+        for directory, why in refused.items():
+            reason = f"the start cannot be predicted: {why}"
+            told[directory] = nothing | identity_of(directory) | {"reason": reason}
+        rows: list[dict[str, Any]] = [told[directory] for directory in broker.directories]
         values = {name: [row[name] for row in rows] for name in schema.names}
         yield build_rows(schema, len(rows), values)
 

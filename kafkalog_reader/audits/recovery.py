@@ -27,14 +27,15 @@ from kafkalog_reader.audits.recovery_load import LogLoad, sound_end
 from kafkalog_reader.audits.recovery_loss import LostRange
 from kafkalog_reader.audits.recovery_names import check_directories, check_files
 from kafkalog_reader.audits.recovery_outcome import DirectoryFailure, Outcome, StartFailure
+from kafkalog_reader.audits.recovery_release import possible_rules
 from kafkalog_reader.audits.recovery_retention import count_expired
-from kafkalog_reader.audits.recovery_rule import CURRENT_RULE, ClusterTopics, StartRule
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.audits.read_segment import ReadSegment
+    from kafkalog_reader.audits.recovery_rule import ClusterTopics, StartRule
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 
 _T = TypeVar("_T")
@@ -87,6 +88,22 @@ class Recovery:
         return self.loaded.log.log_end_offset
 
 
+def _effect(recovery: Recovery) -> tuple[object, ...]:
+    """What counts when two releases are compared."""
+    return recovery.outcome, recovery.log_end_offset_after_start, recovery.bytes_cut
+
+
+def _with_other(recovery: Recovery, other: Recovery, likely: StartRule, rule: StartRule) -> str:
+    """The reason, and what a release of the other rule would do."""
+    older, newer = sorted((likely, rule), key=lambda each: each.order)
+    which = f"before {newer.release}" if rule is older else f"from {newer.release} on"
+    end = other.log_end_offset_after_start
+    told = f"a broker {which}: {other.outcome.value}"
+    told += "" if end is None else f", log end {end}"
+    told += f" ({other.reason})" if other.reason else ""
+    return f"{recovery.reason}; {told}" if recovery.reason else told
+
+
 def _nothing_known(_directory: PartitionDirectory) -> Mapping[int, ReadSegment]:
     return {}
 
@@ -96,7 +113,7 @@ def predict_start(
     topics: ClusterTopics | None = None,
     *,
     peers: Peers = lambda _: (),
-    rule: StartRule = CURRENT_RULE,
+    rule: StartRule | None = None,
     progress: Progress = no_progress,
     known: Callable[[PartitionDirectory], Mapping[int, ReadSegment]] = _nothing_known,
 ) -> tuple[Recovery, ...]:
@@ -106,7 +123,8 @@ def predict_start(
         directories: live replicas. One that is left out can still stop the broker.
         topics: of the cluster; without them a topic id is only held against those of ``peers``.
         peers: the replicas of the same partition on other brokers.
-        rule: of the broker's release.
+        rule: of the broker's release; None: what the files of a log directory tell. Where several
+            may hold, ``reason`` says what the less likely ones would do otherwise.
         progress: told the bytes that were read.
         known: of a replica, the segments that were read already and are sound, by base offset.
 
@@ -119,7 +137,8 @@ def predict_start(
     recoveries: dict[PartitionDirectory, Recovery] = {}
     fatal = ""
     for root, inside in by_root.items():
-        start = _DirectoryStart(root, topics, peers, rule, progress, known)
+        rules = possible_rules(root) if rule is None else (rule,)
+        start = _DirectoryStart(root, topics, peers, rules, progress, known)
         recoveries.update((directory, start.predict(directory)) for directory in inside)
         fatal = fatal or start.fatal
         if start.offline:
@@ -155,7 +174,7 @@ class _DirectoryStart:
         root: LogDirectory,
         topics: ClusterTopics | None,
         peers: Peers,
-        rule: StartRule,
+        rules: Sequence[StartRule],
         progress: Progress,
         known: Callable[[PartitionDirectory], Mapping[int, ReadSegment]],
     ) -> None:
@@ -163,27 +182,39 @@ class _DirectoryStart:
         self._root = root
         self._topics = topics
         self._peers = peers
-        self._rule = rule
+        self._rule, *self._other_rules = rules
         self._progress = progress
         self._known = known
         nothing: Mapping[tuple[str, int], int] = {}
-        self._recovery_points = self._tried(lambda: read_recovery_points(root), nothing)
-        self._log_starts = self._tried(lambda: read_log_starts(root), nothing)
+        counts = self._rule.loses_disks
+        self._recovery_points = self._tried(lambda: read_recovery_points(root), nothing, counts)
+        self._log_starts = self._tried(lambda: read_log_starts(root), nothing, counts)
         self._high_watermarks = self._tried(lambda: read_high_watermarks(root), nothing)
-        self._tried(lambda: check_cleaner_offsets(root), None)
+        self._tried(lambda: check_cleaner_offsets(root), None, counts)
         if root.clean_shutdown is not None:  # else the directory itself was not given
             self._tried(lambda: check_directories(root), None)
 
     def predict(self, directory: PartitionDirectory) -> Recovery:
         """What happens to one replica of it."""
+        recovery = self._predicted(directory, self._rule)
+        if recovery.outcome is Outcome.BROKER_ABORTS:
+            self.fatal = self.fatal or recovery.reason
+        elif recovery.outcome is Outcome.DIRECTORY_OFFLINE:
+            self.offline = self.offline or recovery.reason
+        for rule in self._other_rules:
+            other = self._predicted(directory, rule)
+            if _effect(other) != _effect(recovery):
+                recovery = replace(recovery, reason=_with_other(recovery, other, self._rule, rule))
+        return recovery
+
+    def _predicted(self, directory: PartitionDirectory, rule: StartRule) -> Recovery:
         try:
-            return self._load(directory)
+            return self._load(directory, rule)
         except StartFailure as failure:
             outcome, reason = Outcome.BROKER_ABORTS, str(failure)
-            self.fatal = self.fatal or reason
         except DirectoryFailure as failure:
-            outcome, reason = Outcome.DIRECTORY_OFFLINE, str(failure)
-            self.offline = self.offline or reason
+            outcome = Outcome.DIRECTORY_OFFLINE if rule.loses_disks else Outcome.BROKER_ABORTS
+            reason = str(failure)
         return Recovery(
             directory=directory,
             outcome=outcome,
@@ -191,18 +222,19 @@ class _DirectoryStart:
             reason=reason,
         )
 
-    def _tried(self, read: Callable[[], _T], otherwise: _T) -> _T:
+    def _tried(self, read: Callable[[], _T], otherwise: _T, counts: bool = True) -> _T:
         try:
             return read()
         except DirectoryFailure as failure:
-            self.offline = self.offline or str(failure)
+            if counts:
+                self.offline = self.offline or str(failure)
         except StartFailure as failure:
             self.fatal = self.fatal or str(failure)
         return otherwise
 
-    def _load(self, directory: PartitionDirectory) -> Recovery:
+    def _load(self, directory: PartitionDirectory, rule: StartRule) -> Recovery:
         key = (directory.topic or "", -1 if directory.partition is None else directory.partition)
-        config = self._rule.config_of(directory.topic, self._topics)
+        config = rule.config_of(directory.topic, self._topics)
         check_files(directory)
         topic_id = read_topic_id_at_start(directory)
         load = LogLoad(
@@ -212,6 +244,7 @@ class _DirectoryStart:
             log_start=self._log_starts.get(key, 0),
             is_clean=bool(self._root.clean_shutdown),
             config=config,
+            rule=rule,
             progress=self._progress,
             known=self._known(directory),
         )
@@ -222,11 +255,11 @@ class _DirectoryStart:
         outcome = (
             Outcome.EMPTIED if load.is_emptied else Outcome.CUT if load.lost else Outcome.LOADS
         )
-        stray = self._why_stray(directory, topic_id)
+        stray = self._why_stray(directory, topic_id) if rule.sets_strays_aside else ""
         if stray:
             outcome = Outcome.STRAY
             load.reasons.append(stray)
-        elif expired := count_expired(load.segments, config, self._rule):
+        elif expired := count_expired(load.segments, config, rule):
             outcome = Outcome.EXPIRED
             self._expire(load, expired, is_known=config.is_known)
         if outcome is Outcome.LOADS and load.log_end_offset != log_end_offset:
@@ -251,7 +284,7 @@ class _DirectoryStart:
     def _why_stray(self, directory: PartitionDirectory, topic_id: str | None) -> str:
         """Why a directory is set aside; empty where it stays, or where it cannot be known."""
         is_kraft = self._topics is not None or self._root.directory_id is not None
-        if not self._rule.sets_strays_aside or not is_kraft:
+        if not is_kraft:
             return ""
         aside = "the directory is renamed -stray and the partition starts empty"
         if topic_id is None:

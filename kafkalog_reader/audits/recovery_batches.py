@@ -44,6 +44,27 @@ _FOREIGN_WINDOW: Final = 1 << 20
 _FOREIGN_AT_ONCE: Final = 4096
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reading:
+    """How brokers of a release read a log file.
+
+    Attributes:
+        start_size: bytes that are looked at first; where no more are left, they are no batch.
+        raises: a length that no message ever had is an error, otherwise the end.
+        decompresses: old wrappers are decompressed to learn where they begin.
+        finds_by_last_offset: a search for an offset stops at the first batch that ends there or
+            above; 4.3 asks for the first that begins there or above.
+    """
+
+    start_size: int = 17
+    raises: bool = True
+    decompresses: bool = True
+    finds_by_last_offset: bool = False
+
+
+CURRENT_READING: Final = Reading()
+
+
 class WalkEnd(Enum):
     """Why a walk over batches ended."""
 
@@ -106,6 +127,7 @@ class BatchWalk:
             decompresses those that it walks over.
         progress: told the bytes that were read.
         follow_links: whether the path may be a link.
+        reading: of the broker's release.
 
     Attributes:
         end, end_position: why and where it ended; valid after the last batch.
@@ -124,6 +146,7 @@ class BatchWalk:
         check_crc: bool,
         progress: Progress = no_progress,
         follow_links: bool = False,
+        reading: Reading = CURRENT_READING,
     ) -> None:
         self.end = WalkEnd.END
         self.end_position = start
@@ -133,6 +156,7 @@ class BatchWalk:
         self._check_crc = check_crc
         self._progress = progress
         self._follow_links = follow_links
+        self._reading = reading
         self._patience = 0
 
     def __iter__(self) -> Iterator[StoredBatches]:
@@ -203,12 +227,14 @@ class BatchWalk:
         left = self._stop - self.end_position
         if left <= 0:
             return False
-        if left <= _START.size:
+        if left <= self._reading.start_size:
             self._over(WalkEnd.CUT_SHORT, f"{left} bytes are left, too few for a batch")
             return False
-        _, length, _, _ = _START.unpack_from(peek.at(self.end_position, _START.size))
+        start = peek.at(self.end_position, _OFFSET_AND_LENGTH.size)
+        _, length = _OFFSET_AND_LENGTH.unpack_from(start)
         if length < _SMALLEST:
-            self._over(WalkEnd.TOO_SMALL, f"batch length {length}, at least 14 expected")
+            end = WalkEnd.TOO_SMALL if self._reading.raises else WalkEnd.CUT_SHORT
+            self._over(end, f"batch length {length}, at least 14 expected")
         elif _OVERHEAD + length > left:
             self._over(WalkEnd.CUT_SHORT, f"batch cut short: {left} of {_OVERHEAD + length} bytes")
         else:

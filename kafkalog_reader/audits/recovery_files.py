@@ -10,22 +10,21 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import lru_cache
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery_outcome import DirectoryFailure, StartFailure
 from kafkalog_reader.errors import CorruptCheckpointError, LogPosition
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry
-from kafkalog_reader.format.partition_metadata import parse_partition_metadata
 from kafkalog_reader.format.uuid import ZERO_UUID
-from kafkalog_reader.io.checkpoints import checkpoint_path
+from kafkalog_reader.io.checkpoints import checkpoint_path, file_version, parse_topic_id
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kafkalog_reader.io.checkpoints import FileVersion
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 
 TopicPartition = tuple[str, int]
@@ -127,7 +126,7 @@ def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
         return None
     where = LogPosition(shown(path))
     try:
-        return parse_partition_metadata(content, where).topic_id
+        return parse_topic_id(content, where)
     except CorruptCheckpointError as error:
         failure = StartFailure if _ends_broker(content) else DirectoryFailure
         raise failure(str(error)) from None
@@ -168,13 +167,11 @@ def _read(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
         UnreadableFileError: the file is there and cannot be read.
     """
     path = checkpoint_path(root, name)
-    try:
-        status = Path(path).stat(follow_symlinks=root.follow_links)
-    except OSError:  # absent or refused: reading it tells which
+    version = file_version(path, follow_links=root.follow_links)
+    if version is None:  # absent or refused: reading it tells which
         read = _parsed(path, root.follow_links)
     else:
-        version = (status.st_ino, status.st_size, status.st_mtime_ns)
-        read = (_read_small if status.st_size <= _SMALL else _read_large)(
+        read = (_read_small if version.size_in_bytes <= _SMALL else _read_large)(
             path, root.follow_links, version
         )
     if isinstance(read, Exception):
@@ -198,7 +195,7 @@ def _parsed(path: str, follow_links: bool) -> Mapping[TopicPartition, int] | Exc
 
 
 def _version_parsed(
-    path: str, follow_links: bool, _version: tuple[int, int, int]
+    path: str, follow_links: bool, _version: FileVersion
 ) -> Mapping[TopicPartition, int] | Exception:
     return _parsed(path, follow_links)
 

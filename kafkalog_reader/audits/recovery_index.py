@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
@@ -71,6 +72,38 @@ def last_timestamp(files: SegmentFiles, *, follow_links: bool) -> int:
             return -1
         timestamp, _ = _TIME_ENTRY.unpack(windows.read((entries - 1) * size, size)[:size])
         return int(timestamp)
+
+
+def index_contradiction(files: SegmentFiles, *, follow_links: bool) -> str:
+    """What the sanity check of releases before 2.3 says of both indexes; empty where nothing.
+
+    A zero tail is one: the index of a killed broker's active segment is rebuilt at every start.
+
+    Raises:
+        UnreadableFileError: an index cannot be opened or read.
+
+    Source: Kafka 0.11, OffsetIndex#sanityCheck and TimeIndex#sanityCheck; KAFKA-7283.
+    """
+    for kind, layout, known in (
+        ("index", _OFFSET_ENTRY, files.offset_index_size),
+        ("timeindex", _TIME_ENTRY, files.time_index_size),
+    ):
+        if known is None:
+            continue
+        path, size = files.path(kind), layout.size
+        with Windows(path, size=size, follow_links=follow_links) as windows:
+            entries, rest = divmod(windows.size_in_bytes, size)
+            if rest:
+                return f"{shown(path)}: its size is no multiple of {size}"
+            if entries == 0:
+                continue
+            first = layout.unpack(windows.read(0, size)[:size])
+            last = layout.unpack(windows.read((entries - 1) * size, size)[:size])
+        if kind == "index" and last[0] <= 0:
+            return f"{shown(path)}: its last offset is not above the base"
+        if kind == "timeindex" and (last[0] < first[0] or last[1] < 0):
+            return f"{shown(path)}: its last entry lies below its first or the base"
+    return ""
 
 
 def check_transaction_index(files: SegmentFiles, *, follow_links: bool) -> tuple[bool, int | None]:

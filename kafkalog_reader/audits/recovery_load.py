@@ -3,27 +3,30 @@
 Two passes read segments. The first goes over every segment whose offset index is missing, or whose
 transaction index contradicts its name; what it cuts, it cuts without a word, and later segments
 stay. The second goes from the recovery point on after an unclean stop; where it cuts, it deletes
-what follows. Source: Kafka 4.3, storage.internals.log.LogLoader, LocalLog#splitOverflowedSegment.
+what follows. Source: Kafka 4.3, storage.internals.log.LogLoader.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
-from kafkalog_reader.audits.recovery_batches import WalkEnd
-from kafkalog_reader.audits.recovery_index import check_transaction_index
+from kafkalog_reader.audits.recovery_batches import CURRENT_READING, Reading, WalkEnd
+from kafkalog_reader.audits.recovery_index import check_transaction_index, index_contradiction
 from kafkalog_reader.audits.recovery_loss import LostRange
 from kafkalog_reader.audits.recovery_outcome import StartFailure
+from kafkalog_reader.audits.recovery_rule import CURRENT_RULE, IndexCheck, StartRule
 from kafkalog_reader.audits.recovery_segment import (
     LoadingSegment,
     Recovered,
     read_next_offset,
     recover,
 )
+from kafkalog_reader.audits.recovery_split import MOST_OFFSETS, split_pieces
 from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
@@ -38,7 +41,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery_rule import LogConfig
     from kafkalog_reader.io.evidence import PartitionDirectory
 
-_MOST_OFFSETS: Final = 2**31 - 1
 _ENTRY_SIZES: Final = {"index": 8, "timeindex": 12}
 
 
@@ -52,6 +54,7 @@ class LogLoad:
         log_start: of the checkpoint; 0 without a row.
         is_clean: the marker is there.
         config: of the topic.
+        rule: of the broker's release.
         progress: told the bytes that were read.
         known: segments that were read already and are sound, by base offset.
 
@@ -76,6 +79,7 @@ class LogLoad:
         log_start: int,
         is_clean: bool,
         config: LogConfig,
+        rule: StartRule = CURRENT_RULE,
         progress: Progress = no_progress,
         known: Mapping[int, ReadSegment] | None = None,
     ) -> None:
@@ -93,6 +97,7 @@ class LogLoad:
         self._log_start = log_start
         self._is_clean = is_clean
         self._config = config
+        self._rule = rule
         self._progress = progress
         self._known = known or {}
 
@@ -103,11 +108,12 @@ class LogLoad:
             StartFailure: the broker ends meanwhile.
             UnreadableFileError: a file cannot be opened or read.
         """
-        self.segments = _segments(self._directory)
+        self.segments = _segments(self._directory, self._rule.reading)
         self._load_segment_files()
         if not self._is_clean:
             self._recover_log()
         self._find_end()
+        self._check_all_indexes()
         if self.segments:
             self._resize_indexes(self.segments[-1])
         self.cache = self.cache.truncate_from_end(self.log_end_offset)
@@ -130,6 +136,8 @@ class LogLoad:
                 if found.falls:
                     raise StartFailure(f"{_path(segment)}: offsets fall, and {problem}")
                 self.reasons.append(f"{problem}: segment {segment.base_offset} is read again")
+                if not self._rule.learns_all_epochs:
+                    found = replace(found, cache=self.cache)
                 self._keep(segment, found)
             position += 1
 
@@ -150,6 +158,10 @@ class LogLoad:
         """Why a segment is recovered whatever the marker says; empty where it is not."""
         if segment.files.offset_index_size is None:
             return f"{LogPosition(shown(segment.files.path('index')))}: missing"
+        if self._rule.index_check is IndexCheck.REBUILDS and (
+            problem := index_contradiction(segment.files, follow_links=segment.follow_links)
+        ):
+            return problem
         is_above_base, version = check_transaction_index(
             segment.files, follow_links=segment.follow_links
         )
@@ -231,9 +243,9 @@ class LogLoad:
 
     def _split(self, segment: LoadingSegment) -> None:
         """Put the pieces of a segment with an offset beyond 2^31 of its base in its place."""
-        pieces, walk_end = _pieces(segment, self._progress)
+        pieces, walk_end = split_pieces(segment, self._progress)
         end = pieces[-1].recovered.next_offset - 1 if pieces[-1].recovered else 0
-        if not segment.base_offset + _MOST_OFFSETS < end:
+        if not segment.base_offset + MOST_OFFSETS < end:
             raise StartFailure(
                 f"{_path(segment)}: an offset is not within 2^31 of the segment's base, "
                 "and the last one is, so it cannot be split"
@@ -254,7 +266,7 @@ class LogLoad:
             self.reasons.append("there is no segment")
             return
         end = read_next_offset(self.segments[-1], self._progress)
-        if end >= self._log_start:
+        if end >= self._log_start or not self._rule.empties_beyond_end:
             self.log_end_offset = end
             return
         self.reasons.append(
@@ -265,6 +277,15 @@ class LogLoad:
         self.segments = []
         self.cache = LeaderEpochCache()
         self.is_emptied = True
+
+    def _check_all_indexes(self) -> None:
+        if self._rule.index_check is not IndexCheck.ENDS_BROKER:
+            return
+        for segment in self.segments:
+            if segment.recovered is None and (
+                problem := index_contradiction(segment.files, follow_links=segment.follow_links)
+            ):
+                raise StartFailure(problem)
 
     def _resize_indexes(self, last: LoadingSegment) -> None:
         """The active segment's indexes become as large as the topic says, which is not checked."""
@@ -286,6 +307,8 @@ class LogLoad:
         Raises:
             StartFailure: there is damage of the kind that the walk does not survive.
         """
+        if not self._rule.keeps_producers:
+            return
         snapshots = producer_snapshot_offsets(self._directory)
         if assumes_upgrade and not snapshots:
             return
@@ -339,7 +362,9 @@ def sound_end(directory: PartitionDirectory, progress: Progress) -> int:
     return end
 
 
-def _segments(directory: PartitionDirectory) -> list[LoadingSegment]:
+def _segments(
+    directory: PartitionDirectory, reading: Reading = CURRENT_READING
+) -> list[LoadingSegment]:
     return [
         LoadingSegment(
             files=files,
@@ -347,53 +372,11 @@ def _segments(directory: PartitionDirectory) -> list[LoadingSegment]:
             start=0,
             stop=files.log_size,
             follow_links=directory.follow_links,
+            reading=reading,
         )
         for files in readable_segments(directory)
         if files.log_size is not None
     ]
-
-
-def _pieces(segment: LoadingSegment, progress: Progress) -> tuple[list[LoadingSegment], WalkEnd]:
-    """A segment cut where an offset does not fit the base of the piece before it."""
-    pieces: list[LoadingSegment] = []
-    walk = segment.walk(0, check_crc=False, progress=progress)
-    for batches in walk:
-        first = 0
-        while first < len(batches):
-            if not pieces or not _fits(pieces[-1].base_offset, int(batches.last_offset[first])):
-                position = int(batches.position[first])
-                if pieces:
-                    pieces[-1].stop = position
-                pieces.append(
-                    LoadingSegment(
-                        files=segment.files,
-                        base_offset=int(batches.base_offset[first]),
-                        start=position,
-                        stop=segment.stop,
-                        follow_links=segment.follow_links,
-                    )
-                )
-            relative = batches.last_offset[first:] - pieces[-1].base_offset
-            outside = np.flatnonzero((relative < 0) | (relative > _MOST_OFFSETS))
-            end = first + (int(outside[0]) if len(outside) else len(batches) - first)
-            if end == first:  # not even its own base: Kafka would not write such a piece
-                raise StartFailure(f"{_path(segment)}: offsets contradict themselves")
-            before = pieces[-1].recovered
-            pieces[-1].recovered = Recovered(
-                stop=segment.stop,
-                next_offset=int(batches.last_offset[end - 1]) + 1,
-                greatest_timestamp=max(
-                    int(batches.max_timestamp[first:end].max()),
-                    -1 if before is None else before.greatest_timestamp,
-                ),
-                cache=LeaderEpochCache(),
-            )
-            first = end
-    return pieces, walk.end
-
-
-def _fits(base_offset: int, offset: int) -> bool:
-    return 0 <= offset - base_offset <= _MOST_OFFSETS
 
 
 def _path(segment: LoadingSegment) -> str:

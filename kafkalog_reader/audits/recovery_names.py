@@ -5,19 +5,21 @@ Source: Kafka 4.3, LocalLog#parseTopicPartitionName, LogFileUtils#offsetFromFile
 
 from __future__ import annotations
 
-import os
 import re
 from functools import lru_cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery_outcome import StartFailure
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.io.checkpoints import file_version
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.one_look import entries
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Iterator
 
+    from kafkalog_reader.io.checkpoints import FileVersion
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 
 _REMOTE_INDEXES: Final = "remote-log-index-cache"
@@ -33,18 +35,13 @@ def check_directories(root: LogDirectory) -> None:
         StartFailure: there is one.
         UnreadableFileError: the log directory cannot be listed.
     """
-    try:
-        status = Path(root.path).stat()
-    except OSError as error:
-        where = LogPosition(shown(root.path))
-        raise UnreadableFileError(error.strerror or str(error), where) from error
-    strange = _strange_directory(root.path, (status.st_ino, status.st_mtime_ns))
+    strange = _strange_directory(root.path, file_version(root.path, follow_links=True))
     if strange is not None:
         raise StartFailure(f"{strange}: a directory that is named like no partition")
 
 
 @lru_cache(maxsize=64)
-def _strange_directory(path: str, _version: tuple[int, int]) -> str | None:
+def _strange_directory(path: str, _version: FileVersion | None) -> str | None:
     """Listed once as long as it does not change: every partition in it asks."""
     for entry in _entries(path):
         if entry.is_dir() and entry.name != _REMOTE_INDEXES and not _is_partition(entry.name):
@@ -76,8 +73,7 @@ def _is_partition(name: str) -> bool:
 
 def _entries(path: str) -> Iterator[os.DirEntry[str]]:
     try:
-        with os.scandir(path) as entries:
-            yield from entries
+        yield from entries(path)
     except OSError as error:
         where = LogPosition(shown(path))
         raise UnreadableFileError(error.strerror or str(error), where) from error

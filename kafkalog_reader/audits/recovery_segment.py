@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.audits.recovery_batches import BatchWalk, WalkEnd
+from kafkalog_reader.audits.recovery_batches import CURRENT_READING, BatchWalk, Reading, WalkEnd
 from kafkalog_reader.audits.recovery_index import last_entry_lookup
 from kafkalog_reader.audits.recovery_outcome import StartFailure
 from kafkalog_reader.errors import LogPosition
@@ -33,6 +33,7 @@ class LoadingSegment:
     Attributes:
         start, stop: what of the file belongs to it: recovery cuts, a split divides.
         recovered: what recovery found; None as long as its index is the one on disk.
+        reading: of the broker's release.
     """
 
     files: SegmentFiles
@@ -41,6 +42,7 @@ class LoadingSegment:
     stop: int
     follow_links: bool
     recovered: Recovered | None = None
+    reading: Reading = CURRENT_READING
 
     @property
     def path(self) -> str:
@@ -59,6 +61,7 @@ class LoadingSegment:
             check_crc=check_crc,
             progress=progress,
             follow_links=self.follow_links,
+            reading=self.reading,
         )
 
     def where(self, position: int, offset: int | None = None) -> LogPosition:
@@ -225,8 +228,11 @@ def read_next_offset(segment: LoadingSegment, progress: Progress) -> int:
     walk = segment.walk(position, check_crc=False, progress=progress)
     for batches in walk:
         if not found:
-            _check_messages(segment, batches)
-            found = bool((batches.base_offset >= target).any())
+            if segment.reading.decompresses:
+                _check_messages(segment, batches)
+            is_last = segment.reading.finds_by_last_offset
+            reached = batches.last_offset if is_last else batches.base_offset
+            found = bool((reached >= target).any())
         next_offset = int(batches.last_offset[-1]) + 1
     if walk.end is WalkEnd.TOO_SMALL:
         raise StartFailure(f"{segment.where(walk.end_position, next_offset)}: {walk.problem}")

@@ -30,18 +30,21 @@ class ReleaseSigns:
         has_segments: whether there is anything to judge by.
         time_indexes: the release writes them.
         leader_epochs: the release writes ``leader-epoch-checkpoint``.
+        topic_ids: it writes ``partition.metadata``.
     """
 
     has_segments: bool
     time_indexes: bool
     leader_epochs: bool
+    topic_ids: bool
 
 
 def release_signs(root: str) -> ReleaseSigns:
     """Look into some partition directories of a log directory; unreadable ones say nothing."""
-    has_segments = time_indexes = False
+    has_segments = time_indexes = topic_ids = False
     leader_epochs = os.path.lexists(posixpath.join(root, LOG_STARTS))
     for names in _listings(root):
+        topic_ids |= PARTITION_METADATA in names
         leader_epochs |= LEADER_EPOCHS in names or PARTITION_METADATA in names
         time_indexes |= any(name.endswith(".timeindex") for name in names)
         has_segments |= any(name.endswith(".log") for name in names)
@@ -49,6 +52,7 @@ def release_signs(root: str) -> ReleaseSigns:
         has_segments=has_segments,
         time_indexes=time_indexes or leader_epochs,
         leader_epochs=leader_epochs,
+        topic_ids=topic_ids,
     )
 
 

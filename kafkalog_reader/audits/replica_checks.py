@@ -19,6 +19,7 @@ from kafkalog_reader.audits.name_findings import name_findings
 from kafkalog_reader.audits.segment_chain_findings import file_findings
 from kafkalog_reader.audits.start_findings import start_findings
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.one_look import look_again
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
@@ -124,7 +125,8 @@ def _last_segment(replica: Replica) -> str:
 
 
 def _changes(replica: Replica, before: Sequence[SegmentFiles]) -> Iterator[Finding]:
-    now = {segment.base_offset: segment for segment in readable_segments(replica.directory)}
+    with look_again():
+        now = {segment.base_offset: segment for segment in readable_segments(replica.directory)}
     for segment in before:
         after = now.get(segment.base_offset)
         if after is None or (after.log_size, after.modified_at) != (

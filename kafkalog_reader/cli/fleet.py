@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.partition_text import (
     QUICK_WORD,
     STYLES,
@@ -50,15 +51,19 @@ class Fleet:
         command: what was called, without a choice of partitions, to be pasted again.
         verbose: write every partition in full that is not simply sound, as it comes.
         explain: with every round of every election.
+        clusters: how many were supplied; of several each partition is shown with its own.
     """
 
-    def __init__(self, *, command: Sequence[str], verbose: bool, explain: bool = False) -> None:
+    def __init__(
+        self, *, command: Sequence[str], verbose: bool, explain: bool = False, clusters: int = 1
+    ) -> None:
         self.partitions = 0
         self.planned: int | None = None
         """How many partitions there are; fewer were compared when Ctrl-C came."""
         self._command = command
         self._verbose = verbose
         self._explain = explain
+        self._clusters = clusters
         self._brokers: set[tuple[str | None, str]] = set()
         self._verdicts: Counter[Verdict] = Counter()
         self._words: dict[Verdict, str] = {}
@@ -74,6 +79,8 @@ class Fleet:
             self._brokers.update((audit.cluster_id, replica.name) for replica in audit.replicas)
         is_sound_metadata = audit.is_metadata and not any(each.severity in "CHM" for each in found)
         entry = _entry(audit, found)
+        if self._clusters > 1:
+            entry = entry._replace(name=f"{entry.name} ({_cluster(audit)})")
         if is_sound_metadata:  # whatever its verdict: the quorum sees to it
             entry = entry._replace(order=_LEAST)
         if self._worst is None or entry.order < self._worst[0].order:
@@ -146,6 +153,8 @@ class Fleet:
 
     def _write_full(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
         columns, ascii_only = screen()
+        if self._clusters > 1:
+            write_lines([(Span(_cluster(audit)),)])
         write_lines(
             partition_lines(
                 audit,
@@ -156,6 +165,10 @@ class Fleet:
                 explain=self._explain,
             )
         )
+
+
+def _cluster(audit: PartitionAudit) -> str:
+    return f"cluster {shown(audit.cluster_id or 'not named')}"
 
 
 def _entry(audit: PartitionAudit, found: Sequence[Finding]) -> _Entry:
@@ -181,10 +194,10 @@ def _entry(audit: PartitionAudit, found: Sequence[Finding]) -> _Entry:
 
 
 def _entry_lines(entries: Sequence[_Entry], limit: int, noun: str, columns: int) -> Iterator[Line]:
-    shown = sorted(entries)[:limit]
-    width = max((len(entry.name) for entry in shown), default=0)
-    words = max((len(WORDS[entry.verdict]) for entry in shown), default=0)
-    for entry in shown:
+    listed = sorted(entries)[:limit]
+    width = max((len(entry.name) for entry in listed), default=0)
+    words = max((len(WORDS[entry.verdict]) for entry in listed), default=0)
+    for entry in listed:
         word = WORDS[entry.verdict]
         yield from wrapped(
             f"{' ' * (words - len(word))}  {entry.details}",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from typing import TYPE_CHECKING, Final
 
@@ -36,8 +37,13 @@ class ReadProgress:
         self._bar: Bar | None = None
         self._task: TaskID | None = None
         self._next = time.monotonic() + PATIENCE
+        self._lock = threading.Lock()
 
     def __call__(self, bytes_read: int) -> None:
+        with self._lock:  # replicas are read at the same time
+            self._add(bytes_read)
+
+    def _add(self, bytes_read: int) -> None:
         self.bytes_read += bytes_read
         if not self._shown or time.monotonic() < self._next:
             return

@@ -106,7 +106,12 @@ def replica_diff(
         check_selection(evidence, request)
     is_json = output_format == "json"
     links = ["--follow-links"] if follow_links else []
-    fleet = Fleet(command=["replica-diff", *paths, *links], verbose=verbose, explain=explain)
+    fleet = Fleet(
+        command=["replica-diff", *paths, *links],
+        verbose=verbose,
+        explain=explain,
+        clusters=len({root.cluster_id for root in evidence.log_directories}),
+    )
     outcome = Outcome()
     sides = Sides(evidence, export, is_listed=records, is_json=is_json)
     try:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import sys
@@ -29,6 +30,7 @@ PIPE_CLOSED: Final = 141
 """128 + SIGPIPE, as of any Unix command whose reader went away."""
 
 LOGGERS: Final = ("kafkalog_reader", "spark_datasource")
+_OF_WRITING: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
 WARNINGS_REMEMBERED: Final = 10_000
 
 
@@ -72,8 +74,23 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> NoRet
         command: returns its exit status, None is 0.
         arguments: without the program's name; None is ``sys.argv[1:]``.
     """
+    _open_closed_streams()
     sys.meta_path.insert(0, WithoutPandas())
     sys.exit(status(command, arguments))
+
+
+def _open_closed_streams() -> None:
+    """A stream that the caller closed (``2>&-``) is the null device: no file may get its number.
+
+    Writing to a standard output that was closed is an error, as of any Unix command.
+    """
+    for number, access in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, access)  # takes the lowest number that is free
+    sys.stdout = sys.stdout or os.fdopen(1, "w")
+    sys.stderr = sys.stderr or os.fdopen(2, "w")
 
 
 class WithoutPandas(MetaPathFinder):
@@ -105,8 +122,11 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
             _say(str(error), current)
             return TROUBLE
         except BrokenPipeError:
-            return _pipe_closed()
+            _give_up_stdout()
+            return PIPE_CLOSED
         except OSError as error:
+            if error.errno in _OF_WRITING:
+                _give_up_stdout()
             _say(_os_error(error), current)
             return TROUBLE
         except KeyboardInterrupt:
@@ -150,15 +170,17 @@ def _usage(error: click.ClickException) -> str:
 
 def _os_error(error: OSError) -> str:
     reason = error.strerror or str(error)
-    return f"{os.fsdecode(error.filename)}: {reason}" if error.filename is not None else reason
+    if error.filename is not None:
+        return f"{os.fsdecode(error.filename)}: {reason}"
+    return f"cannot write: {reason}" if error.errno in _OF_WRITING else reason
 
 
-def _pipe_closed() -> int:
+def _give_up_stdout() -> None:
+    """What is still to be flushed goes nowhere."""
     with contextlib.suppress(OSError, ValueError):  # replaced by something that is no file
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())  # or Python complains when it flushes at its end
         os.close(nowhere)
-    return PIPE_CLOSED
 
 
 def _interrupted(current: Session) -> int:

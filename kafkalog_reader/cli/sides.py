@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import pyarrow as pa
 
-from kafkalog_reader.cli.cells import json_objects, json_values, plain
 from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.salvage.one_sided import one_sided_ranges, one_sided_records
-from kafkalog_reader.salvage.side_export import SideExport
 from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.salvage.side_export import SideExport
 
 MOST_LISTED: Final = 1000
 """Records shown of one partition; ``--export`` has all."""
@@ -41,7 +40,11 @@ class Sides:
     def __init__(
         self, evidence: Evidence, export: str | None, *, is_listed: bool, is_json: bool
     ) -> None:
-        self._export = None if export is None else SideExport(export, evidence)
+        self._export: SideExport | None = None
+        if export is not None:
+            from kafkalog_reader.salvage.side_export import SideExport
+
+            self._export = SideExport(export, evidence)
         self._is_listed = is_listed
         self._is_json = is_json
         self._lines: list[str] = []
@@ -97,6 +100,8 @@ def _first(audit: PartitionAudit) -> pa.Table | None:
 def _objects(rows: pa.Table | None) -> list[dict[str, Any]]:
     if rows is None:
         return []
+    from kafkalog_reader.cli.cells import json_objects, json_values
+
     batch = rows.slice(0, MOST_LISTED).combine_chunks().to_batches()[0]
     values = [json_values(column, "base64") for column in batch.columns]
     objects = json_objects(batch.schema.names, values)
@@ -106,6 +111,8 @@ def _objects(rows: pa.Table | None) -> list[dict[str, Any]]:
 def _text(audit: PartitionAudit, rows: pa.Table | None) -> list[str]:
     if rows is None:
         return []
+    from kafkalog_reader.cli.cells import plain
+
     lines = ["", f"  Records that only some copies of {audit.topic}-{audit.partition} have:"]
     batch = rows.slice(0, MOST_LISTED).combine_chunks().to_batches()[0]
     cells = {

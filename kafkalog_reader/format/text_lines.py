@@ -6,7 +6,7 @@ Content is hostile: nothing here copies more of it than one line of bounded leng
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import CorruptCheckpointError, LogPosition
@@ -58,7 +58,7 @@ def text_lines(content: bytes, where: LogPosition) -> Iterator[TextLine]:
     while start < len(content):
         line_end = _LINE_END.search(content, start, start + MAX_LINE_LENGTH + 2)
         end = len(content) if line_end is None else line_end.start()
-        position = replace(where, position=(where.position or 0) + start)
+        position = LogPosition(where.file, (where.position or 0) + start, where.offset)
         if end - start > MAX_LINE_LENGTH:
             raise CorruptCheckpointError(
                 f"line {number}: longer than {MAX_LINE_LENGTH} bytes: "

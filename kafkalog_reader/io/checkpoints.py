@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 from functools import lru_cache
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.errors import CorruptCheckpointError, LogPosition
 from kafkalog_reader.format.checkpoint import (
     parse_leader_epoch_checkpoint,
     parse_offset_checkpoint,
 )
 from kafkalog_reader.format.partition_metadata import parse_partition_metadata
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
+from kafkalog_reader.io.one_look import once
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ TopicPartition = tuple[str, int]
 
 _SMALL: Final = 1 << 20
 """Bytes of a checkpoint, some 30,000 rows, of which many may stay in memory."""
+_METADATA_KEPT: Final = 256
+"""Bytes of a ``partition.metadata`` whose topic id stays in memory; Kafka writes 43."""
 
 
 def read_offset_checkpoint(path: str, *, follow_links: bool = False) -> dict[TopicPartition, int]:
@@ -53,14 +56,33 @@ def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartitio
     Raises:
         KafkaLogError: as ``read_offset_checkpoint``.
     """
-    path = checkpoint_path(root, name)
+    path, follow_links = checkpoint_path(root, name), root.follow_links
+    version = file_version(path, follow_links=follow_links)
+    if version is None:  # absent or refused: reading it tells which
+        return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
+    read = _read_small_version if version.size_in_bytes <= _SMALL else _read_large_version
+    return read(path, follow_links, version)
+
+
+class FileVersion(NamedTuple):
+    """What changes when a file or folder does."""
+
+    inode: int
+    size_in_bytes: int
+    modified_at_ns: int
+
+
+def file_version(path: str, *, follow_links: bool = False) -> FileVersion | None:
+    """The version of a file that is there, asked for once in one look; None where it is not."""
+    return once(("version", path, follow_links), lambda: _file_version(path, follow_links))
+
+
+def _file_version(path: str, follow_links: bool) -> FileVersion | None:
     try:
-        status = os.stat(path, follow_symlinks=root.follow_links)
-    except OSError:  # absent or refused: reading it tells which
-        return MappingProxyType(read_offset_checkpoint(path, follow_links=root.follow_links))
-    version = (status.st_ino, status.st_size, status.st_mtime_ns)
-    read = _read_small_version if status.st_size <= _SMALL else _read_large_version
-    return read(path, root.follow_links, version)
+        status = os.stat(path, follow_symlinks=follow_links)
+    except OSError:
+        return None
+    return FileVersion(status.st_ino, status.st_size, status.st_mtime_ns)
 
 
 def checkpoint_path(root: LogDirectory, name: str) -> str:
@@ -69,7 +91,7 @@ def checkpoint_path(root: LogDirectory, name: str) -> str:
 
 
 def _read_version(
-    path: str, follow_links: bool, _version: tuple[int, int, int]
+    path: str, follow_links: bool, _version: FileVersion
 ) -> Mapping[TopicPartition, int]:
     return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
 
@@ -109,7 +131,26 @@ def read_topic_id(partition_directory: str, *, follow_links: bool = False) -> st
     content = read_if_present(path, METADATA_LIMIT, follow_links=follow_links)
     if content is None:
         return None
-    return parse_partition_metadata(content, LogPosition(shown(path))).topic_id
+    return parse_topic_id(content, LogPosition(shown(path)))
+
+
+def parse_topic_id(content: bytes, where: LogPosition) -> str:
+    """The topic id of a ``partition.metadata``: one content for every partition of a topic.
+
+    Raises:
+        CorruptCheckpointError: it names no topic id.
+    """
+    if len(content) > _METADATA_KEPT:
+        return parse_partition_metadata(content, where).topic_id
+    try:
+        return _topic_id_of(content)
+    except CorruptCheckpointError:
+        return parse_partition_metadata(content, where).topic_id  # raises with the right place
+
+
+@lru_cache(maxsize=64)
+def _topic_id_of(content: bytes) -> str:
+    return parse_partition_metadata(content, LogPosition("")).topic_id
 
 
 def read_producer_snapshot(

@@ -138,12 +138,13 @@ class _Search:
         if folder.kind is FolderKind.LOG_DIRECTORY:
             self.roots[key] = self._described(path, argument, is_whole=True)
             return 1
+        seen = 0
         is_argument = depth == MAX_DEPTH
         if folder.kind is FolderKind.PARTITION_DIRECTORY or (
             is_argument and not folder.folders and _is_empty_partition(path)
         ):
             self._add_partition_directory(key, path, argument)
-            return 1
+            seen = 1  # a loose segment hides no log directory beside it
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)
         inner = folder.folders
@@ -151,7 +152,9 @@ class _Search:
             inner = [p for p in inner if depth == 0 and _directory_name(p) is not None]
             if len(inner) < len(folder.folders):
                 leftovers.too_deep = path
-        return sum(self._look_into_inner(path, argument, depth - 1, leftovers) for path in inner)
+        return seen + sum(
+            self._look_into_inner(path, argument, depth - 1, leftovers) for path in inner
+        )
 
     def _look_into_inner(
         self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers

@@ -18,6 +18,7 @@ from kafkalog_reader.io.names import (
     NOT_A_PARTITION,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
+    parse_directory_name,
     parse_segment_file_name,
     parse_snapshot_file_name,
     shown,
@@ -40,9 +41,9 @@ class FolderKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """One folder; ``folders`` and ``files`` are complete only where it is ``OTHER``.
+    """One folder; ``files`` counts what is none of Kafka's by pattern of the name.
 
-    ``files`` counts what is none of Kafka's by pattern of the name.
+    ``folders`` is complete, but empty in a folder that is named as a partition and holds its files.
     """
 
     kind: FolderKind
@@ -78,6 +79,8 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
     """
     folders: list[str] = []
     files: Counter[str] = Counter()
+    found: set[FolderKind] = set()
+    is_named_so = parse_directory_name(os.path.basename(os.path.abspath(path))) is not None
     try:
         with os.scandir(path) as entries:
             for entry in entries:
@@ -85,14 +88,26 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
                     if entry.name not in NOT_A_PARTITION:
                         folders.append(entry.path)
                 elif entry.name in _LOG_DIRECTORY_FILES:
-                    return Folder(kind=FolderKind.LOG_DIRECTORY)
+                    found.add(FolderKind.LOG_DIRECTORY)
                 elif _belongs_to_partition(entry.name):
-                    return Folder(kind=FolderKind.PARTITION_DIRECTORY)
+                    if is_named_so:
+                        return Folder(kind=FolderKind.PARTITION_DIRECTORY)
+                    found.add(FolderKind.PARTITION_DIRECTORY)
                 else:
                     files[_pattern(entry.name)] += 1
     except OSError as error:
         raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
-    return Folder(kind=FolderKind.OTHER, folders=sorted(folders), files=files)
+    return Folder(kind=_kind(found, folders), folders=sorted(folders), files=files)
+
+
+def _kind(found: set[FolderKind], folders: list[str]) -> FolderKind:
+    """Which it is where files of both lie: a log directory has partitions' folders."""
+    holds_partitions = any(parse_directory_name(os.path.basename(path)) for path in folders)
+    if FolderKind.LOG_DIRECTORY in found and (
+        holds_partitions or FolderKind.PARTITION_DIRECTORY not in found
+    ):
+        return FolderKind.LOG_DIRECTORY
+    return FolderKind.PARTITION_DIRECTORY if found else FolderKind.OTHER
 
 
 def _counted(pattern: str, count: int) -> str:

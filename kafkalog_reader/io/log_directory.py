@@ -44,7 +44,7 @@ def describe_log_directory(
     node_id = None if meta is None else meta.node_id
     if None not in (node_id, broker_id) and node_id != broker_id:
         logger.warning(
-            "%s: meta.properties says node %d, not %d: it goes first",
+            "%s: meta.properties says node %d, not %d: read as what it says",
             shown(path),
             node_id,
             broker_id,

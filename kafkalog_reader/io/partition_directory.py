@@ -21,6 +21,7 @@ from kafkalog_reader.io.names import (
     parse_snapshot_file_name,
     shown,
 )
+from kafkalog_reader.io.one_look import entries, once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,7 +49,9 @@ def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[
     """
     if directory.only is None:
         found = _all_segments(directory)
-        return settle_swaps(found) if live_only else found
+        if not live_only:
+            return found
+        return once(("live segments", *_key(directory)), lambda: settle_swaps(found))
     wanted = {
         (name.base_offset, name.suffix)
         for name in map(parse_segment_file_name, directory.only)
@@ -99,6 +102,14 @@ def metadata_snapshots(directory: PartitionDirectory) -> tuple[tuple[int, Segmen
 
 
 def _all_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
+    return once(("segments", *_key(directory)), lambda: _listed_segments(directory))
+
+
+def _key(directory: PartitionDirectory) -> tuple[str, bool]:
+    return directory.path, directory.follow_links
+
+
+def _listed_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
     files: dict[tuple[int, str], dict[str, _FileStatus]] = {}
     for entry in _entries(directory):
         name = _segment_file_name(entry)
@@ -139,8 +150,7 @@ def _segment_file_name(entry: os.DirEntry[str]) -> SegmentFileName | None:
 
 def _entries(directory: PartitionDirectory) -> Iterator[os.DirEntry[str]]:
     try:
-        with os.scandir(directory.path) as entries:
-            yield from entries
+        yield from entries(directory.path)
     except FileNotFoundError:  # a running broker removes deleted and moved partitions
         logger.warning("%s: gone since it was listed", shown(directory.path))
     except OSError as error:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 _NAMED: Final = re.compile(r"([^=/]+)=(.+)", re.DOTALL)
+_NUMBER: Final = re.compile(r"[+-]?[0-9]+")
 _SCHEME: Final = re.compile(r"([a-zA-Z][a-zA-Z0-9+.-]+):/")
 _BRACES: Final = re.compile(r"\{([^{}]*,[^{}]*)\}")
 MAX_NODE_ID: Final = 2**31 - 1
@@ -49,8 +50,8 @@ def parse_path_arguments(arguments: Sequence[str]) -> Iterator[PathArgument]:
         if "\0" in text or not text:
             raise LogLayoutError(f"{shown(text)!r}: no path")
         name, path = (None, text) if os.path.lexists(text) else _take_apart(text)
-        is_number = name is not None and name.isascii() and name.isdigit()
-        if is_number and int(name or "") > MAX_NODE_ID:
+        is_number = name is not None and _NUMBER.fullmatch(name) is not None
+        if is_number and not 0 <= int(name or "") <= MAX_NODE_ID:
             raise LogLayoutError(f"{shown(text)}: a node id is 0 to {MAX_NODE_ID}")
         yield PathArgument(
             text=text,

@@ -9,9 +9,10 @@ from __future__ import annotations
 import struct
 import zlib
 from functools import cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-import crc32c as crc32c_library
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _INT64 = struct.Struct(">q")
 _UINT32 = struct.Struct(">I")
@@ -30,6 +31,13 @@ def prepare_checksums() -> None:
 prepare_crc_shift = prepare_checksums
 
 
+@cache
+def _castagnoli() -> Callable[..., int]:
+    import crc32c as library  # a tenth of a second of start-up, and the compiled kernel needs none
+
+    return library.crc32c
+
+
 read_bytes = read_int64 = read_int32 = read_int16 = read_int8 = memoryview
 write_bytes = write_int64 = write_int32 = write_int16 = write_int8 = memoryview
 
@@ -46,7 +54,7 @@ def wrapping_subtract(left: int, right: int) -> int:
 
 def crc32c(source: memoryview, start: int, stop: int) -> int:
     """CRC-32C of ``source[start:stop]``."""
-    return crc32c_library.crc32c(source[start:stop])
+    return _castagnoli()(source[start:stop])
 
 
 crc32c_by_tables = crc32c
@@ -79,7 +87,7 @@ def crc32(source: memoryview, start: int, stop: int) -> int:
 
 def extend_crc(castagnoli: int, state: int, source: memoryview, start: int, stop: int) -> int:
     """The register of a CRC after some more bytes; a checksum is a register inverted."""
-    compute = crc32c_library.crc32c if castagnoli else zlib.crc32
+    compute = _castagnoli() if castagnoli else zlib.crc32
     return compute(source[start:stop], state ^ _ALL_ONES) ^ _ALL_ONES
 
 

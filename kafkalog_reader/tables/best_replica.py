@@ -38,9 +38,11 @@ def chosen_replicas(evidence: Evidence, request: ReadRequest) -> Iterator[Partit
     """
     broker = _broker(request.replica)
     damage = Damage(request.mode)
+    several_clusters = len({root.cluster_id for root in evidence.log_directories}) > 1
     for _, replicas in evidence.topic_partitions(request):
         if request.replica == "best" and len(replicas) > 1:
-            if (best := best_replica(replicas, damage)) is not None:
+            best = best_replica(replicas, damage, with_cluster=several_clusters)
+            if best is not None:
                 yield best
         elif broker is None:
             yield from replicas
@@ -49,7 +51,7 @@ def chosen_replicas(evidence: Evidence, request: ReadRequest) -> Iterator[Partit
 
 
 def best_replica(
-    supplied: Sequence[PartitionDirectory], damage: Damage
+    supplied: Sequence[PartitionDirectory], damage: Damage, *, with_cluster: bool = False
 ) -> PartitionDirectory | None:
     """The copy whose last batch has the greatest leader epoch, then the greatest log end.
 
@@ -79,9 +81,10 @@ def best_replica(
     if lacking:
         chosen = replicas[best]
         logger.warning(
-            "%s-%s: read from %s, which lacks offsets of other copies: %s",
+            "%s-%s%s: read from %s, which lacks offsets of other copies: %s",
             shown(chosen.topic or "?"),
             chosen.partition,
+            f" of cluster {shown(chosen.log_directory.cluster_id or '?')}" if with_cluster else "",
             chosen.replica_name,
             "; ".join(lacking),
         )

@@ -5,8 +5,6 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Final
 
-import crc32c
-
 if TYPE_CHECKING:
     from kafkalog_reader.io.window import Windows
 
@@ -49,6 +47,8 @@ class LargeBatches:
         header = bytes(windows.read(position, at_most=21))
         is_message = header[16] < 2
         at, stop = position + (16 if is_message else 21), position + size
+        import crc32c  # slow to import, and seldom needed
+
         extend = zlib.crc32 if is_message else crc32c.crc32c
         computed = 0
         while at < stop:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, SupportsIndex
 
 from kafkalog_reader.errors import OptionError
+from kafkalog_reader.io.names import MAX_OFFSET
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.request import TRUNCATION_RULES, Mode
 
@@ -121,6 +122,12 @@ def _count(name: str, value: object) -> int:
     return number
 
 
+def _offset(name: str, value: object) -> int:
+    if (offset := _count(name, value)) > MAX_OFFSET:
+        raise OptionError(name, f"{offset} is no offset: the greatest is {MAX_OFFSET}")
+    return offset
+
+
 def _positive(name: str, value: object) -> int:
     if (number := _count(name, value)) == 0:
         raise OptionError(name, "0 is too few")
@@ -143,8 +150,8 @@ _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "topic": _texts,
     "partition": _numbers,
     "broker": _numbers,
-    "from_offset": _count,
-    "to_offset": _count,
+    "from_offset": _offset,
+    "to_offset": _offset,
     "from_time": lambda name, value: timestamp_ms(value, name),
     "to_time": lambda name, value: timestamp_ms(value, name),
     "limit": _count,

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
@@ -29,6 +29,17 @@ def build_rows(schema: pa.Schema, count: int, values: Mapping[str, Any]) -> pa.R
     if not columns:  # a count of rows is asked for, and nothing else
         return pa.RecordBatch.from_struct_array(pa.array([{}] * count, pa.struct([])))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def build_from_dicts(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa.RecordBatch:
+    """A record batch of rows that are mappings by column name; names beyond the schema are left.
+
+    One conversion for all columns: small results by the hundred thousand cost as much as audits.
+    """
+    found = pa.array(rows, pa.struct(list(schema)))
+    if not schema.names:  # a count of rows is asked for, and nothing else
+        return pa.RecordBatch.from_struct_array(found)
+    return pa.RecordBatch.from_arrays(found.flatten(), schema=schema)
 
 
 def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:

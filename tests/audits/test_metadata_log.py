@@ -13,6 +13,7 @@ import pytest
 from fixtures.builder.log_directory import LogDirectory
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.dump import dump_log_segments
+from kafkalog_reader.audits import metadata_log as replaying
 from kafkalog_reader.audits.metadata_log import ClusterMetadata, read_cluster_metadata
 from kafkalog_reader.audits.metadata_record import decode_metadata_record
 from kafkalog_reader.io.discovery import discover
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kafkalog_reader.audits.membership import PartitionMembership
+    from kafkalog_reader.io.evidence import PartitionDirectory
 
 CAPTURES = Path("fixtures/captures")
 STATES = (
@@ -154,6 +156,44 @@ def test_damaged_copy_is_left_to_a_whole_one(
     assert "broker-1" in found.source
     assert found.partitions.keys() == whole.partitions.keys()
     assert "this copy of the metadata log is not used" in caplog.text
+
+
+def test_of_equal_copies_one_is_replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fleet has as many copies as controllers, each with a record a partition."""
+    replayed: list[str] = []
+    real = replaying.read_metadata_log
+
+    def counting(directory: PartitionDirectory) -> ClusterMetadata | None:
+        replayed.append(directory.path)
+        return real(directory)
+
+    source = CAPTURES / "s5_1" / "d-resynchronised" / "broker-0"
+    for broker in ("one", "two", "three"):
+        shutil.copytree(source, tmp_path / broker)
+    monkeypatch.setattr(replaying, "read_metadata_log", counting)
+    whole = _metadata(tmp_path)
+    assert replayed == [whole.source]
+    # The copy that ends last is damaged before its end: the next one is taken.
+    log = tmp_path / "one" / "__cluster_metadata-0" / f"{0:020d}.log"
+    for other in ("two", "three"):
+        shorter = tmp_path / other / "__cluster_metadata-0" / log.name
+        shorter.write_bytes(shorter.read_bytes()[: _last_batch(shorter)])
+    content = bytearray(log.read_bytes())
+    content[100] ^= 1
+    log.write_bytes(content)
+    replayed.clear()
+    assert "two" in _metadata(tmp_path).source or "three" in _metadata(tmp_path).source
+    assert len(replayed) == 4  # two of each look
+    assert str(log.parent) in replayed
+
+
+def _last_batch(log: Path) -> int:
+    """Position of the last batch, by the lengths in the headers."""
+    content, position, last = log.read_bytes(), 0, 0
+    while position < len(content):
+        last = position
+        position += 12 + int.from_bytes(content[position + 8 : position + 12], "big")
+    return last
 
 
 def test_eligible_leader_replicas_may_lead(tmp_path: Path) -> None:

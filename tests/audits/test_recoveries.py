@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +108,13 @@ def test_refused_file_ends_failfast_and_empties_the_rows_of_permissive(tmp_path:
         _rows(tmp_path)
     (row,) = _rows(tmp_path, mode="PERMISSIVE")
     assert (row["topic"], row["brokerId"], row["outcome"]) == ("t", 1, None)
+    assert row["reason"].endswith("partition.metadata: not a regular file")
+
+
+def test_a_refused_replica_hides_no_other_one_of_its_broker(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    shutil.copytree(directory, directory.with_name("u-0"))
+    (directory / "partition.metadata").unlink()
+    (directory / "partition.metadata").mkdir()
+    rows = {row["topic"]: row for row in _rows(tmp_path, mode="PERMISSIVE")}
+    assert {topic: row["outcome"] for topic, row in rows.items()} == {"t": None, "u": "loads"}

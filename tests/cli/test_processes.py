@@ -8,12 +8,15 @@ import os
 import pty
 import re
 import signal
+import subprocess
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from fixtures.builder import data_batch
 from kafkalog_reader.format.record import Record
+from tests.cli.conftest import PROGRAM, ROOT
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -140,6 +143,24 @@ def test_long_work_shows_a_bar_on_a_terminal_that_is_gone_when_done(
     assert shown.rstrip("\r\n").endswith("\x1b[2K")  # the line is erased
     if environment:
         assert re.search(r"\x1b\[[0-9;]*3[0-9]m", shown) is None
+
+
+@pytest.mark.parametrize(
+    ("closed", "status", "rows", "said"),
+    [("2>&-", 0, 4, ""), ("<&-", 0, 4, ""), (">&-", 2, 0, "error: cannot write: Bad file"),
+     (">/dev/full", 2, 0, "error: cannot write: No space left on device")],
+)  # fmt: skip
+def test_closed_and_full_streams_are_told_from_bugs(
+    closed: str, status: int, rows: int, said: str, brokers: Path
+) -> None:
+    command = f'"$0" -c "{PROGRAM}" ls "$1" {closed}'
+    ended = subprocess.run(
+        ["bash", "-c", command, sys.executable, str(brokers)],
+        cwd=ROOT, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (ended.returncode, len(ended.stdout.splitlines())) == (status, rows)
+    assert ended.stderr.startswith(said)
+    assert len(ended.stderr.splitlines()) == bool(said)
 
 
 def test_pipes_are_silent_on_standard_error(large_log: Path, run_process: Run) -> None:

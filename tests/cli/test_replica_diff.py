@@ -57,6 +57,23 @@ def diff(capfd: pytest.CaptureFixture[str]) -> Run:
     return diff
 
 
+def test_partitions_of_two_clusters_are_told_apart(
+    diff: Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    fork = {0: replica(f"{AB} c@2/e0", high_watermark=2),
+            1: replica(f"{AB} d@2/e1", epochs="0:0 1:2", high_watermark=2)}  # fmt: skip
+    cluster(tmp_path / "one", fork)
+    cluster(tmp_path / "two", fork, cluster_id="EBESExQVFhcYGRobHB0eHw")
+    _, out, _ = diff(tmp_path)
+    assert "  t-0 (cluster EBESExQVFhcYGRobHB0eHw)  FORKED" in out
+    assert out.count("FORKED") == 2
+    _, out, _ = diff("--verbose", tmp_path)
+    assert out.count("\ncluster EBESExQVFhcYGRobHB0eHw\nt-0: FORKED") == 1
+    reader = kafkalog_reader.open(str(tmp_path)).table("records", replica="best")
+    assert reader.read_all().num_rows == 6
+    assert "t-0 of cluster EBESExQVFhcYGRobHB0eHw: read from broker 1" in caplog.text
+
+
 def test_verdict_comes_first_then_the_picture_and_the_ranked_candidates(diff: Run) -> None:
     code, out, err = diff(S3_2, "--topic", "t")
     lines = out.splitlines()

@@ -89,6 +89,24 @@ def test_brokers_in_a_folder_of_folders_are_found(tree: Tree) -> None:
     assert found(discover([str(root)])) == [("c1", 1, "t", 0), ("c1", 2, "t", 0)]
 
 
+def test_loose_segment_hides_no_broker_beside_it(tree: Tree) -> None:
+    root = tree(f"evidence/{LOG}", f"evidence/b1/t-0/{LOG}", f"evidence/b2/t-0/{LOG}")
+    assert found(discover([str(root / "evidence")])) == [
+        (None, None, None, None), (None, None, "t", 0), (None, None, "t", 0),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("loose", [LOG, "leader-epoch-checkpoint", "partition.metadata"])
+def test_log_directory_with_a_partitions_file_in_it_stays_one(tree: Tree, loose: str) -> None:
+    root = tree("b/meta.properties", f"b/{loose}", "b/t-0/", meta_properties=meta(1))
+    assert found(discover([str(root / "b")])) == [("c1", 1, "t", 0)]
+
+
+def test_partition_copied_together_with_its_roots_files_is_read(tree: Tree) -> None:
+    root = tree("flat/meta.properties", f"flat/{LOG}", meta_properties=meta(1))
+    assert found(discover([str(root / "flat")])) == [(None, None, None, None)]
+
+
 def test_two_clusters_in_one_folder_stay_two(tree: Tree) -> None:
     root = tree(f"a/t-0/{LOG}", f"b/t-0/{LOG}")
     (root / "a/meta.properties").write_text(meta(1, "c1"))
@@ -170,6 +188,12 @@ def test_named_path_gives_the_node_id_only_where_it_is_missing(
     evidence = discover([f"7={broker}", f"2={broker.parent / 'b2'}"])
     assert [root.broker_id for root in evidence.log_directories] == [1, 2]
     assert "meta.properties says node 1, not 7" in caplog.text
+
+
+@pytest.mark.parametrize("number", ["-7", "2147483648", "99999999999999999999"])
+def test_number_that_no_node_has_is_refused(broker: Path, number: str) -> None:
+    with pytest.raises(LogLayoutError, match=r"a node id is 0 to 2147483647"):
+        discover([f"{number}={broker}"])
 
 
 def test_name_that_is_no_number_becomes_the_label(broker: Path) -> None:

@@ -6,6 +6,8 @@ written, a follower is cut at the end of the common prefix; before them, at its 
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -19,7 +21,6 @@ from tests.fixtures import consistency
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from fixtures.truth import CaptureTruth, Truth
 
@@ -51,16 +52,31 @@ CODES: Final = {"s3_2_b": {"KL-503", "KL-601"}, "h4": {"KL-502", "KL-602"}, "s2"
 """Findings that some capture of a scenario must show."""
 
 
+AT_ONCE: Final = 2
+"""Scenarios that are set up at the same time: most of each is waiting for sessions to end."""
+
+
 @pytest.fixture(scope="module")
-def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    done: dict[str, Path] = {}
+def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
+    """Set up what the chosen tests ask for, in their order."""
+    folder = tmp_path_factory.mktemp("scenarios")
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        started = {
+            name: pool.submit(live.run, name, folder / name)
+            for name in VERDICTS
+            if name in _asked_for(request.session.items)
+        }
+        try:
+            yield lambda name: truth.load(started[name].result())
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
 
-    def runs_once(name: str) -> Truth:
-        if name not in done:
-            done[name] = live.run(name, tmp_path_factory.mktemp("scenario") / "output")
-        return truth.load(done[name])
 
-    return runs_once
+def _asked_for(items: list[pytest.Item]) -> set[str]:
+    """The scenarios of the chosen tests of this module; the one that is not of one takes all."""
+    ours = [each for each in items if each.path == Path(__file__)]
+    named = {each.callspec.params["name"] for each in ours if hasattr(each, "callspec")}
+    return named if len(named) == len(ours) else set(VERDICTS)
 
 
 @pytest.mark.parametrize("name", VERDICTS)
@@ -93,7 +109,7 @@ def test_every_candidate_in_every_state_of_the_scenarios(run: Run, tmp_path: Pat
         for name in VERDICTS
         for capture in run(name).captures.values()
     ]
-    output = live.run("elections", tmp_path / "output", "0,1,2", *states, timeout=600)
+    output = live.run("elections", tmp_path / "output", "0,1,2", *states)
     assert disagreements(output) == []
     assert len({each.state for each in observations(output)}) == len(states)
 

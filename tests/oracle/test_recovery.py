@@ -37,12 +37,24 @@ def test_broker_does_with_every_damage_what_was_predicted(tmp_path: Path) -> Non
     assert len(observations(output)) == len(DAMAGES) >= 130
 
 
-def _disagreements(output: Path) -> list[str]:
+@pytest.mark.oracle
+@pytest.mark.parametrize(
+    ("release", "fewest"), [("2.8.2", 100), ("0.11.0.3", 100), ("0.10.2.2", 80)]
+)
+def test_old_broker_does_with_damage_what_was_predicted(
+    release: str, fewest: int, tmp_path: Path
+) -> None:
+    output = live.run(f"recovery_{release}", tmp_path / "output", timeout=400)
+    assert _disagreements(output, release) == []
+    assert len(observations(output)) >= fewest
+
+
+def _disagreements(output: Path, release: str | None = None) -> list[str]:
     by_start: dict[str, list[Observation]] = defaultdict(list)
     for each in observations(output):
         by_start[each.start].append(each)
     return [
         line
         for start, observed in by_start.items()
-        for line in disagreements(observed, predictions(output / start / BEFORE))
+        for line in disagreements(observed, predictions(output / start / BEFORE, release))
     ]

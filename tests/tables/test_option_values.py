@@ -52,6 +52,8 @@ def test_values_become_fields_of_the_request(
         ("partition", [0, 1.0], "1.0 is no whole number"),
         ("from_offset", "3", "'3' is no whole number"),
         ("from_offset", -1, "-1 is negative"),
+        ("from_offset", 2**63, "9223372036854775808 is no offset"),
+        ("to_offset", 10**20, "100000000000000000000 is no offset"),
         ("limit", 1.5, "1.5 is no whole number"),
         ("max_partition_bytes", 0, "0 is too few"),
         ("from_time", "yesterday", "'yesterday' is no time"),
