@@ -22,6 +22,8 @@ EVERY_TABLE: Final = (
 SOME_TABLES: Final = {
     "startingOffsets": "from_offset",
     "endingOffsets": "to_offset",
+    "fromTime": "from_time",
+    "toTime": "to_time",
     "replica": "replica",
     "includeControlRecords": "include_control_records",
     "maxBatchBytes": "max_batch_bytes",

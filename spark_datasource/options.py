@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import UsageError
-from kafkalog_reader.tables.option_values import parse_mode, parse_replica, parse_rule
+from kafkalog_reader.tables.option_values import (
+    parse_mode,
+    parse_replica,
+    parse_rule,
+    timestamp_ms,
+)
 from kafkalog_reader.tables.request import Mode, ReadRequest
 from spark_datasource.option_names import canonical, check_applicable
 from spark_datasource.paths import parse_paths
@@ -89,6 +94,8 @@ def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
         excluded_topics=_excluded_topics(given) if is_records else frozenset(),
         starting_offsets=parse_starting_offsets(given.get("startingOffsets", "earliest")),
         ending_offsets=parse_ending_offsets(given.get("endingOffsets", "latest")),
+        from_timestamp=_time(given, "fromTime"),
+        to_timestamp=_time(given, "toTime"),
         replica=parse_replica(given.get("replica", "best" if is_records else "all")),
         log_range_only=is_records,
         include_control_records=_flag(given, "includeControlRecords") if is_records else True,
@@ -126,6 +133,10 @@ def _excluded_topics(given: Mapping[str, str]) -> frozenset[str]:
         return frozenset()
     is_named = CLUSTER_METADATA in given.get("subscribePattern", "")
     return frozenset() if is_named else frozenset([CLUSTER_METADATA])
+
+
+def _time(given: Mapping[str, str], option: str) -> int | None:
+    return timestamp_ms(given[option].strip(), option) if option in given else None
 
 
 def _flag(given: Mapping[str, str], option: str) -> bool:

@@ -17,6 +17,7 @@ from kafkalog_reader.audits.retry_duplicates import RetryWatch
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.control_type import TRANSACTIONAL
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 from kafkalog_reader.tables.table import no_progress
@@ -99,6 +100,9 @@ class BatchStream:
         next_offset: one past the last batch of what has been loaded; the log end once ``ended``.
         unsearched: damaged batches of the last segment loaded that hide what they hide, because a
             cap on work was reached.
+        rises: whether offsets do in the current window.
+        restored: batches whose base offset, which no checksum covers, was known better.
+        unexplained_falls: of ``regression_count``, those that restored offsets do not explain.
     """
 
     def __init__(
@@ -115,9 +119,11 @@ class BatchStream:
         self.unsearched = 0
         self.regressions: list[Regression] = []
         self.regression_count = 0
+        self.unexplained_falls = 0
+        self.restored = 0
         self.unknown_codecs: list[tuple[LogPosition, int]] = []
         self.read_segments: dict[int, ReadSegment] = {}
-        self.shows_cleaning = False
+        self.shows_cleaning = self.has_transactions = False
         self.first_offset: int | None = None
         self.next_offset = 0
         self.size_in_bytes = 0
@@ -130,6 +136,10 @@ class BatchStream:
         self._follow_links = directory.follow_links
         self._segments = self._listed(directory)
         self._runs = self._load_segments()
+        self._expected = 0
+        self._falls: NDArray[np.bool_]
+        self._restored_at = -1
+        self.rises = True
         self.run: BatchRun
         self.crc_valid: NDArray[np.bool_]
         self.index = 0
@@ -162,6 +172,11 @@ class BatchStream:
     @property
     def leader_epoch(self) -> int:
         return int(self.run.leader_epoch[self.index])
+
+    @property
+    def expected_offset(self) -> int:
+        """Where the current batch begins in a log without gaps."""
+        return int(self.run.last_offset[self.index - 1]) + 1 if self.index else self._expected
 
     @property
     def is_intact(self) -> bool:
@@ -214,6 +229,28 @@ class BatchStream:
         """Go on with the next window; streams of different replicas may do so at the same time."""
         self._next_run()
 
+    @property
+    def is_restored(self) -> bool:
+        """Whether the current batch stands here with another base offset than in its file."""
+        return self._restored_at == self.index
+
+    def restore(self, base_offset: int) -> None:
+        """Take the current batch for one of another base offset; its bytes stay as they are."""
+        run, index = self.run, self.index
+        stored_next = int(run.last_offset[index]) + 1
+        run.base_offset[index] = base_offset
+        run.last_offset[index] = base_offset + int(run.last_offset_delta[index])
+        if index + 1 == run.count:
+            known = 0 if self.next_offset == stored_next else self.next_offset
+            self.next_offset = max(known, int(run.last_offset[index]) + 1)
+        self.restored += 1
+        self._restored_at = index
+        for at in range(index, min(index + 2, run.count)):
+            before = self.expected_offset if at == index else int(run.last_offset[index]) + 1
+            if self._falls[at] and run.base_offset[at] >= before:
+                self._falls[at] = False
+                self.unexplained_falls -= 1
+
     def hidden(self, offset: int) -> bool:
         """Whether an offset lies behind damage that ended the scan of its segment."""
         return any(
@@ -222,13 +259,20 @@ class BatchStream:
         )
 
     def _next_run(self) -> None:
+        self._restored_at = -1
+        if self.batches:
+            self._expected = int(self.run.last_offset[-1]) + 1
         for run in self._runs:
             self._learn(run)
-            below = int(np.searchsorted(run.last_offset, self._log_start_offset))
-            if below < run.count:
+            last = run.last_offset
+            reaching = (last >= self._log_start_offset) | (last < 0)  # a lie begins no log
+            below = int(np.argmax(reaching))
+            if reaching[below]:
                 self.run, self.index = run, below
                 self.crc_valid = run.crc_valid
                 return
+            self.run = run
+            self._expected = int(run.last_offset[-1]) + 1
         self.ended = True
         if self._segments:  # an empty last segment says where the log ends
             self.next_offset = max(self.next_offset, self._segments[-1].base_offset)
@@ -241,9 +285,13 @@ class BatchStream:
         falls[1:] &= run.crc_valid[:-1]  # where a damaged batch claims to end says nothing
         falling = np.flatnonzero(falls)
         if self.batches == 0:
+            falls[0] = False
             falling = falling[falling > 0]
             self.first_offset = int(run.base_offset[0])
+        self._falls = falls
+        self.rises = bool((run.last_offset[1:] > run.last_offset[:-1]).all())
         self.regression_count += len(falling)
+        self.unexplained_falls += len(falling)
         for index in falling[: max(0, EXAMPLES - len(self.regressions))]:
             where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
             self.regressions.append(
@@ -256,6 +304,7 @@ class BatchStream:
                 break
             where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
             self.unknown_codecs.append((where, int(codecs[index])))
+        self.has_transactions |= bool((run.attributes & TRANSACTIONAL != 0).any())
         sparse = run.records_count < run.last_offset_delta + 1
         self.shows_cleaning |= bool((sparse | (run.attributes & DELETE_HORIZON != 0)).any())
         changes = np.flatnonzero(np.diff(run.leader_epoch)) + 1
@@ -295,6 +344,7 @@ class BatchStream:
     def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
         path = segment.path("log")
         self.path = shown(path)
+        self._expected = segment.base_offset
         self.next_offset = max(self.next_offset, segment.base_offset)
         self.shows_cleaning = False
         self.unsearched = 0

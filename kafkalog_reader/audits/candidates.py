@@ -46,7 +46,9 @@ class Candidate:
         records_cut_at_start: clients' records that the start removes.
         last_leader_epoch: of the last batch.
         unreplaceable: damaged batches here that no other replica has intact.
-        ends_in_transaction: the log ends before the marker of a transaction that another has.
+        damaged: batches here that are not as they were written, whoever has them intact.
+        cut_transactions: first offsets of those that the log ends inside of, and whose marker is
+            on a disk: they would stay open for ever (KL-713).
         is_member: of the in-sync or eligible leader replicas; None without cluster metadata.
         records: counts clients' records of a range of offsets, where bounds do not tell.
         batch_start: base offset of the batch that a truncation to an offset begins to cut.
@@ -61,7 +63,8 @@ class Candidate:
     records: Callable[[int, int], int]
     batch_start: Callable[[int], int | None]
     records_cut_at_start: int = 0
-    ends_in_transaction: bool = False
+    damaged: int = 0
+    cut_transactions: tuple[int, ...] = ()
     is_member: bool | None = None
 
 
@@ -167,9 +170,10 @@ def ranked(held: Iterable[Election], candidates: Sequence[Candidate]) -> tuple[E
         return (
             lost.known,
             lost.possible,
-            candidate.ends_in_transaction or election.is_silent,
+            bool(candidate.cut_transactions) or election.is_silent,
             candidate.unreplaceable,
             lost.total,
+            candidate.damaged,  # equal so far: consumers of an intact copy meet no wrong batch
             -candidate.last_leader_epoch,
             -candidate.log.log_end_offset,
             candidate.is_member is False,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.batch_findings import METADATA_TOPIC
 from kafkalog_reader.audits.finding import Finding, finding
+from kafkalog_reader.audits.hot_copy import was_copied_while_written
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
     LocatedError,
@@ -69,11 +70,23 @@ def problem_code(problem: LocatedError, name: str) -> str:
     return "KL-004"
 
 
-def offset_findings(replica: Replica, log_end_offset: int) -> Iterator[Finding]:
+def offset_findings(
+    replica: Replica,
+    log_end_offset: int,
+    last_timestamp: int | None = None,
+    *,
+    has_grown: bool = False,
+) -> Iterator[Finding]:
     """Yield rows of the offset checkpoints that the log contradicts.
 
     Nothing here is certain of a copy that was taken while the broker ran: file after file is
-    copied, and the log grows meanwhile.
+    copied, and the log grows meanwhile. Where times of files show that it was, severity is low.
+
+    Args:
+        replica: whose rows.
+        log_end_offset: where its batches end.
+        last_timestamp: the greatest of its last segment, in milliseconds; None without batches.
+        has_grown: the log changed while it was read: its broker runs right now.
     """
     if replica.directory.topic == METADATA_TOPIC:  # other rules: it has no such rows
         return
@@ -87,9 +100,14 @@ def offset_findings(replica: Replica, log_end_offset: int) -> Iterator[Finding]:
     for code, (name, words, effect) in rows.items():
         offset = _row(replica, name)
         if offset is not None and offset > log_end_offset:
+            is_hot = not is_clean and (has_grown or _was_hot(replica, name, last_timestamp))
+            if is_hot:
+                effect = "the broker wrote while its files were read or copied, log first"
             yield finding(
                 code,
                 f"{name}: {words} {offset} is above the log end {log_end_offset}: {effect}",
+                severity="L" if is_hot else None,
+                actions=("A2",) if is_hot else None,
                 confidence="proven" if is_clean else "possible",
                 directory=replica.directory,
                 file=name,
@@ -196,6 +214,16 @@ def temporary_files(path: str) -> Sequence[str]:
     """Names in a folder that end in ``.tmp``."""
     names = (entry.name for entry in entries(path))
     return sorted(shown(name) for name in names if name.endswith(".tmp"))
+
+
+def _was_hot(replica: Replica, name: str, last_timestamp: int | None) -> bool:
+    try:
+        live = [s for s in readable_segments(replica.directory) if s.log_size is not None]
+    except LocatedError:
+        return False
+    if not live or last_timestamp is None:
+        return False
+    return was_copied_while_written(replica, name, live[-1], last_timestamp)
 
 
 def _row(replica: Replica, name: str) -> int | None:

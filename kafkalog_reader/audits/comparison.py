@@ -20,7 +20,7 @@ from kafkalog_reader.audits.branch import BranchBuilder
 from kafkalog_reader.audits.difference import Comparison, Difference, DifferenceKind, Differences
 from kafkalog_reader.audits.same_batch import differing_kind
 from kafkalog_reader.audits.window_loader import WindowLoader
-from kafkalog_reader.format.record_batch_header import CRC_COVERS_FROM
+from kafkalog_reader.format.record_batch_header import CRC_COVERS_FROM, MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +75,7 @@ class _Comparer:
 
     def run(self) -> Comparison:
         roots: list[BranchBuilder] = []
+        self._restore_offsets(sorted(self._waiting))
         while self._waiting:
             first = min(self._waiting, key=lambda index: (self._base(index), index))
             self._waiting.discard(first)
@@ -109,6 +110,8 @@ class _Comparer:
                     branch.members = members = together
                     continue
                 return branch.split([together], low)
+            if self._restore_offsets(members):
+                continue
             present = tuple(index for index in members if self._base(index) == low)
             apart = self._apart(members, present)
             if len(apart) > 1:
@@ -116,6 +119,24 @@ class _Comparer:
                 self._note_restamped(apart, low)
                 return branch.split(apart, low)
             self._take(branch, present)
+
+    def _restore_offsets(self, members: Sequence[int]) -> bool:
+        """Whether batches were found that begin elsewhere only by the number in front of them.
+
+        No checksum covers a base offset. A batch that breaks the row, and of which another replica
+        has the covered bytes at the very offset that is due, belongs there (4.1 of the reference).
+        """
+        if len({self._base(index) for index in members}) == 1:
+            return False
+        broken = [
+            index
+            for index in members
+            if self._base(index) != self._streams[index].expected_offset
+            and any(_is_same_elsewhere(self._streams[index], self._streams[j]) for j in members)
+        ]
+        for index in broken:
+            self._streams[index].restore(self._streams[index].expected_offset)
+        return bool(broken)
 
     def _joins(self, waiting: int, members: Sequence[int], low: int) -> bool:
         """Whether a replica whose log starts here continues this branch."""
@@ -235,7 +256,10 @@ class _Comparer:
         ahead = [base for base in bases if base > stream.base_offset]
         if not ahead:
             return stream.left_in_window
-        return int(np.searchsorted(stream.run.last_offset[stream.index :], min(ahead)))
+        lasts = stream.run.last_offset[stream.index :]
+        if not stream.rises:  # a number in it lies
+            lasts = np.maximum.accumulate(lasts)
+        return int(np.searchsorted(lasts, min(ahead)))
 
     def _note_damage(self, present: Sequence[int], count: int) -> None:
         """Note batches that are equal and damaged on every replica that has them."""
@@ -303,12 +327,31 @@ class _Comparer:
                     records=max(int(s.run.records_count[s.index]) for s in streams),
                     contents=tuple(tuple(members) for members in contents.values()),
                     absent=tuple(overlapped),
-                    damaged=tuple(index for index in present if index not in intact),
+                    damaged=tuple(
+                        index
+                        for index in present
+                        if index not in intact or self._streams[index].is_restored
+                    ),
                 )
             )
         missing = [index for index in absent if index not in overlapped]
         if missing:
             self._note_absent(present, missing, 1)
+
+
+def _is_same_elsewhere(one: BatchStream, other: BatchStream) -> bool:
+    """Whether the other's batch is the one that is due here, and not also where this one claims."""
+    run, index = other.run, other.index
+    if (
+        other.base_offset != one.expected_offset
+        or other.leader_epoch != one.leader_epoch
+        or int(run.magic[index]) != MAGIC
+        or not (one.is_intact and other.is_intact)
+        or one.batch[CRC_COVERS_FROM:] != other.batch[CRC_COVERS_FROM:]
+    ):
+        return False
+    claimed = np.flatnonzero(run.base_offset[index:] == one.base_offset) + index
+    return not (run.crc[claimed] == run.crc[index]).any()  # a retry stored it twice
 
 
 def _equal_batches(one: BatchStream, other: BatchStream, count: int) -> int:

@@ -30,6 +30,21 @@ def copy_findings(audit: PartitionAudit) -> Iterator[Finding]:
     yield from _keys(audit)
 
 
+def with_others(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings of a replica that was set aside, gaps raised where the others have the range."""
+    assert audit.comparison is not None
+    whole = [branch for branch in audit.comparison.branches() if branch.is_dense]
+    for each in found:
+        first, following = each.first_offset, each.next_offset
+        is_held = (
+            each.code in _GAPS
+            and first is not None
+            and following is not None
+            and any(b.first_offset <= first and following <= b.next_offset for b in whole)
+        )
+        yield replace(each, severity="H") if is_held and each.severity == "M" else each
+
+
 def with_peers(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
     """The findings of single replicas, gaps raised where a peer has what is missing."""
     indexes = {replica.directory: index for index, replica in enumerate(audit.replicas)}

@@ -205,6 +205,19 @@ def _checkpoints(
         )
 
 
+def names_replica(root: LogDirectory, topic: str | None, partition: int | None) -> bool:
+    """Whether both checkpoints that hold every replica name one."""
+    if topic is None or partition is None:
+        return False
+    try:
+        return all(
+            (topic, partition) in checkpointed_offsets(root, name)
+            for name in (HIGH_WATERMARKS, RECOVERY_POINTS)
+        )
+    except LocatedError:  # a finding of its own
+        return False
+
+
 def _checkpoint_problem(error: LocatedError, name: str, place: PartitionDirectory) -> Finding:
     return finding(
         problem_code(error, name),

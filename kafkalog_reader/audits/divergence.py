@@ -85,6 +85,7 @@ def divergence_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
             if branch.batches
         ]
         rows += [_of_difference(audit, each) for each in audit.comparison.differences]
+        rows += [_unknown(alone, 0) for alone in audit.set_aside]
     rows.sort(key=lambda row: (row["firstOffset"], row["kind"] not in _OF_BRANCHES))
     return rows
 

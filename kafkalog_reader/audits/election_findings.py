@@ -36,6 +36,7 @@ def election_findings(audit: PartitionAudit) -> Iterator[Finding]:
     if not audit.elections:
         return
     for election in sorted(audit.elections, key=lambda each: each.candidate):
+        yield from _transactions(audit, election)
         for outcome in election.followers:
             yield from _following(audit, election, outcome)
     if audit.verdict is not Verdict.CONSISTENT:
@@ -73,6 +74,23 @@ def _is_elsewhere(audit: PartitionAudit, index: int, first_offset: int) -> bool:
         len(branch.members) > 1
         for branch in audit.comparison.branches()
         if index in branch.members and branch.batches and branch.next_offset > first_offset
+    )
+
+
+def _transactions(audit: PartitionAudit, election: Election) -> Iterator[Finding]:
+    """A leader whose log ends between the first record and the marker of a transaction."""
+    candidate, leader = audit.candidates[election.candidate], audit.replicas[election.candidate]
+    cut = candidate.cut_transactions
+    if not cut or candidate.log is None:
+        return
+    what = "transaction loses its marker" if len(cut) == 1 else "transactions lose their markers"
+    yield finding(
+        "KL-713",
+        f"with {leader.name} leading, {len(cut):,} {what}: read_committed consumers stop at offset "
+        f"{cut[0]}",
+        directory=leader.directory,
+        offsets=(cut[0], candidate.log.log_end_offset),
+        evidence={"leader": leader.name, "transactions": len(cut), "lastStableOffset": cut[0]},
     )
 
 
@@ -136,9 +154,11 @@ def _evidence(
 def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
     best = audit.elections[0]
     name = audit.replicas[best.candidate].name
+    confidence = "possible" if audit.set_aside else "proven"
     yield finding(
         "KL-901",
         f"{name} loses least: {records_text(best.lost.total)}, {best.lost.known:,} known committed",
+        confidence=confidence,
         directory=audit.replicas[best.candidate].directory,
         evidence={
             f"rank{election.rank}": f"{audit.replicas[election.candidate].name}: "
@@ -152,6 +172,7 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
             "KL-902",
             f"{audit.names([election.candidate for election in clean])} can lead without losing "
             "a record that is or may be committed",
+            confidence=confidence,
         )
     else:
         yield finding(

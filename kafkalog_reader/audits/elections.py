@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from kafkalog_reader.audits.candidates import ElectionKind
+from kafkalog_reader.audits.membership import is_member
 from kafkalog_reader.audits.partition_audit import audit_partition
 from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
 from kafkalog_reader.audits.truncation_rule import rule_named
@@ -65,10 +67,31 @@ def election_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
             of_candidate | _follower_columns(audit, index, outcomes[index])
             for index in sorted(outcomes)
         ] or [of_candidate]
-    return rows
+        for alone in audit.set_aside:
+            (replica,) = alone.replicas
+            known = {"followerBrokerId": replica.broker_id, "follower": replica.name}
+            rows.append(of_candidate | known)
+    return rows + [_set_aside_columns(audit, alone) for alone in audit.set_aside]
 
 
 _NOTHING = dict.fromkeys(column.name for column in ELECTIONS)
+
+
+def _set_aside_columns(audit: PartitionAudit, alone: PartitionAudit) -> dict[str, Any]:
+    """A candidate of which is not known what it holds, behind all others."""
+    (replica,) = alone.replicas
+    return _NOTHING | {
+        "clusterId": audit.cluster_id,
+        "topic": audit.topic,
+        "partition": audit.partition,
+        "candidateBrokerId": replica.broker_id,
+        "candidate": replica.name,
+        "electionKind": ElectionKind.UNDETERMINED.value,
+        "cleanByMembership": is_member(audit.membership, replica.broker_id),
+        "rank": len(audit.elections) + 1,
+        "rule": audit.rules[0].value,
+        "otherRules": [],
+    }
 
 
 def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, Any]:
@@ -90,6 +113,7 @@ def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, A
         "keptApartRecords": election.kept_apart,
         "electionKind": election.kind.value,
         "cleanByMembership": election.clean_by_membership,
+        "endsInTransaction": bool(candidate.cut_transactions),
         "rank": election.rank,
         "rule": audit.rules[0].value,
         "otherRules": [],

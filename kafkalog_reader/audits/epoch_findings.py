@@ -6,7 +6,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.finding import Finding, finding
-from kafkalog_reader.io.names import LEADER_EPOCHS
+from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
+from kafkalog_reader.io.one_look import entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +35,7 @@ def epoch_findings(
         return
     file = replica.file(LEADER_EPOCHS)
     if replica.epoch_entries is None:
-        if any(piece.next_offset > erased_below for piece in pieces):
+        if _is_replica(replica) and any(piece.next_offset > erased_below for piece in pieces):
             yield finding(
                 "KL-302",
                 f"{file}: missing, although batches carry leader epochs",
@@ -129,3 +130,17 @@ def _possible_log_start(replica: Replica) -> int:
     if not entries or replica.directory.log_directory.clean_shutdown:
         return 0
     return entries[0].start_offset
+
+
+def _is_replica(replica: Replica) -> bool:
+    """Whether a broker's folder was supplied, or at least more than segments somebody copied.
+
+    A log, with its indexes or without, in a folder of no log directory misses nothing.
+    """
+    directory = replica.directory
+    if directory.log_directory.clean_shutdown is not None:
+        return True
+    return any(
+        entry.name == PARTITION_METADATA or entry.name.endswith(".snapshot")
+        for entry in entries(directory.path)
+    )

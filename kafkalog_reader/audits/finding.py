@@ -131,6 +131,7 @@ CATALOGUE: Final[dict[str, Code]] = {
     "KL-523": Code("truncation-trace", "I", ("A1",), ("T22",)),
     "KL-601": Code("retry-duplicates", "M", ("A10",), ("T30",)),
     "KL-602": Code("retry-duplicates-across-leaders", "M", ("A10",)),
+    "KL-713": Code("truncation-cuts-transaction", "H", ("A16",)),
     "KL-901": Code("least-loss-leader", "I", ("A5",)),
     "KL-902": Code("clean-leader-available", "I", ("A5",)),
     "KL-903": Code("every-leader-loses-committed", "C", ("A7", "A16", "A20")),

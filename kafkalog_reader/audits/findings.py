@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
-from kafkalog_reader.audits.copy_findings import with_peers
+from kafkalog_reader.audits.copy_findings import with_others, with_peers
 from kafkalog_reader.audits.directory_findings import directory_findings, duplicate_findings
 from kafkalog_reader.audits.file_checks import FileChecks
 from kafkalog_reader.audits.finding import Finding, finding
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
 FIRST_OF_SEVERAL: Final = "KL-5"
 """Codes from here on are about several replicas."""
+_OF_SEVERAL: Final = frozenset({"KL-5", "KL-9"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,8 +77,9 @@ class FindingsTable(Table):
         A log directory given only in part says nothing of the rest.
         """
         units = partition_units(evidence, request, with_topics=True)
-        yield from with_supply(units, evidence)
-        if request.topics is None and request.partitions is None and request.assigned is None:
+        is_whole = (request.topics, request.partitions, request.assigned) == (None, None, None)
+        yield from with_supply(units, evidence, tells_directories=is_whole)
+        if is_whole:
             mixed = tuple(_mixed_clusters(evidence, request))
             for root in evidence.roots:
                 own = tuple(
@@ -176,6 +178,9 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
         *skew_findings(audit),
         *_recoverability(audit),
     ]
+    for alone in audit.set_aside:  # by itself: it was held against no other
+        own = (each for each in findings_of(alone) if each.code[:4] not in _OF_SEVERAL)
+        found += with_others(audit, own)
     return tuple(sorted(found, key=lambda each: each.order))
 
 
@@ -198,7 +203,9 @@ def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:
 
 
 def _recoverability(audit: PartitionAudit) -> Iterator[Finding]:
-    if audit.verdict is Verdict.DAMAGED_RECOVERABLE:
+    if Verdict.DAMAGED_RECOVERABLE in (audit.verdict, audit.compared_verdict) and (
+        audit.compared_verdict in (None, Verdict.DAMAGED_RECOVERABLE)
+    ):
         yield finding("KL-904", "every damaged or missing record has an intact copy")
     if audit.verdict is Verdict.DAMAGED_UNRECOVERABLE:
         yield finding("KL-905", "of some damaged bytes no supplied replica has an intact copy")

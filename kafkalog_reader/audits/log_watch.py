@@ -62,6 +62,7 @@ class WatchedStream(BatchStream):
         self._keys = CompactedKeys(replica)
         self._before: BatchCheck | None = None
         self._check: BatchCheck | None = None
+        self._before_last: BatchCheck | None = None
         self._offset_index: OffsetIndexCheck | None = None
         self._time_index: TimeIndexCheck | None = None
         self._stops_seen = 0
@@ -83,6 +84,7 @@ class WatchedStream(BatchStream):
     def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
         self._stops_seen = first_stop = len(self.stops)
         is_hot = next_base is None and not self._replica.directory.log_directory.clean_shutdown
+        self._before_last = self._check
         check = self._check = BatchCheck(self._replica, segment)
         self._producers.begin_segment(segment.base_offset)
         self._of_segment = segment_checks(self._replica, segment, self._checks, self._keys)
@@ -140,6 +142,14 @@ class WatchedStream(BatchStream):
             self.found += self._time_index.findings(
                 greatest, is_whole=not (stops or check.has_damage), is_closed=is_closed
             )
+
+    @property
+    def last_timestamp(self) -> int | None:
+        """The greatest of the last segment that has batches, in milliseconds."""
+        last = self._check
+        if last is not None and last.greatest_timestamp is None:
+            last = self._before_last
+        return None if last is None else last.greatest_timestamp
 
     @property
     def listed(self) -> tuple[SegmentFiles, ...]:

@@ -3,6 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.replica import Replica
 
 NO_LEADER = -1
 
@@ -40,3 +46,27 @@ class PartitionMembership:
         Without an in-sync replica the eligible leader replicas may lead (KIP-966).
         """
         return broker_id in self.isr or broker_id in self.elr
+
+
+def in_sync(
+    replicas: Sequence[Replica], membership: PartitionMembership | None
+) -> tuple[int, ...] | None:
+    """The in-sync replicas by index; None where the metadata does not say or one is missing."""
+    if membership is None:
+        return None
+    index_of = {replica.broker_id: index for index, replica in enumerate(replicas)}
+    if not membership.isr or any(broker_id not in index_of for broker_id in membership.isr):
+        return None
+    greatest = max(
+        (e.leader_epoch for replica in replicas for e in replica.cache.entries), default=-1
+    )
+    if membership.leader_epoch < greatest:  # older than the logs
+        return None
+    return tuple(index_of[broker_id] for broker_id in membership.isr)
+
+
+def is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:
+    """Whether Kafka would call its election clean; None where nobody knows."""
+    if membership is None or broker_id is None:
+        return None
+    return membership.may_lead_cleanly(broker_id)

@@ -8,27 +8,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream, Regression, ScanStop
+from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream
 from kafkalog_reader.audits.candidates import Candidate, Election, elections
 from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
 from kafkalog_reader.audits.comparison import compare
-from kafkalog_reader.audits.difference import Comparison, DifferenceKind
+from kafkalog_reader.audits.cut_transactions import cut_transactions
 from kafkalog_reader.audits.file_checks import FileChecks
 from kafkalog_reader.audits.follow import EpochLog
 from kafkalog_reader.audits.key_check import KeyCheck, check_keys
 from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
 from kafkalog_reader.audits.log_watch import WatchedStream
+from kafkalog_reader.audits.membership import in_sync, is_member
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
 from kafkalog_reader.audits.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery_outcome import Outcome
 from kafkalog_reader.audits.replica import Replica, inspect_replica
 from kafkalog_reader.audits.replica_checks import Checked, check_replica
+from kafkalog_reader.audits.scan import Scan, scan_of, spoilt
 from kafkalog_reader.audits.start_prediction import predict_starts
 from kafkalog_reader.audits.tail_stream import TailStream, first_compared
 from kafkalog_reader.audits.truncation_rule import TruncationRule, possible_rules
-from kafkalog_reader.audits.verdict import Verdict, is_unread, verdict_of
+from kafkalog_reader.audits.undecided import reaches_further, reason_of_all, unusable_copies
+from kafkalog_reader.audits.verdict import Verdict, verdict_of
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.tables.high_watermark import high_watermark_of
 from kafkalog_reader.tables.table import Progress, no_progress
@@ -36,30 +38,19 @@ from kafkalog_reader.tables.table import Progress, no_progress
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kafkalog_reader.audits.difference import Comparison
     from kafkalog_reader.audits.membership import PartitionMembership
     from kafkalog_reader.audits.recovery_rule import ClusterTopics
     from kafkalog_reader.audits.retry_duplicates import RetryWatch
-    from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 CLUSTER_METADATA: Final = "__cluster_metadata"
 
+_LEAST_COMPARED: Final = 2
 _ANY_END: Final[int] = (1 << 63) - 1
 _WINDOW: Final[int] = 8 << 20
 _ALL_WINDOWS: Final[int] = 64 << 20
 _SMALLEST_WINDOW: Final[int] = 256 << 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
-    """What reading one replica from end to end met, besides the batches."""
-
-    stops: tuple[ScanStop, ...]
-    regressions: tuple[Regression, ...]
-    regression_count: int
-    unknown_codecs: tuple[tuple[LogPosition, int], ...]
-    batches: int
-    size_in_bytes: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +71,9 @@ class PartitionAudit:
             None: everything was.
         retries: of each replica, which batches were stored again.
         keys: what the keys of a compacted partition say.
+        set_aside: audits of single replicas of which is not known what they hold, each with its
+            reason; everything else here is about the others.
+        compared_verdict: of the others; None where nothing was set aside.
     """
 
     cluster_id: str | None
@@ -101,6 +95,13 @@ class PartitionAudit:
     compared_from: int | None = None
     retries: tuple[RetryWatch, ...] = ()
     keys: KeyCheck = field(default_factory=KeyCheck)
+    set_aside: tuple[PartitionAudit, ...] = ()
+    compared_verdict: Verdict | None = None
+
+    @property
+    def everyone(self) -> tuple[Replica, ...]:
+        """Every replica supplied; those set aside behind the others."""
+        return (*self.replicas, *(alone.replicas[0] for alone in self.set_aside))
 
     @property
     def is_metadata(self) -> bool:
@@ -122,7 +123,8 @@ class PartitionAudit:
 
     def names(self, members: Sequence[int]) -> str:
         """The replicas for people: ``broker 1``, ``brokers 1, 2 and 3``."""
-        return joined_names([self.replicas[member].name for member in members])
+        everyone = self.everyone
+        return joined_names([everyone[member].name for member in members])
 
 
 def joined_names(names: Sequence[str]) -> str:
@@ -147,7 +149,9 @@ def audit_partition(
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
 
-    Files that cannot be read are findings and make the verdict ``undecidable``, no error.
+    Files that cannot be read are findings, no error. A copy of which is not known what it holds is
+    set aside where two others are left and it shows nothing that they lack: they are read again
+    without it. Otherwise the verdict is ``undecidable``.
 
     Args:
         directories: of the replicas.
@@ -159,6 +163,50 @@ def audit_partition(
         rule: how followers truncate; None: as the files tell, or all rules that may hold.
         quick: compare epochs, ends and tails only, and take starts for harmless.
     """
+
+    def audited(some: Sequence[PartitionDirectory]) -> PartitionAudit:
+        return _audited(
+            some,
+            progress,
+            check_files=check_files,
+            checks=checks,
+            topics=topics,
+            membership=membership,
+            rule=rule,
+            quick=quick,
+        )
+
+    together = audited(directories)
+    unusable = unusable_copies(together.replicas, together.scans)
+    if not unusable or together.reason not in unusable.values():
+        return together
+    others = [each for index, each in enumerate(directories) if index not in unusable]
+    further = reaches_further(together.replicas, together.histories, unusable)
+    if len(others) < _LEAST_COMPARED or further:
+        reason = "; ".join([together.reason, *([further] if further else [])])
+        return replace(together, reason=reason)
+    rest = audited(others)
+    if rest.reason:
+        return together
+    return replace(
+        rest,
+        verdict=max(rest.verdict, Verdict.DAMAGED_RECOVERABLE, key=lambda each: each.badness),
+        compared_verdict=rest.verdict,
+        set_aside=tuple(audited([directories[index]]) for index in unusable),
+    )
+
+
+def _audited(
+    directories: Sequence[PartitionDirectory],
+    progress: Progress,
+    *,
+    check_files: bool,
+    checks: FileChecks,
+    topics: ClusterTopics | None,
+    membership: PartitionMembership | None,
+    rule: TruncationRule | None,
+    quick: bool,
+) -> PartitionAudit:
     replicas = tuple(inspect_replica(directory) for directory in directories)
     size = max(_SMALLEST_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
     streams: list[BatchStream]
@@ -186,8 +234,10 @@ def audit_partition(
         keys = check_keys(directories, histories, comparisons[0])
         comparisons = (comparisons[0].with_differences(keys.missing),)
     bounds = commit_bounds(histories, in_sync(replicas, membership)) if same_topic else ()
-    scans = tuple(map(_scan, streams))
-    reason = _reason(replicas, scans, comparisons, same_topic=same_topic)
+    scans = tuple(map(scan_of, streams))
+    unusable = unusable_copies(replicas, scans)
+    reason = reason_of_all(replicas, comparisons, same_topic=same_topic)
+    reason = reason or next(iter(unusable.values()), "")
     verdict = Verdict.UNDECIDABLE
     recoveries: tuple[Recovery | LocatedError, ...] = ()
     if not reason and directories[0].topic != CLUSTER_METADATA:
@@ -208,10 +258,24 @@ def audit_partition(
             candidates = tuple(
                 replace(
                     _candidate(replica, history, recovery, damaged),
-                    is_member=_is_member(membership, replica.broker_id),
+                    damaged=comparisons[0].damaged_count[index] + spoilt(streams[index]),
+                    cut_transactions=(
+                        cut_transactions(
+                            index,
+                            recovery.loaded.log.log_end_offset,
+                            replicas,
+                            histories,
+                            comparisons[0],
+                        )
+                        if any(stream.has_transactions for stream in streams)
+                        and not isinstance(recovery, LocatedError)
+                        and recovery.loaded is not None
+                        else ()
+                    ),
+                    is_member=is_member(membership, replica.broker_id),
                 )
-                for replica, history, recovery, damaged in zip(
-                    replicas, histories, recoveries, comparisons[0].damaged, strict=True
+                for index, (replica, history, recovery, damaged) in enumerate(
+                    zip(replicas, histories, recoveries, comparisons[0].damaged, strict=True)
                 )
             )
             if not any(isinstance(recovery, LocatedError) for recovery in recoveries):
@@ -286,80 +350,6 @@ def _history(replica: Replica, stream: BatchStream) -> History:
         ),
         data=data,
     )
-
-
-def _scan(stream: BatchStream) -> Scan:
-    return Scan(
-        stops=tuple(stream.stops),
-        regressions=tuple(stream.regressions),
-        regression_count=stream.regression_count,
-        unknown_codecs=tuple(stream.unknown_codecs),
-        batches=stream.batches,
-        size_in_bytes=stream.size_in_bytes,
-    )
-
-
-def _reason(
-    replicas: Sequence[Replica],
-    scans: Sequence[Scan],
-    comparisons: Sequence[Comparison],
-    *,
-    same_topic: bool,
-) -> str:
-    """Why nothing can be concluded; empty when something can."""
-    if not same_topic:
-        return "the replicas carry different topic ids: they are different topics of one name"
-    if twice := _supplied_twice(replicas):
-        return twice
-    for replica, scan in zip(replicas, scans, strict=True):
-        for stop in scan.stops:
-            if is_unread(stop):
-                return f"{replica.name}: {stop.where}: {stop.problem}"
-        if scan.regression_count:
-            return f"{replica.name}: {scan.regressions[0].where}: offsets fall"
-    for difference in comparisons[0].differences:
-        if difference.kind is DifferenceKind.NOT_COMPARED:
-            return f"records from offset {difference.first_offset} on could not be decoded"
-    return ""
-
-
-def _supplied_twice(replicas: Sequence[Replica]) -> str:
-    """Why a broker with two copies of the partition is no two replicas; empty without one."""
-    by_broker: dict[int, list[Replica]] = {}
-    for replica in replicas:
-        if replica.broker_id is not None:
-            by_broker.setdefault(replica.broker_id, []).append(replica)
-    for broker_id, same in by_broker.items():
-        if len(same) > 1:
-            ids = {replica.directory.log_directory.directory_id for replica in same}
-            where = ", ".join(shown(replica.directory.path) for replica in same)
-            if len(ids) == len(same):
-                return f"broker {broker_id}: has the partition twice and will not start: {where}"
-            return f"broker {broker_id}: supplied more than once, name one of {where}"
-    return ""
-
-
-def in_sync(
-    replicas: Sequence[Replica], membership: PartitionMembership | None
-) -> tuple[int, ...] | None:
-    """The in-sync replicas by index; None where the metadata does not say or one is missing."""
-    if membership is None:
-        return None
-    index_of = {replica.broker_id: index for index, replica in enumerate(replicas)}
-    if not membership.isr or any(broker_id not in index_of for broker_id in membership.isr):
-        return None
-    greatest = max(
-        (e.leader_epoch for replica in replicas for e in replica.cache.entries), default=-1
-    )
-    if membership.leader_epoch < greatest:  # older than the logs
-        return None
-    return tuple(index_of[broker_id] for broker_id in membership.isr)
-
-
-def _is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:
-    if membership is None or broker_id is None:
-        return None
-    return membership.may_lead_cleanly(broker_id)
 
 
 def _taken_for_loaded(replica: Replica, history: History) -> Recovery:

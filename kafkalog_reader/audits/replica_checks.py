@@ -54,7 +54,10 @@ def check_replica(replica: Replica, stream: WatchedStream) -> Checked:
 def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> Iterator[Finding]:
     yield from stream.findings()
     yield from problem_findings(replica)
-    yield from offset_findings(replica, log_end_offset)
+    changes = _changed(replica, stream)
+    yield from offset_findings(
+        replica, log_end_offset, stream.last_timestamp, has_grown=bool(changes)
+    )
     pieces = stream.lineage.build().pieces
     yield from epoch_findings(replica, pieces, log_end_offset, stream.messages_end)
     try:
@@ -62,9 +65,16 @@ def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> It
         yield from name_findings(replica)
         yield from snapshot_findings(replica)
         yield from temporary_findings(replica)
-        yield from _changes(replica, stream.listed)
+        yield from changes
     except (LocatedError, OSError):  # not listed any more: `problems` has it, or it is gone
         return
+
+
+def _changed(replica: Replica, stream: WatchedStream) -> list[Finding]:
+    try:
+        return list(_changes(replica, stream.listed))
+    except (LocatedError, OSError):  # not listed any more: `problems` has it, or it is gone
+        return []
 
 
 def joined(

@@ -46,6 +46,7 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
         return
     if audit.comparison is None or audit.verdict is Verdict.UNDECIDABLE:
         return
+    yield from _set_aside(audit)
     yield from _empty_epochs(audit)
     if len(audit.replicas) < 2:
         return
@@ -60,6 +61,19 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     yield from lineage_findings(audit)
     yield from copy_findings(audit)
     yield from election_findings(audit)
+
+
+def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
+    """Copies of which it is not known what they hold, while others agree on it or explain it."""
+    for alone in audit.set_aside:
+        (replica,), (scan,) = alone.replicas, alone.scans
+        others = audit.names(range(len(audit.replicas)))
+        yield finding(
+            "KL-506",
+            f"{alone.reason}; {replica.name} is set aside, {others} are compared without it",
+            directory=replica.directory,
+            evidence={"damaged": replica.name, "compared": others, "batches": scan.batches},
+        )
 
 
 def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
@@ -82,11 +96,14 @@ def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
 def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
     sides = " | ".join(audit.names(members) for members in difference.contents)
     absent = audit.names(difference.absent) if difference.absent else ""
+    wrong = difference.damaged if difference.kind is DifferenceKind.UNCOVERED else ()
     intact = [i for side in difference.contents for i in side if i not in difference.damaged]
     return finding(
         _CODE_OF[difference.kind],
         f"offsets {difference.first_offset} to {difference.next_offset - 1}: "
-        f"{_SAYS[difference.kind]} ({sides}{f'; absent on {absent}' if absent else ''})",
+        f"{_SAYS[difference.kind]} ({sides}{f'; absent on {absent}' if absent else ''})"
+        + (f"; the base offset is wrong on {audit.names(wrong)}" if wrong else ""),
+        directory=audit.replicas[wrong[0]].directory if len(wrong) == 1 else None,
         offsets=(difference.first_offset, difference.next_offset),
         evidence={
             "copies": sides,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.difference import DifferenceKind
@@ -34,10 +35,15 @@ def differing_kind(
         return DifferenceKind.UNCOVERED if all_intact else DifferenceKind.DAMAGED
     if not may_be_cleaned and not any(_shows_cleaning(stream) for stream in intact):
         return DifferenceKind.CONFLICT
+    batches = []
     try:
-        batches = [parse_record_batch(bytes(s.batch), s.place().where) for s in intact]
-    except (CorruptLogError, LimitReachedError, UnsupportedFormatError):
+        for stream in intact:
+            with suppress(CorruptLogError):  # compaction leaves no batch that cannot be decoded
+                batches.append(parse_record_batch(bytes(stream.batch), stream.place().where))
+    except (LimitReachedError, UnsupportedFormatError):
         return DifferenceKind.NOT_COMPARED
+    if len(batches) < len(intact):
+        return DifferenceKind.CONFLICT if batches else DifferenceKind.NOT_COMPARED
     return DifferenceKind.CLEANED if _records_agree(batches) else DifferenceKind.CONFLICT
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.directory_findings import names_replica
 from kafkalog_reader.audits.metadata_log import METADATA_TOPIC
 from kafkalog_reader.audits.supply_findings import assigned_supply, suggested_supply
 
@@ -17,12 +18,16 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
 
 
-def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[PartitionUnit]:
+def with_supply(
+    units: Iterable[PartitionUnit], evidence: Evidence, *, tells_directories: bool = False
+) -> Iterator[PartitionUnit]:
     """Yield the units of each topic once all of them are known.
 
     Args:
         units: sorted by topic.
         evidence: which brokers were supplied whole.
+        tells_directories: log directories get findings of their own: a folder that two checkpoints
+            name and that is gone is told there.
     """
     brokers: dict[str | None, set[int]] = defaultdict(set)
     for root in evidence.roots:
@@ -44,4 +49,18 @@ def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[
                 continue
             else:
                 supply = suggested_supply(unit.directories, replicas[cluster_id], here)
+            if supply.lacking and tells_directories:
+                supply = replace(supply, lacking=_untold(unit, supply.lacking, evidence))
             yield replace(unit, supply=supply)
+
+
+def _untold(unit: PartitionUnit, lacking: tuple[int, ...], evidence: Evidence) -> tuple[int, ...]:
+    """Of the brokers without a folder of the partition, those whose checkpoints do not name it."""
+    one = unit.directories[0]
+    told = {
+        root.broker_id
+        for root in evidence.roots
+        if root.cluster_id == one.log_directory.cluster_id
+        and names_replica(root, one.topic, one.partition)
+    }
+    return tuple(broker_id for broker_id in lacking if broker_id not in told)

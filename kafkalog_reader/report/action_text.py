@@ -138,7 +138,7 @@ def _command_lines(command: str, columns: int) -> Iterator[Line]:
 
 def _members(audit: PartitionAudit, found: Sequence[Finding]) -> list[int]:
     directories = {each.directory for each in found}
-    return [i for i, replica in enumerate(audit.replicas) if replica.directory in directories]
+    return [i for i, replica in enumerate(audit.everyone) if replica.directory in directories]
 
 
 def _nothing(_audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
@@ -166,15 +166,15 @@ def _freeze(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
 
 def _move_aside(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:
     for member in members:
-        path = audit.replicas[member].directory.path.rstrip("/")
+        path = audit.everyone[member].directory.path.rstrip("/")
         root, name = posixpath.split(path)
         aside = posixpath.join(posixpath.dirname(root.rstrip("/")), "aside")
         yield f"mkdir -p {shell_word(aside)} && mv {shell_word(path)} {shell_word(aside)}/{name}"
 
 
 def _export(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
-    roots = dict.fromkeys(r.directory.log_directory.path for r in audit.replicas)
-    links = " --follow-links" if any(r.directory.follow_links for r in audit.replicas) else ""
+    roots = dict.fromkeys(r.directory.log_directory.path for r in audit.everyone)
+    links = " --follow-links" if any(r.directory.follow_links for r in audit.everyone) else ""
     yield (
         f"replica-diff {' '.join(map(shell_word, roots))}{links} "
         f"--topic {shell_word(audit.topic or '')} --partition {audit.partition} --export SAVED"
@@ -183,7 +183,7 @@ def _export(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
 
 def _epochs(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:
     """The body of the file, as the batches have it."""
-    for member in members:
+    for member in (each for each in members if each < len(audit.replicas)):
         path = posixpath.join(audit.replicas[member].directory.path, "leader-epoch-checkpoint")
         entries: dict[int, int] = {}
         for piece in audit.histories[member].data.pieces:

@@ -49,7 +49,11 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
             f"whether the copies are sound and equal below offset {audit.compared_from:,}, and "
             "what the brokers' starts do: --quick looks at epochs, ends and tails only"
         )
-    told.append(f"what further copies hold, if there are any: {len(audit.replicas)} were supplied")
+    told += [
+        f"what {alone.replicas[0].name} holds, and what would be lost with it leading"
+        for alone in audit.set_aside
+    ]
+    told.append(f"what further copies hold, if there are any: {len(audit.everyone)} were supplied")
     return tuple(told)
 
 

@@ -41,6 +41,11 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         yield (Span(f"  {'  '.join(cells)}  "), kind)
         if is_wide and row is not _HEADER and row[2] != _HEADER[2]:
             yield from wrapped(f"cut: {row[2]}", columns, indent=4 + widths[0])
+    for alone in audit.set_aside:
+        (replica,) = alone.replicas
+        cells = [str(len(audit.elections) + 1).rjust(widths[0]), replica.name.ljust(widths[1])]
+        what = Span("do not: what it holds is not known", Style.LOST)
+        yield (Span(f"  {'  '.join(cells)}  "), what)
     yield from _silent_lines(audit, columns)
     yield from _rule_lines(audit, columns)
 
@@ -68,6 +73,8 @@ def _kind(audit: PartitionAudit, election: Election) -> Span:
     text = election.kind.value
     if election.kind is ElectionKind.UNCLEAN:
         text = "UNCLEAN" if every_choice_loses(audit) else "UNCLEAN: do not"
+    elif audit.candidates[election.candidate].cut_transactions:
+        return Span(f"{text}, IN TRANSACTION", Style.ATTENTION)
     elif election.is_silent:
         return Span(f"{text}, SILENT", Style.ATTENTION)
     return Span(text, _STYLES[election.kind])

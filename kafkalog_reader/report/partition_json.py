@@ -33,7 +33,11 @@ def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[st
     return {
         "schemaVersion": SCHEMA_VERSION,
         **row,
-        "replicas": [_replica(audit, index) for index in range(len(audit.replicas))],
+        "replicas": [
+            *(_replica(audit, index) for index in range(len(audit.replicas))),
+            *(_replica(alone, 0) | {"setAside": alone.reason} for alone in audit.set_aside),
+        ],
+        "comparedVerdict": None if audit.compared_verdict is None else audit.compared_verdict.value,
         "reason": audit.reason or None,
         "quick": audit.compared_from is not None,
         "comparedFrom": audit.compared_from,
@@ -86,6 +90,7 @@ def _replica(audit: PartitionAudit, index: int) -> dict[str, Any]:
         "batches": audit.scans[index].batches,
         "sizeInBytes": audit.scans[index].size_in_bytes,
         "start": _start(audit, index),
+        "setAside": None,
     }
 
 
@@ -186,6 +191,7 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
         "absentFollowers": _names(audit, election.absent),
         **_lost(election.lost),
         "keptApartRecords": election.kept_apart,
+        "cutTransactions": list(audit.candidates[election.candidate].cut_transactions),
         "lostRanges": [
             {
                 "replicas": _names(audit, lost.members),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.record_count import records_text
@@ -150,6 +151,8 @@ def _headline(audit: PartitionAudit, found: Sequence[Finding], columns: int) -> 
 
 def _details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     """What follows the verdict's word above the picture."""
+    if audit.set_aside:
+        return _set_aside_details(audit, found)
     match audit.verdict:
         case Verdict.UNDECIDABLE:
             return audit.reason
@@ -174,6 +177,18 @@ def _details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
             return f"{count} replicas" if count > 1 else "one copy supplied, nothing to compare"
 
 
+def _set_aside_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """Who is left out, and how the others stand to each other."""
+    assert audit.compared_verdict is not None
+    out = audit.names(range(len(audit.replicas), len(audit.everyone)))
+    others = replace(audit, verdict=audit.compared_verdict, set_aside=())
+    details = _details(others, found)
+    return (
+        f"{out} cannot be compared, {audit.names(range(len(audit.replicas)))}: "
+        f"{word_of(others)}{f', {details}' if details else ''}"
+    )
+
+
 def _messages(found: Sequence[Finding], code: str) -> str:
     return "; ".join(each.message for each in found if each.code == code)
 
@@ -194,7 +209,7 @@ def _damaged_on(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     directories = {
         each.directory for each in found if each.directory is not None and each.severity in "CH"
     }
-    members = [i for i, r in enumerate(audit.replicas) if r.directory in directories]
+    members = [i for i, r in enumerate(audit.everyone) if r.directory in directories]
     return f"on {audit.names(members)} · " if members else ""
 
 

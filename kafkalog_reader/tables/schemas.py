@@ -358,6 +358,11 @@ ELECTIONS: Final = (
         pa.bool_(),
         "what Kafka would call it: in-sync or eligible; null: no cluster metadata supplied",
     ),
+    Column(
+        "endsInTransaction",
+        pa.bool_(),
+        "its log ends before the marker of a transaction, which is then open for ever",
+    ),
     Column("rank", pa.int32(), "of the candidate; 1 is best"),
     Column("rule", pa.string(), "of truncation: current, several-rounds, one-round, ..."),
     Column(

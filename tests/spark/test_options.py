@@ -134,3 +134,13 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, str], message
     with pytest.raises(UsageError) as caught:
         parse_options({"path": "/mnt/b1", **options})
     assert str(caught.value).startswith(message)
+
+
+def test_a_range_of_time_is_for_tables_that_know_one() -> None:
+    given = {"path": "/mnt/b1", "table": "findings", "fromTime": "2026-11-21", "toTime": "1000"}
+    request = parse_options(given).request
+    assert (request.from_timestamp, request.to_timestamp) == (1795219200000, 1000)
+    with pytest.raises(UsageError, match="fromTime does not apply to table batches"):
+        parse_options({"path": "/mnt/b1", "table": "batches", "fromTime": "0"})
+    with pytest.raises(UsageError, match="fromTime: 'yesterday'"):
+        parse_options({"path": "/mnt/b1", "table": "findings", "fromTime": "yesterday"})
