@@ -107,6 +107,7 @@ def test_full_columns_stop_before_the_batch_that_does_not_fit(kernel, room: tupl
     assert without_control_type(filled.rows()) == expected_rows(PLAIN)
 
 
+@settings(deadline=None)
 @given(at=st.integers(0, len(PLAIN) - 1), bit=st.integers(0, 7))
 def test_a_flipped_bit_leaves_the_batch_unless_no_crc_covers_it(kernel, at: int, bit: int) -> None:
     damaged = bytearray(PLAIN)
@@ -204,6 +205,7 @@ def test_an_unusual_or_damaged_zstd_payload_is_left(kernel, payload: bytes) -> N
     assert without_control_type(room.rows()) == expected_rows(PLAIN)
 
 
+@settings(deadline=None)
 @given(at=st.integers(0, len(CHECKED) - 1), bit=st.integers(0, 7))
 def test_a_flipped_bit_in_a_zstd_frame_is_no_other_record(kernel, at: int, bit: int) -> None:
     damaged = bytearray(CHECKED)
@@ -246,6 +248,7 @@ def test_a_gzip_member_alone_is_taken_nothing_else(kernel, payload: bytes, taken
     assert without_control_type(room.rows()) == 2 * taken * expected_rows(batch(0))
 
 
+@settings(deadline=None)
 @given(at=st.integers(0, len(MEMBER) - 1), bit=st.integers(0, 7))
 def test_a_flipped_bit_in_a_gzip_member_is_no_other_record(kernel, at: int, bit: int) -> None:
     damaged = bytearray(MEMBER)
