@@ -81,8 +81,8 @@ setup(
     },
     entry_points={
         "console_scripts": [
-            "kafkalog = kafkalog_reader.cli.main:main",
-            "replica-diff = kafkalog_reader.cli.replica_diff:main",
+            "kafkalog = kafkalog_reader.cli.scripts:kafkalog",
+            "replica-diff = kafkalog_reader.cli.scripts:replica_diff",
         ]
     },
     zip_safe=False,

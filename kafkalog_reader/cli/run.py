@@ -6,6 +6,7 @@ import contextlib
 import errno
 import logging
 import os
+import signal
 import sys
 import traceback
 from dataclasses import dataclass
@@ -76,7 +77,10 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> NoRet
     """
     _open_closed_streams()
     sys.meta_path.insert(0, WithoutPandas())
-    sys.exit(status(command, arguments))
+    ended = status(command, arguments)
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback of the interpreter's end
+    sys.exit(ended)
 
 
 def _open_closed_streams() -> None:
@@ -107,6 +111,8 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
     current = Session()
     with _warnings_on_stderr():
         try:
+            if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:  # of cli.scripts
+                signal.signal(signal.SIGINT, signal.default_int_handler)
             found = _outcome(command, arguments, current)
             sys.stdout.flush()
         except click.exceptions.NoArgsIsHelpError as error:

@@ -101,7 +101,7 @@ def verify_command(
     finally:  # after Ctrl-C too: what it has
         if is_json:
             _write_json(report.rows)
-        else:
+        elif report.done:  # of nothing it would say that nothing is wrong
             report.write()
     if report.partitions == 0:
         raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")

@@ -18,7 +18,7 @@ from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.run import status
 
 ROOT = Path(__file__).parent.parent.parent
-PROGRAM = "from kafkalog_reader.cli.main import main; main()"
+PROGRAM = "from kafkalog_reader.cli.scripts import kafkalog; kafkalog()"
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,16 @@ from __future__ import annotations
 
 import signal
 from threading import Thread
+from typing import TYPE_CHECKING
 
 from kafkalog_reader.cli.interrupt import whole
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import pytest
+
+    from tests.cli.conftest import Run
 
 
 def interrupted(times: int) -> list[str]:
@@ -49,3 +57,15 @@ def test_another_thread_leaves_signals_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [signal.default_int_handler]
+
+
+def test_verify_says_nothing_of_what_it_did_not_reach(
+    brokers: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_arguments: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("kafkalog_reader.audits.verification.verify", interrupt)
+    answer = run("verify", brokers)
+    assert (answer.status, answer.out) == (130, "")
+    assert answer.err.startswith("\ninterrupted: 0 of ")

@@ -62,6 +62,18 @@ def test_ctrl_c_ends_with_whole_rows_and_says_how_far(
     assert int(told[1].replace(",", "")) == len(lines)
 
 
+@pytest.mark.parametrize("module", ["click", "kafkalog_reader.cli.main"])
+def test_ctrl_c_before_the_command_runs_shows_no_traceback(module: str) -> None:
+    program = (
+        f"import kafkalog_reader.cli.scripts, os, signal; import {module}; "
+        "os.kill(os.getpid(), signal.SIGINT)"
+    )
+    ended = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, timeout=60, check=False
+    )
+    assert (ended.returncode, ended.stdout, ended.stderr) == (-signal.SIGINT, b"", b"")
+
+
 def test_ctrl_c_ends_an_arrow_stream_properly(
     large_log: Path, tmp_path: Path, start_process: Start
 ) -> None:

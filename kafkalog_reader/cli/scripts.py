@@ -1,0 +1,23 @@
+"""What the console scripts call. Before the command runs, Ctrl-C ends it as any Unix command.
+
+Until ``run`` is in charge the interpreter would answer Ctrl-C with the traceback of an import.
+"""
+
+import signal
+
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # ignored stays ignored
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def kafkalog() -> None:
+    """The console script ``kafkalog``."""
+    from kafkalog_reader.cli.main import main
+
+    main()
+
+
+def replica_diff() -> None:
+    """The console script ``replica-diff``."""
+    from kafkalog_reader.cli.replica_diff import main
+
+    main()
