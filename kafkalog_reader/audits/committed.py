@@ -99,8 +99,14 @@ def fork_of(one: History, other: History) -> LineageFork:
     )
 
 
-def newest_replica(histories: Sequence[History]) -> int | None:
-    """A replica that has the greatest leader epoch of all, the one with the longest log."""
+def newest_replica(histories: Sequence[History], named: int | None = None) -> int | None:
+    """A replica that has the greatest leader epoch of all, the one with the longest log.
+
+    ``named``: the leader of a newer epoch by the cluster metadata. A leader that was elected and
+    restarted before it wrote has lost its own entry, and the greatest epoch left may be a dead one.
+    """
+    if named is not None:
+        return named
     known = [i for i, history in enumerate(histories) if history.leader_epochs]
     return max(
         known,
@@ -117,12 +123,18 @@ def superseded_at(history: History, newest: History) -> int | None:
     """
     if newest.greatest_leader_epoch in history.leader_epochs or history.is_empty:
         return None
+    return _left_at(history, newest)
+
+
+def _left_at(history: History, newest: History) -> int | None:
     fork = fork_of(history, newest)
     return fork.offset if history.log_end_offset > fork.offset else None
 
 
 def commit_bounds(
-    histories: Sequence[History], in_sync: Sequence[int] | None = None
+    histories: Sequence[History],
+    in_sync: Sequence[int] | None = None,
+    named: int | None = None,
 ) -> tuple[CommitBounds, ...]:
     """The bounds of every replica of a partition.
 
@@ -130,14 +142,19 @@ def commit_bounds(
         histories: of the replicas, by index.
         in_sync: the in-sync replicas; None where that is not known. Nothing is committed that one
             of them lacks.
+        named: the leader of an epoch newer than any log's, where the cluster metadata says so.
     """
     in_sync_end = min(
         (histories[index].log_end_offset for index in in_sync or ()), default=_NO_BOUND
     )
-    newest = newest_replica(histories)
+    newest = newest_replica(histories, named)
     left_at = [
-        None if newest is None else superseded_at(history, histories[newest])
-        for history in histories
+        None
+        if newest is None or index == named
+        else superseded_at(history, histories[newest])
+        if named is None
+        else _left_at(history, histories[newest])
+        for index, history in enumerate(histories)
     ]
     unclean_elections_happen = any(
         superseded is not None and history.high_watermark_low > superseded  # KL-514

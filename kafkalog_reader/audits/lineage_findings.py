@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.committed import History, fork_of, newest_replica
+from kafkalog_reader.audits.committed import History, fork_of
 from kafkalog_reader.audits.finding import Finding, finding
 from kafkalog_reader.audits.record_count import records_text
 
@@ -26,7 +26,7 @@ def lineage_findings(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
-    newest = newest_replica(audit.histories)
+    newest = audit.newest
     newest_end = -1 if newest is None else audit.histories[newest].log_end_offset
     for index, (replica, bound) in enumerate(zip(audit.replicas, audit.bounds, strict=True)):
         if bound.superseded is None:
@@ -38,22 +38,41 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
                 "KL-504",
                 f"{replica.name}: a newer leader's history ends at offset {bound.superseded}; "
                 f"{records_text(count)} from there on will be cut",
+                confidence="likely" if bound.known > bound.superseded else "proven",
                 directory=replica.directory,
                 offsets=offsets,
                 records_at_risk=count,
                 committed="known" if bound.known > bound.superseded else "none",
             )
         if bound.known > bound.superseded:
+            is_proven = _is_proven(audit, newest, bound.superseded)
             yield finding(
                 "KL-514",
                 f"{replica.name} knew everything below {bound.known} to be committed, and the "
-                f"newest leader's history leaves it at {bound.superseded}",
+                f"newest leader's history leaves it at {bound.superseded}: an unclean election, a "
+                "leader that had lost data"
+                + ("" if is_proven else ", or one after it that restarted before it wrote"),
+                confidence="proven" if is_proven else "likely",
                 directory=replica.directory,
                 offsets=(bound.superseded, bound.known),
                 evidence={"highWatermarkLow": bound.known, "superseded": bound.superseded},
                 records_at_risk=audit.candidates[index].records(bound.superseded, bound.known),
                 committed="known",
             )
+
+
+def _is_proven(audit: PartitionAudit, newest: int | None, superseded: int) -> bool:
+    """Whether no later leader can have continued the branch that the newest one left.
+
+    One that was elected, wrote nothing and restarted leaves no trace in any log. The cluster
+    metadata would name it; and what the newest leader's branch has committed, none took back.
+    """
+    if newest is None:
+        return True
+    epoch = audit.histories[newest].greatest_leader_epoch
+    if audit.membership is not None and (epoch is None or audit.membership.leader_epoch >= epoch):
+        return True
+    return audit.bounds[newest].known > superseded
 
 
 def _collisions(audit: PartitionAudit) -> Iterator[Finding]:

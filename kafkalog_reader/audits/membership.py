@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kafkalog_reader.audits.committed import History
     from kafkalog_reader.audits.replica import Replica
 
 NO_LEADER = -1
@@ -63,6 +64,21 @@ def in_sync(
     if membership.leader_epoch < greatest:  # older than the logs
         return None
     return tuple(index_of[broker_id] for broker_id in membership.isr)
+
+
+def named_leader(
+    replicas: Sequence[Replica],
+    histories: Sequence[History],
+    membership: PartitionMembership | None,
+) -> int | None:
+    """The leader by index, where the metadata knows a leader epoch that no log has seen."""
+    if membership is None:
+        return None
+    greatest = max((epoch for each in histories for epoch in each.leader_epochs), default=-1)
+    if membership.leader_epoch <= greatest:
+        return None
+    by_broker = {replica.broker_id: index for index, replica in enumerate(replicas)}
+    return by_broker.get(membership.leader)
 
 
 def is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream
 from kafkalog_reader.audits.candidates import Candidate, Election, elections
-from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
+from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds, newest_replica
 from kafkalog_reader.audits.comparison import compare
 from kafkalog_reader.audits.cut_transactions import cut_transactions
 from kafkalog_reader.audits.file_checks import FileChecks
@@ -18,7 +18,7 @@ from kafkalog_reader.audits.follow import EpochLog
 from kafkalog_reader.audits.key_check import KeyCheck, check_keys
 from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
 from kafkalog_reader.audits.log_watch import WatchedStream
-from kafkalog_reader.audits.membership import in_sync, is_member
+from kafkalog_reader.audits.membership import in_sync, is_member, named_leader
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
 from kafkalog_reader.audits.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery_outcome import Outcome
@@ -102,6 +102,12 @@ class PartitionAudit:
     def everyone(self) -> tuple[Replica, ...]:
         """Every replica supplied; those set aside behind the others."""
         return (*self.replicas, *(alone.replicas[0] for alone in self.set_aside))
+
+    @property
+    def newest(self) -> int | None:
+        """The replica that leads by the greatest leader epoch known, by index."""
+        named = named_leader(self.replicas, self.histories, self.membership)
+        return newest_replica(self.histories, named)
 
     @property
     def is_metadata(self) -> bool:
@@ -233,7 +239,9 @@ def _audited(
     if same_topic and not quick:
         keys = check_keys(directories, histories, comparisons[0])
         comparisons = (comparisons[0].with_differences(keys.missing),)
-    bounds = commit_bounds(histories, in_sync(replicas, membership)) if same_topic else ()
+    named = named_leader(replicas, histories, membership)
+    members = in_sync(replicas, membership)
+    bounds = commit_bounds(histories, members, named) if same_topic else ()
     scans = tuple(map(scan_of, streams))
     unusable = unusable_copies(replicas, scans)
     reason = reason_of_all(replicas, comparisons, same_topic=same_topic)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.committed import newest_replica
 from kafkalog_reader.audits.replica_findings import side_of
 from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.io.names import shown
@@ -121,9 +120,11 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             "worst choice: the others hold committed records that it never saw."
         )
     elif audit.verdict is Verdict.PENDING_TRUNCATION:
-        newest = newest_replica(audit.histories)
+        newest = audit.newest
         assert newest is not None
         epoch = audit.histories[newest].greatest_leader_epoch
+        if audit.membership is not None:
+            epoch = max(audit.membership.leader_epoch, -1 if epoch is None else epoch)
         text = (
             f"{_capitalised(audit.replicas[newest].name)} was elected (leader epoch {epoch}) "
             "without the records that will be cut."
@@ -145,8 +146,8 @@ def _is_longest(audit: PartitionAudit, index: int) -> bool:
 def expected_election(audit: PartitionAudit) -> Election:
     """The election that has been held, or else the best."""
     if audit.verdict is Verdict.PENDING_TRUNCATION:
-        newest = newest_replica(audit.histories)
-        return next(each for each in audit.elections if each.candidate == newest)
+        held = (each for each in audit.elections if each.candidate == audit.newest)
+        return next(held, audit.elections[0])  # a leader that does not come up leads no more
     return audit.elections[0]
 
 
