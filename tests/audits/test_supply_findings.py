@@ -58,6 +58,17 @@ def test_an_assigned_replica_whose_folder_is_gone(tmp_path: Path) -> None:
     assert (found.severity, dict(found.evidence)["brokers"]) == ("H", "1")
 
 
+def test_a_folder_that_checkpoints_and_the_assignment_name_is_missed_once(tmp_path: Path) -> None:
+    shutil.copytree(CAPTURE, tmp_path / "all")
+    shutil.rmtree(tmp_path / "all" / "broker-1" / "t-0")
+    (found,) = of_code(found_in(tmp_path / "all"), "KL-310")
+    assert "named by" in found.message
+    for name in ("replication-offset-checkpoint", "recovery-point-offset-checkpoint"):
+        (tmp_path / "all" / "broker-1" / name).write_text("0\n0\n")
+    (found,) = of_code(found_in(tmp_path / "all"), "KL-310")
+    assert dict(found.evidence)["brokers"] == "1"
+
+
 def test_other_partitions_of_the_topic_have_more_replicas(tmp_path: Path) -> None:
     first, second = (replica(AB, partition=number, high_watermark=2) for number in (0, 1))
     cluster(tmp_path, {0: [first, second], 1: [first, second], 2: [first]})
@@ -118,3 +129,15 @@ def test_copies_of_running_brokers_at_different_moments(tmp_path: Path) -> None:
 
     assert "KL-013" in codes()
     assert "KL-013" not in codes(0, 1)
+
+
+def test_a_log_that_somebody_copied_alone_misses_no_epoch_checkpoint(tmp_path: Path) -> None:
+    source = CAPTURE / "broker-1" / "t-0"
+    (tmp_path / "t-0").mkdir()
+    for path in source.glob("*.log"):
+        shutil.copy(path, tmp_path / "t-0")
+    assert of_code(found_in(tmp_path), "KL-302") == []
+    shutil.copytree(source.parent, tmp_path / "broker-1")
+    (tmp_path / "broker-1" / "t-0" / "leader-epoch-checkpoint").unlink()
+    (found,) = of_code(found_in(tmp_path / "broker-1"), "KL-302")
+    assert found.severity == "H"
