@@ -44,6 +44,12 @@ class Outcome(Enum):
     """The follower's log ends before the leader's begins: all of it is dropped."""
     LOOPS = "asks again for ever"
     """The answer was undefined and the log kept: KL-521."""
+    STUCK = "cannot append the leader's batch"
+    """The leader's batch at the follower's log end begins below it: refused until the next start.
+
+    Source: Kafka 4.0, UnifiedLog#append (UnexpectedAppendOffsetException), Partition
+    #appendRecordsToFollowerOrFutureReplica, which forgives it to an empty log only.
+    """
     HIGH_WATERMARK = "cut to the high watermark"
     """By an older rule: the leader had no answer, or was not asked."""
 

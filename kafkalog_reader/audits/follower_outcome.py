@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.election_loss import records_between
+from kafkalog_reader.audits.follow import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,6 +76,8 @@ def follower_outcome(
     before = follower.log
     assert before is not None
     following = rules[0].follow(leader, before)
+    if _is_stuck(following.follower, leader, leading, candidates[leading], comparison):
+        following = replace(following, outcome=Outcome.STUCK)
     target, end = following.truncation_offset, before.log_end_offset
     kept_until = _kept_until(follower, index, target, end, comparison)
     first_cut = max(kept_until, before.log_start_offset)
@@ -97,6 +100,31 @@ def follower_outcome(
     )
 
 
+def _is_stuck(
+    after: EpochLog,
+    leader: EpochLog,
+    leading: int,
+    candidate: Candidate,
+    comparison: Comparison,
+) -> bool:
+    """Whether a follower will fetch from the middle of one of the leader's batches."""
+    fetched_from = after.log_end_offset
+    if after.is_empty or not leader.log_start_offset <= fetched_from < leader.log_end_offset:
+        return False
+    if _begins_at(fetched_from, leading, comparison):
+        return False
+    start = candidate.batch_start(fetched_from)
+    return start is not None and start < fetched_from
+
+
+def _begins_at(offset: int, index: int, comparison: Comparison) -> bool:
+    """Whether a batch of a replica is known to begin there: histories part or end there."""
+    return any(
+        branch.first_offset == offset and index in branch.members and branch.batches
+        for branch in comparison.branches()
+    )
+
+
 def _gap(kept_until: int, target: int, leader: EpochLog, leading: Candidate) -> int | None:
     """Where a follower lacks the leader's records for ever; None: nowhere.
 
@@ -113,10 +141,7 @@ def _kept_until(
     """Where the file ends after a truncation: a batch that reaches over the target goes whole."""
     if target >= end or target <= follower.log_start_offset:
         return min(target, end)
-    if any(
-        branch.first_offset == target and index in branch.members and branch.batches
-        for branch in comparison.branches()
-    ):
-        return target  # a batch begins there
+    if _begins_at(target, index, comparison):
+        return target
     start = follower.batch_start(target)
     return target if start is None else min(target, start)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.candidates import ElectionKind
+from kafkalog_reader.audits.follow import Outcome
 from kafkalog_reader.audits.partition_audit import joined_names
 from kafkalog_reader.audits.record_count import records_text
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -47,6 +48,7 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         what = Span("do not: what it holds is not known", Style.LOST)
         yield (Span(f"  {'  '.join(cells)}  "), what)
     yield from _silent_lines(audit, columns)
+    yield from _stuck_lines(audit, columns)
     yield from _rule_lines(audit, columns)
 
 
@@ -119,6 +121,21 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     for who, offset in told:
         text = f" {who} other content from offset {offset:,} on, and no broker will notice"
         yield from wrapped(text, columns, indent=2, beginning=(Span("SILENT:", Style.LOST),))
+
+
+def _stuck_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """Followers that stay out of sync until somebody moves their directory aside."""
+    for election in audit.elections:
+        for outcome in election.followers:
+            if outcome.following.outcome is Outcome.STUCK:
+                text = (
+                    f" with {audit.replicas[election.candidate].name} leading, "
+                    f"{audit.replicas[outcome.follower].name} fetches from "
+                    f"{outcome.following.follower.log_end_offset:,}, inside of a batch, cannot "
+                    "append it, and stays out of sync until it is started again"
+                )
+                beginning = (Span("STUCK:", Style.LOST),)
+                yield from wrapped(text, columns, indent=2, beginning=beginning)
 
 
 def _rule_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
