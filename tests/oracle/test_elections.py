@@ -20,6 +20,7 @@ pytestmark = pytest.mark.oracle
 SEED: Final = int(os.environ.get("KAFKALOG_SEED", "1"))
 HISTORIES: Final = int(os.environ.get("KAFKALOG_HISTORIES", "2"))
 PARTITIONS: Final = 12
+BROKERS: Final = int(os.environ.get("KAFKALOG_BROKERS", "3"))
 STUCK: Final = ["m8.t-0, leader 1, follower 0: never got in sync"]
 """It is cut inside a batch, asks for the offset it was cut to and is sent the whole batch, which it
 refuses (UnexpectedAppendOffsetException), until it is started again."""
@@ -27,15 +28,15 @@ refuses (UnexpectedAppendOffsetException), until it is started again."""
 
 def test_every_candidate_in_every_known_state(tmp_path: Path) -> None:
     states = [*captured_states(), *synthetic_states(tmp_path / "synthetic")]
-    output = live.run("elections", tmp_path / "output", "0,1,2", *states, timeout=600)
+    output = live.run("elections", tmp_path / "output", "0,1,2", *states)
     assert disagreements(output) == STUCK
     assert len({each.state for each in observations(output)}) == len(states)
 
 
 def test_every_candidate_after_random_histories(tmp_path: Path) -> None:
-    """``KAFKALOG_SEED`` and ``KAFKALOG_HISTORIES`` choose others and more."""
-    options = (str(SEED), str(HISTORIES), str(PARTITIONS))
-    timeout = 240 * (HISTORIES + 1)
+    """``KAFKALOG_SEED``, ``KAFKALOG_HISTORIES`` and ``KAFKALOG_BROKERS`` choose others and more."""
+    options = (str(SEED), str(HISTORIES), str(PARTITIONS), str(BROKERS))
+    timeout = 600 * (HISTORIES + 1)
     output = live.run("election_histories", tmp_path / "output", *options, timeout=timeout)
     assert disagreements(output) == []
     seen = observations(output)
