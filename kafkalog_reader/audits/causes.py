@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -56,7 +59,8 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
         times = [e for e in inside if e.code == "KL-113"]
         if times:
             wrong_times[segment] = min(times, key=_place)
-    first = min(roots.values(), key=lambda e: (e.file or "", _place(e)), default=None)
+    closed = next((each for each in every if _is_closed_folder(each)), None)
+    first = closed or min(roots.values(), key=lambda e: (e.file or "", _place(e)), default=None)
     if first is None:
         lost = [e for code in _LOST_ENDS for e in every if e.code == code]
         first = lost[0] if lost else None
@@ -69,10 +73,28 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
     roots = wrong_times | roots
     missing = [each for each in every if each.code == "KL-404"]
     swaps = [each for each in every if each.code == "KL-405" and each.severity == "C"]
+    if closed is not None:
+        every = [_of_closed_folder(each, closed) for each in every]
     return [
         _explained(_of_swap(_of_missing_segment(each, missing), swaps), roots, first, misleading)
         for each in every
     ]
+
+
+def _is_closed_folder(each: Finding) -> bool:
+    """Whether the partition directory itself could not be listed: its log end is not known."""
+    return (
+        each.code == "KL-004"
+        and each.directory is not None
+        and each.file == shown(os.path.basename(each.directory.path))  # noqa: PTH119
+    )
+
+
+def _of_closed_folder(each: Finding, closed: Finding) -> Finding:
+    """Files that cannot be read in a folder that cannot be listed are no news."""
+    if each.code != "KL-004" or each is closed:
+        return each
+    return replace(each, caused_by=f"{closed.code} {closed.file} {closed.position}")
 
 
 def _of_swap(each: Finding, swaps: Sequence[Finding]) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import posixpath
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, TypeVar
 
 from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
@@ -57,7 +58,7 @@ class Replica:
 
     def file(self, name: str) -> str:
         """A file of the partition directory, as findings name it: below the log directory."""
-        return posixpath.join(shown(posixpath.basename(self.directory.path.rstrip("/"))), name)
+        return f"{_shown_folder(self.directory.path)}/{name}"
 
     def segment_file(self, segment: SegmentFiles, kind: str = "log") -> str:
         """A file of one segment, as findings name it."""
@@ -80,8 +81,18 @@ class Replica:
     @property
     def cache(self) -> LeaderEpochCache:
         """The epoch checkpoint as a broker loads it, clipped to the log start."""
-        cache = LeaderEpochCache.loaded(self.epoch_entries or ())
-        return cache.truncate_from_start(self.log_start_offset)
+        return _loaded_cache(self.epoch_entries or (), self.log_start_offset)
+
+
+@lru_cache(maxsize=16)
+def _loaded_cache(entries: tuple[LeaderEpochEntry, ...], log_start_offset: int) -> LeaderEpochCache:
+    """Asked for by every check of a replica, and mostly the same for all of its partition."""
+    return LeaderEpochCache.loaded(entries).truncate_from_start(log_start_offset)
+
+
+@lru_cache(maxsize=16)
+def _shown_folder(path: str) -> str:
+    return shown(posixpath.basename(path.rstrip("/")))
 
 
 def inspect_replica(directory: PartitionDirectory) -> Replica:

@@ -71,7 +71,7 @@ class RetryWatch:
         self.repeated: dict[tuple[int, int], Repeated] = {}
         self.left_out = 0
         self._ordinal = 0
-        self._last_seen = _Recent.nothing()
+        self._last_seen = _NOTHING
 
     def look(self, run: BatchRun) -> None:
         """Remember what is in a window and find what was there before; its buffer is valid."""
@@ -105,6 +105,8 @@ class RetryWatch:
     def _take(self, rows: _Recent, first_new: int) -> None:
         slots = (rows.fingerprint >> _SIZE_BITS) % (_SLOTS_A_BATCH * len(rows.fingerprint))
         shared = np.flatnonzero(np.bincount(slots)[slots] > 1)
+        if not shared.size:
+            return
         order = shared[np.argsort(rows.fingerprint[shared], kind="stable")]
         is_other = np.ones(len(order) + 1, dtype=np.bool_)
         is_other[1:-1] = (np.diff(rows.fingerprint[order]) != 0) | (
@@ -151,6 +153,8 @@ class _Recent:
         return cls(**dict.fromkeys(cls.__slots__, np.empty(0, np.int64)))
 
     def followed_by(self, other: _Recent) -> _Recent:
+        if not len(self.ordinal):
+            return other
         return _Recent(
             **{
                 name: np.concatenate([getattr(self, name), getattr(other, name)])
@@ -160,8 +164,13 @@ class _Recent:
 
     def since(self, ordinal: int) -> _Recent:
         first = int(np.searchsorted(self.ordinal, ordinal))
+        if first == 0:
+            return self
         # Copied, so that not all of the window stays in memory.
         return _Recent(**{name: getattr(self, name)[first:].copy() for name in self.__slots__})
+
+
+_NOTHING: Final = _Recent.nothing()
 
 
 def _masked(run: BatchRun, wanted: NDArray[np.intp]) -> NDArray[np.int64]:

@@ -56,6 +56,12 @@ def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartitio
     Raises:
         KafkaLogError: as ``read_offset_checkpoint``.
     """
+    return once(
+        ("checkpoint", root.path, root.follow_links, name), lambda: _checkpointed(root, name)
+    )
+
+
+def _checkpointed(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
     path, follow_links = checkpoint_path(root, name), root.follow_links
     version = file_version(path, follow_links=follow_links)
     if version is None:  # absent or refused: reading it tells which

@@ -8,163 +8,233 @@
 
 #define KL_BLOCK 16
 #define KL_HEADER 61
+#define KL_GROUP 224 /* positions that are looked at together; marks are counted in a byte */
+#define KL_FEW_MARKS 14 /* in a group: looked at one by one, they cost less than all together */
 
-/* Where an entry may begin by single bytes of its header; 61 are readable. Never false where one
- * begins: what it lets pass is looked at field by field. */
-static inline int kl_may_begin_here(
-    const uint8_t *data, int same, const uint8_t *lowest, const uint8_t *highest, uint8_t left
-) {
-    uint8_t magic = data[16], length = data[8];
-    if (magic > 2 || length > left) return 0;
-    if (!(length | data[9] | data[10]) && data[11] < 14) return 0;
-    for (int byte = 0; byte < same; byte++)
-        if (data[byte] != lowest[byte]) return 0;
-    if (same < 8 && (data[same] < lowest[same] || data[same] > highest[same])) return 0;
-    if (magic == 2)
-        return !data[21] && (data[22] & 7) <= 4 && !((data[23] | data[57]) & 0x80);
-    const uint8_t *key = data + (magic ? 26 : 18);
-    return !(data[17] & 0xF4) && (key[0] <= length || key[0] == 0xFF);
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#define KL_WIDE __attribute__((target("avx2")))
+static inline int kl_is_wide(void) { return __builtin_cpu_supports("avx2"); }
+#endif
+#if defined(__GNUC__) || defined(__clang__)
+#define kl_lowest_bit(bits) __builtin_ctzll(bits)
+#define KL_ALWAYS_INLINE inline __attribute__((always_inline))
+#else
+static inline int kl_lowest_bit(uint64_t bits) {
+    int bit = 0;
+    while (!(bits >> bit & 1)) bit++;
+    return bit;
 }
-
-#if defined(__SSE2__)
-#define KL_AT(byte) _mm_loadu_si128((const __m128i *)(data + (byte)))
-#define KL_ALL(value) _mm_set1_epi8((char)(value))
-#define KL_AT_MOST(value, limit) _mm_cmpeq_epi8(_mm_min_epu8(value, limit), value)
-#define KL_AT_LEAST(value, limit) _mm_cmpeq_epi8(_mm_max_epu8(value, limit), value)
-
-/* Where the key's length is null or 14 less than the message's: compared byte by byte. */
-static inline __m128i kl_key_fits_16(const uint8_t *data, __m128i has_timestamp) {
-    __m128i fits = _mm_setzero_si128(), null = KL_ALL(0xFF);
-    for (int byte = 3; byte >= 0; byte--) {
-        __m128i length = KL_AT(8 + byte);
-        __m128i key = _mm_or_si128(_mm_and_si128(has_timestamp, KL_AT(26 + byte)),
-                                   _mm_andnot_si128(has_timestamp, KL_AT(18 + byte)));
-        null = _mm_and_si128(null, key);
-        if (byte == 3) { /* a length below 14 has nothing to give */
-            fits = _mm_and_si128(KL_AT_MOST(key, _mm_subs_epu8(length, KL_ALL(14))),
-                                 KL_AT_LEAST(length, KL_ALL(14)));
-            continue;
-        }
-        __m128i same = _mm_cmpeq_epi8(key, length);
-        fits = _mm_or_si128(_mm_and_si128(same, fits),
-                            _mm_andnot_si128(same, KL_AT_MOST(key, length)));
-    }
-    return _mm_or_si128(fits, _mm_cmpeq_epi8(null, KL_ALL(0xFF)));
-}
-
-/* The same of 16 positions, one bit each. */
-static inline uint64_t kl_may_begin_16(
-    const uint8_t *data, int same, const uint8_t *lowest, const uint8_t *highest, uint8_t left
-) {
-    const __m128i zero = _mm_setzero_si128();
-    __m128i magic = KL_AT(16), length = KL_AT(8);
-    __m128i may = KL_AT_MOST(magic, KL_ALL(2));
-    for (int byte = 0; byte < same; byte++)
-        may = _mm_and_si128(may, _mm_cmpeq_epi8(KL_AT(byte), KL_ALL(lowest[byte])));
-    if (same < 8) {
-        __m128i next = KL_AT(same);
-        may = _mm_and_si128(may, KL_AT_LEAST(next, KL_ALL(lowest[same])));
-        may = _mm_and_si128(may, KL_AT_MOST(next, KL_ALL(highest[same])));
-    }
-    may = _mm_and_si128(may, KL_AT_MOST(length, KL_ALL(left)));
-    if (!_mm_movemask_epi8(may)) return 0;
-    __m128i high = _mm_or_si128(length, _mm_or_si128(KL_AT(9), KL_AT(10)));
-    __m128i small = _mm_andnot_si128(KL_AT_LEAST(KL_AT(11), KL_ALL(14)), _mm_cmpeq_epi8(high, zero));
-    may = _mm_andnot_si128(small, may);
-    __m128i codec = _mm_and_si128(KL_AT(22), KL_ALL(7));
-    __m128i batch = _mm_and_si128(_mm_cmpeq_epi8(KL_AT(21), zero), KL_AT_MOST(codec, KL_ALL(4)));
-    batch = _mm_andnot_si128(_mm_cmpgt_epi8(zero, _mm_or_si128(KL_AT(23), KL_AT(57))), batch);
-    __m128i message = _mm_cmpeq_epi8(_mm_and_si128(KL_AT(17), KL_ALL(0xF4)), zero);
-    message = _mm_and_si128(message, kl_key_fits_16(data, _mm_cmpeq_epi8(magic, KL_ALL(1))));
-    __m128i second = _mm_cmpeq_epi8(magic, KL_ALL(2));
-    batch = _mm_or_si128(_mm_and_si128(second, batch), _mm_andnot_si128(second, message));
-    return (uint64_t)_mm_movemask_epi8(_mm_and_si128(may, batch));
-}
+#define KL_ALWAYS_INLINE inline
 #endif
 
-/* Which of 64 positions may begin an entry that ends within ``left`` bytes, the first one's bit
- * lowest; ``available`` bytes can be read. */
-static inline uint64_t kl_may_begin(
-    const uint8_t *data, size_t available, int64_t lowest, int64_t highest, int64_t left
-) {
-    uint8_t from[8], to[8];
-    uint64_t found = 0;
-    int same = 0;
+/* Single bytes that an entry's first ones are compared with. */
+struct kl_bounds {
+    uint8_t offset[8], fixed[8]; /* bits that all offsets between the lowest and highest share */
+    int first;                   /* the first byte that they do not share, and its limits */
+    uint8_t least, most;
+    uint8_t length;              /* limit of the length's first byte */
+};
+
+static inline struct kl_bounds kl_bounds_of(int64_t lowest, int64_t highest, int64_t left) {
+    struct kl_bounds bounds = {.first = 0, .least = 0, .most = 0xFF};
+    bounds.length = left > 0x7FFFFFFF ? 0x7F : (uint8_t)(left >> 24);
+    uint64_t different = (uint64_t)lowest ^ (uint64_t)highest;
+    int shared = 1;
     for (int byte = 0; byte < 8; byte++) {
-        from[byte] = (uint8_t)((uint64_t)lowest >> (56 - 8 * byte));
-        to[byte] = (uint8_t)((uint64_t)highest >> (56 - 8 * byte));
+        int shift = 56 - 8 * byte;
+        if (shared && different >> shift & 0xFF) {
+            shared = 0;
+            bounds.first = byte;
+            bounds.least = (uint8_t)((uint64_t)lowest >> shift);
+            bounds.most = (uint8_t)((uint64_t)highest >> shift);
+        }
+        bounds.fixed[byte] = shared ? 0xFF : 0;
+        bounds.offset[byte] = shared ? (uint8_t)((uint64_t)lowest >> shift) : 0;
     }
-    while (same < 8 && from[same] == to[same]) same++;
-    uint8_t longest = left > 0x7FFFFFFF ? 0x7F : (uint8_t)(left >> 24);
-#if defined(__SSE2__)
-    if (available >= 64 + KL_HEADER) {
-        for (int at = 0; at < 64; at += 16)
-            found |= kl_may_begin_16(data + at, same, from, to, longest) << at;
-        return found;
-    }
-#endif
-    for (size_t at = 0; at < 64; at++) {
-        if (available - at < 26 || available < at) break;
-        if (available - at < KL_HEADER) /* the field by field check knows what it may read */
-            found |= (uint64_t)1 << at;
-        else
-            found |= (uint64_t)kl_may_begin_here(data + at, same, from, to, longest) << at;
-    }
-    return found;
+    return bounds;
 }
 
-#ifdef KL_CRC32_FOLDING
-__attribute__((target("sse4.2"))) static void kl_note_castagnoli(
-    long long *registers, uint32_t state, const uint8_t *data, size_t blocks
+/* Loops over single bytes without a branch: compilers make vectors of them. */
+static KL_ALWAYS_INLINE void kl_mark_by_offset(
+    uint8_t *restrict marks, const uint8_t *restrict data, size_t count, struct kl_bounds bounds
 ) {
-    uint64_t now = state;
-    for (size_t block = 0; block < blocks; block++, data += KL_BLOCK) {
-        registers[block] = (long long)now;
-        now = _mm_crc32_u64(_mm_crc32_u64(now, kl_load_native(data)), kl_load_native(data + 8));
+    const uint8_t *differing = data + bounds.first;
+    uint8_t least = bounds.least, span = (uint8_t)(bounds.most - bounds.least);
+    for (size_t at = 0; at < count; at++) {
+        uint8_t wrong = 0;
+        for (int byte = 0; byte < 4; byte++)
+            wrong |= (uint8_t)((data[at + byte] & bounds.fixed[byte]) ^ bounds.offset[byte]);
+        uint8_t high = data[at + 8] | data[at + 9] | data[at + 10];
+        uint8_t fits = (uint8_t)(data[at + 16] <= 2) & (uint8_t)(wrong == 0);
+        fits &= (uint8_t)((uint8_t)(differing[at] - least) <= span);
+        fits &= (uint8_t)(data[at + 8] <= bounds.length);
+        fits &= (uint8_t)(high != 0) | (uint8_t)(data[at + 11] >= 14);
+        marks[at] = fits;
     }
-    registers[blocks] = (long long)now;
+}
+
+/* Of what an offset and a length may begin, what the next bytes do not contradict. */
+static KL_ALWAYS_INLINE void kl_mark_by_fields(
+    uint8_t *restrict marks, const uint8_t *restrict data, size_t count, struct kl_bounds bounds
+) {
+    for (size_t at = 0; at < count; at++) {
+        uint8_t magic = data[at + 16], wrong = 0;
+        for (int byte = 4; byte < 8; byte++)
+            wrong |= (uint8_t)((data[at + byte] & bounds.fixed[byte]) ^ bounds.offset[byte]);
+        uint8_t batch = (uint8_t)(data[at + 21] == 0) & (uint8_t)((data[at + 22] & 7) <= 4);
+        batch &= (uint8_t)((data[at + 23] | data[at + 57]) < 0x80);
+        /* the key is null, or its length 14 less than the message's: compared byte by byte */
+        uint8_t mask = magic == 1 ? 0xFF : 0, null = 0xFF, fits = 0;
+        for (int byte = 3; byte >= 0; byte--) {
+            uint8_t length = data[at + 8 + byte];
+            uint8_t key = (uint8_t)((data[at + 26 + byte] & mask) | (data[at + 18 + byte] & ~mask));
+            null &= key;
+            if (byte == 3)
+                fits = (uint8_t)(length >= 14) & (uint8_t)(key <= (uint8_t)(length - 14));
+            else
+                fits = (uint8_t)(key < length) | ((uint8_t)(key == length) & fits);
+        }
+        uint8_t message = (uint8_t)((data[at + 17] & 0xF4) == 0) & (fits | (uint8_t)(null == 0xFF));
+        marks[at] &= (uint8_t)(wrong == 0) & (magic == 2 ? batch : message);
+    }
+}
+
+static KL_ALWAYS_INLINE size_t kl_count_marks(const uint8_t *marks, size_t count) {
+    uint8_t marked = 0;
+    for (size_t at = 0; at < count; at++) marked += marks[at];
+    return marked;
+}
+
+static KL_ALWAYS_INLINE void kl_mark_all(
+    uint8_t *marks, const uint8_t *data, size_t count, struct kl_bounds bounds
+) {
+    for (size_t at = 0; at < count; at += KL_GROUP) {
+        size_t group = count - at < KL_GROUP ? count - at : KL_GROUP;
+        kl_mark_by_offset(marks + at, data + at, group, bounds);
+        if (kl_count_marks(marks + at, group) > KL_FEW_MARKS)
+            kl_mark_by_fields(marks + at, data + at, group, bounds);
+    }
+}
+
+#ifdef KL_WIDE
+KL_WIDE static void kl_mark_all_wide(
+    uint8_t *marks, const uint8_t *data, size_t count, struct kl_bounds bounds
+) {
+    kl_mark_all(marks, data, count, bounds);
 }
 #endif
 
-/* The register before every block of 16 bytes, and that behind the last whole one. */
-static void kl_note_registers(
-    int castagnoli, long long *registers, uint32_t state, const uint8_t *data, size_t size
+/* Marks which of ``count`` positions may begin an entry that ends within ``left`` bytes; of
+ * ``available`` ones, which is no less, all can be read. Never 0 where one begins: what is marked
+ * is looked at field by field, also where there are fewer bytes than a header has. */
+static void kl_mark_candidates(
+    uint8_t *marks, const uint8_t *data, size_t count, size_t available,
+    int64_t lowest, int64_t highest, int64_t left
 ) {
-    size_t blocks = size / KL_BLOCK;
-#ifdef KL_CRC32_FOLDING
-    if (castagnoli && kl_crc_use_instruction) {
-        kl_note_castagnoli(registers, state, data, blocks);
+    struct kl_bounds bounds = kl_bounds_of(lowest, highest, left);
+    size_t whole = available < KL_HEADER ? 0 : available - KL_HEADER + 1;
+    if (whole > count) whole = count;
+    memset(marks + whole, 1, count - whole);
+#ifdef KL_WIDE
+    if (kl_is_wide()) {
+        kl_mark_all_wide(marks, data, whole, bounds);
         return;
     }
 #endif
-    uint32_t (*by_tables)(uint32_t, const uint8_t *, size_t) =
-        castagnoli ? kl_crc32c_tables : kl_crc32_tables;
-    size_t block = 0;
-    for (; blocks - block >= 4; block += 4, data += 4 * KL_BLOCK) {
-        uint32_t inside = state; /* the next four blocks do not wait for these tables */
-        registers[block] = state;
-        for (int next = 1; next < 4; next++) {
-            inside = by_tables(inside, data + (next - 1) * KL_BLOCK, KL_BLOCK);
-            registers[block + next] = inside;
-        }
-        state = castagnoli ? kl_crc32c_extend(state, data, 4 * KL_BLOCK)
-                           : kl_crc32_extend(state, data, 4 * KL_BLOCK);
+    kl_mark_all(marks, data, whole, bounds);
+}
+
+/* The first marked position from ``at`` on, or ``count``. */
+static inline size_t kl_next_mark(const uint8_t *marks, size_t at, size_t count) {
+    for (; count - at >= 8; at += 8) {
+        uint64_t eight = kl_load_little(marks + at);
+        if (eight) return at + (size_t)(kl_lowest_bit(eight) / 8);
     }
-    for (; block < blocks; block++, data += KL_BLOCK) {
+    while (at < count && !marks[at]) at++;
+    return at;
+}
+
+/* The registers before every block of 16 bytes, and behind the last whole one. All sixteen tables
+ * are looked up at once: only the first four bytes wait for the block before. */
+static void kl_note_by_tables(
+    uint32_t slices[16][256], uint32_t *registers, uint32_t state, const uint8_t *data,
+    size_t blocks
+) {
+    for (size_t block = 0; block < blocks; block++, data += KL_BLOCK) {
         registers[block] = state;
-        state = by_tables(state, data, KL_BLOCK);
+        uint32_t behind = 0, mixed = state ^ (uint32_t)kl_load_little(data);
+        for (int byte = 4; byte < KL_BLOCK; byte++) behind ^= slices[15 - byte][data[byte]];
+        state = behind ^ slices[15][mixed & 0xFF] ^ slices[14][mixed >> 8 & 0xFF]
+            ^ slices[13][mixed >> 16 & 0xFF] ^ slices[12][mixed >> 24];
     }
     registers[blocks] = state;
 }
 
+/* The register behind fewer than 16 bytes, of which 24 can be read; ``reduce`` gives the register
+ * that eight bytes leave. No branch: where a candidate begins in a block is anybody's guess. */
+#define KL_FEW(reduce, state, data, count)                                              \
+    uint32_t eight = reduce(kl_load_little(data) ^ state);                              \
+    uint32_t before = count & 8 ? eight : state;                                        \
+    size_t rest = 8 * (count & 7);                                                      \
+    uint64_t word = kl_load_little(data + (count & 8)) ^ before;                        \
+    return reduce(word << (56 - rest) << 8) ^ (uint32_t)((uint64_t)before >> rest)
+
+#define KL_REDUCE_BY_TABLES(word) kl_reduce(slices, word)
+
+static inline uint32_t kl_few_by_tables(
+    uint32_t slices[16][256], uint32_t state, const uint8_t *data, size_t count
+) {
+    KL_FEW(KL_REDUCE_BY_TABLES, state, data, count);
+}
+
+#ifdef KL_CRC32_FOLDING
+#define KL_REDUCE_BY_INSTRUCTION(word) (uint32_t)_mm_crc32_u64(0, word)
+
+KL_CRC_TARGET static uint32_t kl_few_by_instruction(
+    uint32_t state, const uint8_t *data, size_t count
+) {
+    KL_FEW(KL_REDUCE_BY_INSTRUCTION, state, data, count);
+}
+
+KL_CRC_TARGET static void kl_note_by_instruction(
+    uint32_t *registers, uint32_t state, const uint8_t *data, size_t blocks
+) {
+    uint64_t now = state;
+    for (size_t block = 0; block < blocks; block++, data += KL_BLOCK) {
+        registers[block] = (uint32_t)now;
+        now = _mm_crc32_u64(_mm_crc32_u64(now, kl_load_native(data)), kl_load_native(data + 8));
+    }
+    registers[blocks] = (uint32_t)now;
+}
+#endif
+
+static void kl_note_registers(
+    int castagnoli, uint32_t *registers, uint32_t state, const uint8_t *data, size_t size
+) {
+#ifdef KL_CRC32_FOLDING
+    if (castagnoli && kl_crc_use_instruction) {
+        kl_note_by_instruction(registers, state, data, size / KL_BLOCK);
+        return;
+    }
+#endif
+    kl_note_by_tables(castagnoli ? kl_slices : kl_crc32_slices, registers, state, data,
+                      size / KL_BLOCK);
+}
+
 static inline uint32_t kl_register_at(
-    int castagnoli, const long long *registers, const uint8_t *data, size_t at, size_t size
+    int castagnoli, const uint32_t *registers, const uint8_t *data, size_t at, size_t size
 ) {
     size_t start = at / KL_BLOCK * KL_BLOCK;
-    uint32_t state = (uint32_t)registers[at / KL_BLOCK];
-    if (size - start >= KL_BLOCK + 8) return kl_crc_few(castagnoli, state, data + start, at - start);
-    return castagnoli ? kl_crc32c_tables(state, data + start, at - start)
-                      : kl_crc32_tables(state, data + start, at - start);
+    uint32_t state = registers[at / KL_BLOCK];
+    if (size - start < KL_BLOCK + 8)
+        return castagnoli ? kl_crc32c_tables(state, data + start, at - start)
+                          : kl_crc32_tables(state, data + start, at - start);
+#ifdef KL_CRC32_FOLDING
+    if (castagnoli && kl_crc_use_instruction)
+        return kl_few_by_instruction(state, data + start, at - start);
+#endif
+    return kl_few_by_tables(castagnoli ? kl_slices : kl_crc32_slices, state, data + start,
+                            at - start);
 }
 
 #endif

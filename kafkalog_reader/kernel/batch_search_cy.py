@@ -5,7 +5,7 @@
 Hostile bytes can offer millions of overlapping headers that look right. So no CRC is computed over
 the bytes of a candidate: it follows from the CRC registers at its two ends, which follow from
 registers noted every 16 bytes. A candidate that reaches beyond the window waits for the window
-with its end, in a list for each mebibyte. What waits is bounded: for want of room those go that
+with its end, in a list for each 256 KiB. What waits is bounded: for want of room those go that
 reach farthest, and they are counted, not forgotten in silence.
 """
 
@@ -14,12 +14,13 @@ from __future__ import annotations
 from typing import Any
 
 import cython
+from cython.cimports.kafkalog_reader.kernel.codes import CHUNK, ENTRIES
 from cython.cimports.kafkalog_reader.kernel.primitives import (
     int16_at,
     int32_at,
     int64_at,
-    lowest_bit,
-    may_begin,
+    mark_candidates,
+    next_mark,
     note_registers,
     prepare_checksums,
     prepare_crc_shift,
@@ -27,7 +28,9 @@ from cython.cimports.kafkalog_reader.kernel.primitives import (
     register_at,
     shift_crc,
     uint32_at,
+    write_bytes,
     write_int64,
+    write_uint32,
 )
 
 prepare_checksums()
@@ -120,10 +123,11 @@ class BatchSearch:
     """A search that is fed windows in order until it knows.
 
     Args:
-        room: has int64 numpy arrays: ``registers`` and ``message_registers``, one entry more than
-            a window has blocks of 16 bytes; ``waiting_position``, ``waiting_end``,
-            ``waiting_register`` and ``waiting_next`` of one length; ``waiting_lists`` with 4096
-            entries, more than a batch has mebibytes.
+        room: has numpy arrays: ``registers`` and ``message_registers``, uint32, one entry more
+            than a window has blocks of 16 bytes; ``waiting``, int64, 64 entries for 20 candidates
+            of one list; ``waiting_lists``, int64, with 16384 entries, more than a
+            batch has quarters of a mebibyte; and ``marks``, uint8, of as many positions as are
+            looked at together.
         stop: position in the file that no batch reaches beyond.
         lowest: smallest base offset a batch may have.
         highest: greatest offset it may have.
@@ -141,22 +145,21 @@ class BatchSearch:
     _source: cython.p_const_uchar
     _size: cython.Py_ssize_t
     _origin: cython.longlong
-    _registers: cython.p_longlong
-    _message_registers: cython.p_longlong
+    _registers: cython.p_uint
+    _message_registers: cython.p_uint
     _blocks: cython.Py_ssize_t
+    _marks: cython.p_uchar
+    _marks_at_once: cython.Py_ssize_t
     _register: cython.uint
     _message_register: cython.uint
     _noted: cython.bint
     _messages_noted: cython.bint
-    _waiting_position: cython.p_longlong
-    _waiting_end: cython.p_longlong
-    _waiting_register: cython.p_longlong
-    _waiting_next: cython.p_longlong
+    _rows: cython.p_longlong
     _lists: cython.p_longlong
     _current_list: cython.longlong
     _farthest_list: cython.longlong
-    _free_row: cython.longlong
-    _used_rows: cython.longlong
+    _free_chunk: cython.longlong
+    _used: cython.longlong
     _capacity: cython.Py_ssize_t
     waiting = cython.declare(cython.Py_ssize_t, visibility="readonly")
     """How many candidates wait for the window with their end."""
@@ -173,23 +176,17 @@ class BatchSearch:
     ) -> None:
         prepare_crc_shift()
         self._owners = room  # the pointers lead into it
-        self._registers = write_int64(room.registers)
-        self._message_registers = write_int64(room.message_registers)
+        self._registers = write_uint32(room.registers)
+        self._message_registers = write_uint32(room.message_registers)
         self._blocks = min(len(room.registers), len(room.message_registers)) - 1
-        self._waiting_position = write_int64(room.waiting_position)
-        self._waiting_end = write_int64(room.waiting_end)
-        self._waiting_register = write_int64(room.waiting_register)
-        self._waiting_next = write_int64(room.waiting_next)
+        self._marks = write_bytes(room.marks)
+        self._marks_at_once = len(room.marks)
+        self._rows = write_int64(room.waiting)
         self._lists = write_int64(room.waiting_lists)
         room.waiting_lists[:] = -1
-        self._current_list = self._farthest_list = self._free_row = -1
-        self._used_rows = 0
-        self._capacity = min(
-            len(room.waiting_position),
-            len(room.waiting_end),
-            len(room.waiting_register),
-            len(room.waiting_next),
-        )
+        self._current_list = self._farthest_list = self._free_chunk = -1
+        self._used = 0
+        self._capacity = len(room.waiting) // CHUNK * CHUNK
         self._stop = stop
         self._lowest = lowest
         self._highest = highest
@@ -228,7 +225,7 @@ class BatchSearch:
             if self._messages_waiting == 0:
                 self._message_register = 0
             if self._current_list < 0:
-                self._current_list = self._farthest_list = origin >> 20
+                self._current_list = self._farthest_list = origin >> 18
             self._look_at_waiting()
             self._look_for_headers(step, is_last)
             if self.waiting > self._messages_waiting:
@@ -264,78 +261,94 @@ class BatchSearch:
     @cython.exceptval(check=False)
     def _look_at_waiting(self) -> cython.void:
         """Judge the candidates that end in this window; one list has some that end behind it."""
-        row: cython.longlong
+        chunk: cython.longlong
         following: cython.longlong
         kept: cython.longlong
         here: cython.longlong
-        last: cython.longlong = (self._origin + self._size) >> 20
+        last: cython.longlong = (self._origin + self._size) >> 18
         if self.waiting == 0:
             self._current_list = last
             return
         while True:
-            here = self._current_list & 4095
-            row = self._lists[here]
+            here = self._current_list & 16383
+            chunk = self._lists[here]
             kept = -1
-            while row >= 0:
-                following = self._waiting_next[row]
-                if self._waiting_end[row] <= self._origin + self._size:
-                    self._judge_waiting(row)
-                    self._release(row)
+            while chunk >= 0:
+                following = self._rows[chunk]
+                if self._judge_chunk(chunk) == 0:
+                    self._rows[chunk] = self._free_chunk
+                    self._free_chunk = chunk
                 else:
-                    self._waiting_next[row] = kept
-                    kept = row
-                row = following
+                    self._rows[chunk] = kept
+                    kept = chunk
+                chunk = following
             self._lists[here] = kept
             if self._current_list >= last:
                 break
             self._current_list += 1
 
     @cython.cfunc
-    @cython.inline
     @cython.nogil
     @cython.exceptval(check=False)
-    def _judge_waiting(self, row: cython.longlong) -> cython.void:
-        expected: cython.longlong = self._waiting_register[row]
+    def _judge_chunk(self, chunk: cython.longlong) -> cython.longlong:
+        """Judge those of a chunk that end in this window; how many are left."""
+        row: cython.longlong = chunk + 2
+        stop: cython.longlong = row + 3 * self._rows[chunk + 1]
+        kept: cython.longlong = row
         all_ones: cython.longlong = 0xFFFF_FFFF
-        end: cython.Py_ssize_t = self._waiting_end[row] - self._origin
-        if self.found >= 0 and self._waiting_position[row] > self.found:
-            return
-        if self._register_at(end, expected <= all_ones) == (expected & all_ones):
-            self.found = self._waiting_position[row]
-
-    @cython.cfunc
-    @cython.inline
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _release(self, row: cython.longlong) -> cython.void:
-        self.waiting -= 1
-        if (self._waiting_register[row] >> 32) != 0:
-            self._messages_waiting -= 1
-        self._waiting_next[row] = self._free_row
-        self._free_row = row
+        position: cython.longlong
+        end: cython.longlong
+        expected: cython.longlong
+        while row < stop:
+            position = self._rows[row]
+            end = self._rows[row + 1]
+            expected = self._rows[row + 2]
+            row += 3
+            if end > self._origin + self._size:
+                self._rows[kept] = position
+                self._rows[kept + 1] = end
+                self._rows[kept + 2] = expected
+                kept += 3
+                continue
+            self.waiting -= 1
+            if expected > all_ones:
+                self._messages_waiting -= 1
+            if (self.found < 0 or position < self.found) and (
+                self._register_at(end - self._origin, expected <= all_ones) == (expected & all_ones)
+            ):
+                self.found = position
+        self._rows[chunk + 1] = (kept - chunk - 2) // 3
+        return self._rows[chunk + 1]
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
     def _makes_room(self, end: cython.longlong) -> cython.bint:
         """Whether there is room for one that ends at ``end``, if need be for others that go."""
+        chunk: cython.longlong = self._lists[(end >> 18) & 16383]
         row: cython.longlong
-        following: cython.longlong
-        if self.waiting < self._capacity:
+        if self._free_chunk >= 0 or self._used + CHUNK <= self._capacity:
+            return True
+        if chunk >= 0 and self._rows[chunk + 1] < ENTRIES:
             return True
         while self._farthest_list > self._current_list and (
-            self._lists[self._farthest_list & 4095] < 0
+            self._lists[self._farthest_list & 16383] < 0
         ):
             self._farthest_list -= 1
-        if end >> 20 >= self._farthest_list:
+        if end >> 18 >= self._farthest_list:
             return False
-        row = self._lists[self._farthest_list & 4095]
-        self._lists[self._farthest_list & 4095] = -1
-        while row >= 0:
-            following = self._waiting_next[row]
-            self._release(row)
-            self.given_up += 1
-            row = following
+        chunk = self._lists[self._farthest_list & 16383]
+        self._lists[self._farthest_list & 16383] = -1
+        while chunk >= 0:
+            self.waiting -= self._rows[chunk + 1]
+            self.given_up += self._rows[chunk + 1]
+            for row in range(self._rows[chunk + 1]):
+                if (self._rows[chunk + 4 + 3 * row] >> 32) != 0:
+                    self._messages_waiting -= 1
+            row = self._rows[chunk]
+            self._rows[chunk] = self._free_chunk
+            self._free_chunk = chunk
+            chunk = row
         return True
 
     @cython.cfunc
@@ -345,22 +358,32 @@ class BatchSearch:
         """Judge the headers that begin in this window, in order, up to the first sound batch."""
         at: cython.Py_ssize_t = 0
         here: cython.Py_ssize_t
+        count: cython.Py_ssize_t
         left: cython.longlong = self._stop - self._origin
         limit: cython.Py_ssize_t = step
-        may: cython.ulonglong
         if is_last:
             limit = self._size - 25
         if self.found >= 0:
             limit = min(limit, max(self.found - self._origin, 0))
         while at < limit:
-            may = may_begin(self._source, at, self._size, self._lowest, self._highest, left - at)
-            while may != 0:
-                here = at + lowest_bit(may)
-                may = may & (may - 1)
-                if here < limit and self._begins_sound(here, left - here):
-                    self.found = self._origin + here
+            count = min(limit - at, self._marks_at_once)
+            mark_candidates(
+                self._marks,
+                self._source,
+                at,
+                count,
+                self._size,
+                self._lowest,
+                self._highest,
+                left - at,
+            )
+            here = next_mark(self._marks, 0, count)
+            while here < count:
+                if self._begins_sound(at + here, left - at - here):
+                    self.found = self._origin + at + here
                     return
-            at += 64
+                here = next_mark(self._marks, here + 1, count)
+            at += count
 
     @cython.cfunc
     @cython.inline
@@ -420,18 +443,25 @@ class BatchSearch:
     def _wait(
         self, position: cython.longlong, end: cython.longlong, expected: cython.longlong
     ) -> cython.void:
-        row: cython.longlong = self._free_row
-        number: cython.longlong = end >> 20
-        if row >= 0:
-            self._free_row = self._waiting_next[row]
-        else:
-            row = self._used_rows
-            self._used_rows += 1
-        self._waiting_position[row] = position
-        self._waiting_end[row] = end
-        self._waiting_register[row] = expected
-        self._waiting_next[row] = self._lists[number & 4095]
-        self._lists[number & 4095] = row
+        number: cython.longlong = end >> 18
+        chunk: cython.longlong = self._lists[number & 16383]
+        following: cython.longlong = chunk
+        row: cython.longlong
+        if chunk < 0 or self._rows[chunk + 1] == ENTRIES:
+            chunk = self._free_chunk
+            if chunk >= 0:
+                self._free_chunk = self._rows[chunk]
+            else:
+                chunk = self._used
+                self._used += CHUNK
+            self._rows[chunk] = following
+            self._rows[chunk + 1] = 0
+            self._lists[number & 16383] = chunk
+        row = chunk + 2 + 3 * self._rows[chunk + 1]
+        self._rows[chunk + 1] += 1
+        self._rows[row] = position
+        self._rows[row + 1] = end
+        self._rows[row + 2] = expected
         self._farthest_list = max(self._farthest_list, number)
         self.waiting += 1
         if (expected >> 32) != 0:

@@ -41,3 +41,7 @@ cdef enum:
     SHAPE_SNAPPY_BLOCK = 3
     SHAPE_ZSTD_FRAME = 4
     SHAPE_GZIP = 5
+
+cdef enum:
+    CHUNK = 64
+    ENTRIES = 20

@@ -73,3 +73,7 @@ PROBLEMS: Final = {
     BAD_WRAPPER_VALUE: "a wrapper message has no value, or no message in it",
     BAD_MESSAGE_END: "key and value do not fill the message",
 }
+
+CHUNK: Final = 64
+"""Numbers in a part of a list of candidates that wait: the next part, how many, three for each."""
+ENTRIES: Final = 20

@@ -25,13 +25,13 @@ static inline uint64_t kl_load_little(const uint8_t *data) {
 }
 
 /* The register that eight bytes leave, from zero. */
-static inline uint32_t kl_reduce(uint32_t slices[8][256], uint64_t word) {
+static inline uint32_t kl_reduce(uint32_t slices[16][256], uint64_t word) {
     return slices[7][word & 0xFF] ^ slices[6][word >> 8 & 0xFF] ^ slices[5][word >> 16 & 0xFF]
         ^ slices[4][word >> 24 & 0xFF] ^ slices[3][word >> 32 & 0xFF]
         ^ slices[2][word >> 40 & 0xFF] ^ slices[1][word >> 48 & 0xFF] ^ slices[0][word >> 56];
 }
 
-static inline uint32_t kl_multiply(uint32_t slices[8][256], uint32_t left, uint32_t right) {
+static inline uint32_t kl_multiply(uint32_t slices[16][256], uint32_t left, uint32_t right) {
     uint64_t product = 0;
     for (int bit = 0; bit < 32; bit++)
         product ^= (0 - (uint64_t)(right >> bit & 1)) & ((uint64_t)left << bit);
@@ -89,19 +89,6 @@ static inline uint32_t kl_crc_shift(int castagnoli, uint32_t state, uint64_t cou
             state = kl_multiply(castagnoli ? kl_slices : kl_crc32_slices, state,
                                 kl_shift_factors[castagnoli][digit][count % KL_SHIFT_BASE]);
     return state;
-}
-
-/* The register behind fewer than 16 bytes, of which at least 24 can be read. */
-static inline uint32_t kl_crc_few(int castagnoli, uint32_t state, const uint8_t *data, size_t count) {
-    uint32_t(*slices)[256] = castagnoli ? kl_slices : kl_crc32_slices;
-    if (count >= 8) {
-        state = kl_reduce(slices, kl_load_little(data) ^ state);
-        data += 8;
-        count -= 8;
-    }
-    if (!count) return state;
-    uint32_t behind = kl_reduce(slices, (kl_load_little(data) ^ state) << (64 - 8 * count));
-    return count < 4 ? behind ^ state >> (8 * count) : behind;
 }
 
 #endif

@@ -8,16 +8,6 @@
 #include "crc32c.h"
 #include "crc_shift.h"
 
-#if defined(__GNUC__) || defined(__clang__)
-#define kl_lowest_bit(bits) __builtin_ctzll(bits)
-#else
-static inline int kl_lowest_bit(uint64_t bits) {
-    int bit = 0;
-    while (!(bits >> bit & 1)) bit++;
-    return bit;
-}
-#endif
-
 /* Copies a record's bytes. Keys and values are short: moves of 32 bytes are cheaper than a call of
  * memcpy, where both sides have room for the last one to reach too far. */
 static inline void kl_copy(uint8_t *target, const uint8_t *source, size_t size, size_t room) {

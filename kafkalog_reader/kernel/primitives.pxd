@@ -17,13 +17,14 @@ cdef extern from "primitives.h" nogil:
     int kl_decompress(
         int codec, size_t function, size_t context,
         const uint8_t *source, size_t size, uint8_t *target, size_t room)
-    uint64_t kl_may_begin(
-        const uint8_t *data, size_t available, long long lowest, long long highest, long long left)
+    void kl_mark_candidates(
+        uint8_t *marks, const uint8_t *data, size_t count, size_t available,
+        long long lowest, long long highest, long long left)
+    size_t kl_next_mark(const uint8_t *marks, size_t at, size_t count)
     void kl_note_registers(
-        int castagnoli, long long *registers, uint32_t state, const uint8_t *data, size_t size)
+        int castagnoli, uint32_t *registers, uint32_t state, const uint8_t *data, size_t size)
     uint32_t kl_register_at(
-        int castagnoli, const long long *registers, const uint8_t *data, size_t at, size_t size)
-    int kl_lowest_bit(uint64_t bits)
+        int castagnoli, const uint32_t *registers, const uint8_t *data, size_t at, size_t size)
     void kl_copy(uint8_t *target, const uint8_t *source, size_t size, size_t room)
 
 cdef inline void prepare_checksums() noexcept nogil:
@@ -45,6 +46,9 @@ cdef inline long long *write_int64(long long[::1] column) noexcept nogil:
 cdef inline int *write_int32(int[::1] column) noexcept nogil:
     return &column[0] if column.shape[0] > 0 else NULL
 
+cdef inline unsigned int *write_uint32(unsigned int[::1] column) noexcept nogil:
+    return &column[0] if column.shape[0] > 0 else NULL
+
 cdef inline short *write_int16(short[::1] column) noexcept nogil:
     return &column[0] if column.shape[0] > 0 else NULL
 
@@ -56,23 +60,26 @@ cdef inline unsigned int crc32c(
 ) noexcept nogil:
     return kl_crc32c(source + start, <size_t>(stop - start))
 
-cdef inline unsigned long long may_begin(
-    const unsigned char *source, Py_ssize_t position, Py_ssize_t size,
-    long long lowest, long long highest, long long left
+cdef inline void mark_candidates(
+    unsigned char *marks, const unsigned char *source, Py_ssize_t position, Py_ssize_t count,
+    Py_ssize_t size, long long lowest, long long highest, long long left
 ) noexcept nogil:
-    return kl_may_begin(source + position, <size_t>(size - position), lowest, highest, left)
+    kl_mark_candidates(
+        marks, source + position, <size_t>count, <size_t>(size - position), lowest, highest, left)
 
-cdef inline int lowest_bit(unsigned long long bits) noexcept nogil:
-    return kl_lowest_bit(bits)
+cdef inline Py_ssize_t next_mark(
+    const unsigned char *marks, Py_ssize_t position, Py_ssize_t count
+) noexcept nogil:
+    return <Py_ssize_t>kl_next_mark(marks, <size_t>position, <size_t>count)
 
 cdef inline void note_registers(
-    bint castagnoli, long long *registers, unsigned int state,
+    bint castagnoli, unsigned int *registers, unsigned int state,
     const unsigned char *source, Py_ssize_t size
 ) noexcept nogil:
     kl_note_registers(castagnoli, registers, state, source, <size_t>size)
 
 cdef inline unsigned int register_at(
-    bint castagnoli, const long long *registers,
+    bint castagnoli, const unsigned int *registers,
     const unsigned char *source, Py_ssize_t at, Py_ssize_t size
 ) noexcept nogil:
     return kl_register_at(castagnoli, registers, source, <size_t>at, <size_t>size)

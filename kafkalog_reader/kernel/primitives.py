@@ -22,6 +22,7 @@ _INT16 = struct.Struct(">h")
 
 _ALL_ONES: Final = 0xFFFF_FFFF
 _BLOCK: Final = 16
+_HEADER: Final = 61
 
 
 def prepare_checksums() -> None:
@@ -39,7 +40,7 @@ def _castagnoli() -> Callable[..., int]:
 
 
 read_bytes = read_int64 = read_int32 = read_int16 = read_int8 = memoryview
-write_bytes = write_int64 = write_int32 = write_int16 = write_int8 = memoryview
+write_bytes = write_int64 = write_int32 = write_uint32 = write_int16 = write_int8 = memoryview
 
 
 def wrapping_add(left: int, right: int) -> int:
@@ -120,22 +121,30 @@ def _zeros(castagnoli: int, power: int) -> tuple[int, ...]:
     return tuple(extend_crc(castagnoli, 1 << bit, memoryview(b"\0"), 0, 1) for bit in range(32))
 
 
-def may_begin(
-    source: memoryview, position: int, size: int, lowest: int, highest: int, left: int
-) -> int:
-    """Which of 64 positions may begin an entry, the first one's bit lowest."""
-    return sum(
-        1 << at
-        for at in range(max(0, min(64, size - position - 25)))
-        if source[position + at + 16] <= 2
-        and lowest >> 56 <= source[position + at] <= highest >> 56
-        and 14 <= _UINT32.unpack_from(source, position + at + 8)[0] <= left
-    )
+def mark_candidates(
+    marks: memoryview,
+    source: memoryview,
+    position: int,
+    count: int,
+    size: int,
+    lowest: int,
+    highest: int,
+    left: int,
+) -> None:
+    """Mark which of ``count`` positions may begin an entry; all that have no whole header."""
+    for at in range(position, position + count):
+        marks[at - position] = size - at < _HEADER or (
+            source[at + 16] <= 2
+            and lowest >> 56 <= source[at] <= highest >> 56
+            and 14 <= _UINT32.unpack_from(source, at + 8)[0] <= left
+        )
 
 
-def lowest_bit(bits: int) -> int:
-    """The number of the lowest bit that is set."""
-    return (bits & -bits).bit_length() - 1
+def next_mark(marks: memoryview, position: int, count: int) -> int:
+    """The first marked position from ``position`` on, or ``count``."""
+    while position < count and not marks[position]:
+        position += 1
+    return position
 
 
 def note_registers(

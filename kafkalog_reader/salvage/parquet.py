@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Progress
 
-ROW_GROUP: Final = 64 << 20
-"""Bytes in Arrow; what is held in memory besides a window."""
+ROW_GROUP: Final = 16 << 20
+"""Bytes in Arrow. Held twice, as rows and as pages that the writer makes of them."""
 
 
 def write_parquet(
@@ -43,7 +43,8 @@ def write_parquet(
         path = folder / f"{base_offset:020d}.parquet"
         with parquet.ParquetWriter(path, first.schema, compression="zstd") as writer:
             for group in _row_groups(first, rows):
-                writer.write_table(pa.Table.from_batches(group))
+                writer.write_table(group)
+                del group  # or it would be kept until the next one is whole
         salvaged.files.append(path.name)
 
 
@@ -65,14 +66,14 @@ def _rows(
             yield rows
 
 
-def _row_groups(
-    first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]
-) -> Iterator[list[pa.RecordBatch]]:
+def _row_groups(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
     group, size = [first], first.nbytes
+    del first
     for rows in rest:
         if size >= ROW_GROUP:
-            yield group
-            group, size = [], 0
+            table, group, size = pa.Table.from_batches(group), [], 0
+            yield table
+            del table
         group.append(rows)
         size += rows.nbytes
-    yield group
+    yield pa.Table.from_batches(group)

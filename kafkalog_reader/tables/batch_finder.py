@@ -22,11 +22,14 @@ LOOKAHEAD: Final = 256 << 20
 """How far behind a sound batch one that begins before it may end: twice the largest known."""
 SMALLEST_ENTRY: Final = 26
 HEADER_SIZE: Final = 61
-_WINDOW_SIZES: Final = (16 << 10, 256 << 10, 1 << 20)
-"""Most damage is small, and most of what is read beyond it is read again."""
-_MOST_WAITING: Final = 1 << 18
-"""All batches of up to 4 MiB are judged, however many claim to overlap."""
-_LISTS: Final = 4096
+_WINDOW_SIZES: Final = (16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10)
+"""Most damage is small, and most of what is read beyond it is read again. Windows end at multiples,
+where the kernel's lists of those that wait do."""
+_LARGEST_WINDOW: Final = 3 * _WINDOW_SIZES[-1] // 2
+_WAITING: Final = 3 << 19
+"""For half a million candidates: all batches of up to 4 MiB are judged, however many overlap."""
+_LISTS: Final = 16384
+_MARKS: Final = 4096
 _BLOCK: Final = 16
 _OFFSETS_OF_SEGMENT: Final = 1 << 31
 """Indexes store offsets relative to the segment's base as int32."""
@@ -38,25 +41,21 @@ _PROBE: Final = 16 << 10
 class _Room:
     """What a search notes, as the kernel's ``BatchSearch`` wants it."""
 
-    registers: NDArray[np.int64]
-    message_registers: NDArray[np.int64]
-    waiting_position: NDArray[np.int64]
-    waiting_end: NDArray[np.int64]
-    waiting_register: NDArray[np.int64]
-    waiting_next: NDArray[np.int64]
+    registers: NDArray[np.uint32]
+    message_registers: NDArray[np.uint32]
+    waiting: NDArray[np.int64]
     waiting_lists: NDArray[np.int64]
+    marks: NDArray[np.uint8]
 
     @classmethod
     def for_windows(cls) -> _Room:
-        blocks = _WINDOW_SIZES[-1] // _BLOCK + 1
+        blocks = _LARGEST_WINDOW // _BLOCK + 1
         return cls(
-            registers=np.empty(blocks, np.int64),
-            message_registers=np.empty(blocks, np.int64),
-            waiting_position=np.empty(_MOST_WAITING, np.int64),
-            waiting_end=np.empty(_MOST_WAITING, np.int64),
-            waiting_register=np.empty(_MOST_WAITING, np.int64),
-            waiting_next=np.empty(_MOST_WAITING, np.int64),
+            registers=np.empty(blocks, np.uint32),
+            message_registers=np.empty(blocks, np.uint32),
+            waiting=np.empty(_WAITING, np.int64),
             waiting_lists=np.empty(_LISTS, np.int64),
+            marks=np.empty(_MARKS, np.uint8),
         )
 
 
@@ -183,7 +182,7 @@ class BatchFinder:
         position, reached, size = start, start, 0
         while position >= 0:
             size = next(sizes, size)
-            reached = min(position + size, stop)
+            reached = min((position + size + size // 2) // size * size, stop)
             position = search.feed(windows.read(position, at_most=reached - position), position)
             if position >= 0 and not search.waiting:  # holes hold nothing: a header may end in data
                 position = max(position, min(windows.next_data(position), stop) - HEADER_SIZE)
@@ -200,7 +199,7 @@ class BatchFinder:
                 self._segment.path("log"),
                 0,
                 self._stop,
-                size=_WINDOW_SIZES[-1],
+                size=_LARGEST_WINDOW,
                 follow_links=self._follow_links,
             )
         return self._opened

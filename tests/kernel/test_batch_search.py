@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from random import Random
 from types import SimpleNamespace
 
 import crc32c
@@ -21,13 +22,11 @@ ENTRIES = [PLAIN, TRANSACTIONAL, MESSAGE]
 def search(kernel, log: bytes, window: int, *, waiting: int = 64):
     """Feed ``log`` in windows, as long as the search wants more."""
     room = SimpleNamespace(
-        registers=np.zeros(len(log) // 16 + 2, np.int64),
-        message_registers=np.zeros(len(log) // 16 + 2, np.int64),
-        waiting_position=np.zeros(waiting, np.int64),
-        waiting_end=np.zeros(waiting, np.int64),
-        waiting_register=np.zeros(waiting, np.int64),
-        waiting_next=np.zeros(waiting, np.int64),
-        waiting_lists=np.zeros(4096, np.int64),
+        registers=np.zeros(len(log) // 16 + 2, np.uint32),
+        message_registers=np.zeros(len(log) // 16 + 2, np.uint32),
+        waiting=np.zeros(64 * waiting, np.int64),
+        waiting_lists=np.zeros(16384, np.int64),
+        marks=np.zeros(4096, np.uint8),
     )
     found = kernel.batch_search.BatchSearch(room, len(log), 0, 2**31, 1 << 20)
     position = 0
@@ -58,10 +57,30 @@ def test_the_outer_one_of_nested_entries_is_found(kernel) -> None:
 
 
 def test_what_finds_no_room_to_wait_is_counted(kernel) -> None:
-    wrong = [PLAIN[:8] + (900 - 61 * n).to_bytes(4, "big") + PLAIN[12:61] for n in range(9)]
-    found = search(kernel, b"".join(wrong) + bytes(400) + PLAIN, 200, waiting=4)
-    assert found.given_up > 0
-    assert found.found == 61 * 9 + 400
+    wrong = [PLAIN[:8] + (3000 - 61 * n).to_bytes(4, "big") + PLAIN[12:61] for n in range(30)]
+    found = search(kernel, b"".join(wrong) + bytes(1400) + PLAIN, 200, waiting=1)
+    assert found.given_up == 10  # one part of a list holds 20
+    assert found.found == 61 * 30 + 1400
+
+
+def test_who_reaches_farthest_goes_first(kernel) -> None:
+    """Claims far away fill all the room; those that end nearer still get it."""
+    far = [PLAIN[:8] + (900_000 - 61 * n).to_bytes(4, "big") + PLAIN[12:61] for n in range(40)]
+    sound = build_message(None, b"v" * 300, offset=5, magic=0)
+    found = search(kernel, b"".join(far) + sound + bytes(900_000), 200, waiting=2)
+    assert (found.found, found.given_up) == (61 * 40, 40)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_no_mark_is_missed(kernel, seed: int) -> None:
+    """Entries at every distance, and what looks like one, in a log full of marks."""
+    random = Random(seed)
+    for before in range(0, 300, 7):
+        filler = random.choice([b"\0", b"\1", b"\2", b"\0\3\0\0", b"\0\0\0\0\1"])
+        rubbish = (filler * 500)[: before + random.randrange(3)]
+        for entry in ENTRIES:
+            log = rubbish + entry + filler * random.randrange(90)
+            assert search(kernel, log, random.randrange(61, 5000)).found == len(rubbish)
 
 
 @settings(deadline=None)

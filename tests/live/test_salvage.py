@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures import live, truth
-from fixtures.scenarios.salvage import AFTER, CAPTURE, DAMAGED, MEETING, MET, SEEN, producer_ids
+from fixtures.scenarios.salvage import (
+    AFTER,
+    CAPTURE,
+    CAPTURES,
+    DAMAGED,
+    MEETING,
+    MET,
+    OLD,
+    SEEN,
+    producer_ids,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,6 +84,12 @@ def _committed(missing: dict[str, list[list[int]]]) -> dict[str, list[list[Any]]
             [r.offset, r.timestamp, None if r.value is None else r.value.hex()]
             for r in capture.records(topic, partition)
             if r.committed and not any(first <= r.offset <= last for first, last in gone)
+        ]
+    for topic, (release, old) in OLD.items():  # no consumer of 0.8: what producers were told
+        records[f"{topic}-0"] = [
+            [r.offset, r.timestamp, None if r.value is None else r.value.hex()]
+            for r in truth.load(CAPTURES / release).produced()
+            if f"{r.topic}-{r.partition}" == old
         ]
     return records
 

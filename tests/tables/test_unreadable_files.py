@@ -97,3 +97,14 @@ def test_a_copy_that_cannot_be_listed_is_not_said_to_be_empty(
     ]
     codes = {row["code"] for row in rows(broker, "findings") if row["topic"] == "a"}
     assert "KL-004" in codes
+
+
+def test_a_folder_that_cannot_be_listed_is_the_only_headline(
+    broker: Path, refusal: Refusal
+) -> None:
+    (broker / "replication-offset-checkpoint").write_text("0\n1\na 0 6\n")
+    refusal.path = broker / "a-0"
+    found = [row for row in rows(broker, "findings") if row["topic"] == "a"]
+    assert "KL-304" in {row["code"] for row in found}  # 6 is above an end that nobody can see
+    headlines = {(row["code"], row["file"]) for row in found if row["causedBy"] is None}
+    assert {each for each in headlines if each[0] != "KL-011"} == {("KL-004", "a-0")}
