@@ -65,7 +65,7 @@ class Recovery:
         log_end_offset: of the sound prefix now: up to the first damage in the segments that are
             read again and in the last one, which is read for this.
         segments_read: base offsets of the segments whose every batch is checked.
-        records_cut: records of sound batches that go; what was damaged before is not counted.
+        records_cut: clients' records of sound batches that go; what was damaged does not count.
         bytes_cut: bytes that go from the logs.
         reason: why, in words, with file, position and offset; empty where nothing is special.
         loaded: None where the broker or the log directory does not come up.

@@ -16,6 +16,7 @@ from kafkalog_reader.errors import (
 from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.format.message_set import parse_message_set
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.tables.control_type import CONTROL
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 
@@ -50,7 +51,7 @@ class LostRange:
         return self.stop - self.start
 
     def records(self, progress: Progress) -> int:
-        """Records of the sound batches in it, behind damage too: what could have been saved.
+        """Clients' records of its sound batches, behind damage too: what could have been saved.
 
         Raises:
             UnreadableFileError: a file cannot be opened or read.
@@ -61,7 +62,7 @@ class LostRange:
         return sum(self._records(piece) for piece in scan if not isinstance(piece, DamagedRegion))
 
     def _records(self, run: BatchRun) -> int:
-        sound = run.crc_valid
+        sound = run.crc_valid & (run.attributes & CONTROL == 0)
         is_wrapper = run.is_wrapper
         total = int(np.maximum(run.records_count, 0)[sound & ~is_wrapper].sum(dtype=np.int64))
         return total + sum(

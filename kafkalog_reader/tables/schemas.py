@@ -280,7 +280,7 @@ RECOVERIES: Final = (
         "as the broker will see it; null: it does not come up, or sets the directory aside",
     ),
     Column("segmentsRead", pa.list_(pa.int64()), "base offsets of the segments read again"),
-    Column("recordsCut", pa.int64(), "records of sound batches that go"),
+    Column("recordsCut", pa.int64(), "clients' records of sound batches that go"),
     Column("bytesCut", pa.int64(), "that go from the logs", "bytes"),
     Column("reason", pa.string(), "why, with file, position and offset; null: nothing special"),
 )
