@@ -51,7 +51,7 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     if len(audit.replicas) < 2:
         return
     for difference in audit.comparison.differences:
-        if difference.kind in _CODE_OF:
+        if difference.kind in _CODE_OF and not _is_damaged_everywhere(difference):
             yield _of_difference(audit, difference)
     yield from _agreement(audit)
     yield from _lagging(audit)
@@ -61,6 +61,12 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     yield from lineage_findings(audit)
     yield from copy_findings(audit)
     yield from election_findings(audit)
+
+
+def _is_damaged_everywhere(difference: Difference) -> bool:
+    """Whether no copy is valid: nothing tells a damaged copy from an intact one (A33)."""
+    holders = {member for side in difference.contents for member in side}
+    return difference.kind is DifferenceKind.DAMAGED and holders <= set(difference.damaged)
 
 
 def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:

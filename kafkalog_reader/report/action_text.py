@@ -24,12 +24,12 @@ _TEXTS: Final = {
     "A2": "take a second copy, or copy from a stopped broker, and run this again",
     "A3": "let the broker rebuild the index: while it is stopped, move the index file away; the "
     "log is the source",
-    "A4": "do not start {where} yet: its start will cut or drop records",
+    "A4": "do not start {where} yet: {their} start will cut or drop records",
     "A5": "start {best} first and alone; when it leads, start the others, which copy from it",
-    "A6": "while {where} is stopped, move the partition directory aside, never delete it; the "
-    "broker copies it again",
+    "A6": "while {where} {are} stopped, move the partition directory aside, never delete it; it is "
+    "copied again from the leader",
     "A7": "save the records that only some copies have, before any start or election",
-    "A8": "while {where} is stopped, write leader-epoch-checkpoint as the batches have it",
+    "A8": "while {where} {are} stopped, write leader-epoch-checkpoint as the batches have it",
     "A9": "check disk, controller and memory of the host of {where}",
     "A10": "remove the duplicates downstream; switch the producer to idempotence",
     "A11": "check the transaction coordinator, then abort the hanging transaction",
@@ -48,6 +48,7 @@ _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
 """Words of a command as a shell sees them, options together with their values."""
 _COMMENT: Final = (Span("# "),)
+_OF_A_LEADER: Final = frozenset({"KL-517", "KL-518", "KL-713"})
 _ORDER: Final = (
     "A4", "A16", "A20", "A7", "A17", "A5", "A6", "A8", "A9", "A3", "A15", "A2", "A18", "A11", "A10",
     "A12", "A13", "A14", "A19", "A1",
@@ -78,7 +79,7 @@ def actions_of(
     """The actions of findings of some severities, each once, what keeps choices open first."""
     asked: dict[str, list[Finding]] = {}
     for each in found:
-        if each.severity in severities and each.caused_by is None:
+        if each.severity in severities and each.caused_by is None and _may_happen(audit, each):
             for code in each.actions:
                 asked.setdefault(code, []).append(each)
     made = []
@@ -92,12 +93,27 @@ def actions_of(
         made.append(
             Action(
                 code=code,
-                text=_TEXTS[code].format(where=where, best=best),
+                text=_TEXTS[code].format(
+                    where=where,
+                    best=best,
+                    are="are" if len(members) > 1 else "is",
+                    their="their" if len(members) > 1 else "its",
+                ),
                 commands=tuple(_COMMANDS.get(code, _nothing)(audit, members)),
                 codes=tuple(sorted({each.code for each in findings})),
             )
         )
     return tuple(made)
+
+
+def _may_happen(audit: PartitionAudit, each: Finding) -> bool:
+    """Whether a finding is about the leader to be elected, or about none.
+
+    What goes wrong with another leading asks for nothing: least of all to move copies aside.
+    """
+    leader = dict(each.evidence).get("leader") if each.code in _OF_A_LEADER else None
+    best = audit.elections[0].candidate if audit.elections else None
+    return leader is None or best is None or leader == audit.replicas[best].name
 
 
 def action_lines(

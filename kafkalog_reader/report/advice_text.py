@@ -109,10 +109,12 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     best, worst = audit.elections[0], audit.elections[-1]
     text = ""
     if every_choice_loses(audit):
+        least = f"{_capitalised(audit.replicas[best.candidate].name)} loses least"
+        if best.lost == worst.lost and audit.fork_offset is None:
+            least = "All lose alike"
         text = (
-            "Whoever leads, committed records are lost. "
-            f"{_capitalised(audit.replicas[best.candidate].name)} loses least: save what the "
-            "others have first, to produce it again."
+            f"Whoever leads, committed records are lost. {least}: save what the others have first, "
+            "to produce it again."
         )
     elif worst.lost.known and not best.lost.known and _is_longest(audit, worst.candidate):
         text = (

@@ -145,3 +145,18 @@ def test_a_batch_missing_in_the_middle_is_found_by_its_peers(tmp_path: Path) -> 
     found = only(audit_partition(directories), "KL-508")
     assert (found.first_offset, found.next_offset, found.records_at_risk) == (5, 6, 1)
     assert dict(found.evidence)["absent"] == "broker 1"
+
+
+def test_copies_damaged_each_in_its_own_way_are_not_called_intact(tmp_path: Path) -> None:
+    """A33: KL-101 on each and KL-905; KL-506 is for copies of which some are valid."""
+    roots = cluster(tmp_path, dict.fromkeys(range(3), replica(LOG, high_watermark=10)))
+    for node, root in roots.items():
+        segment = root / "t-0" / SEGMENT
+        content = bytearray(segment.read_bytes())
+        content[3 * BATCH + 63 + node] ^= 1
+        segment.write_bytes(content)
+    ((_, directories),) = discover([str(tmp_path)]).topic_partitions(ReadRequest())
+    codes = [each.code for each in findings_of(audit_partition(directories))]
+    assert codes.count("KL-101") == 3
+    assert "KL-905" in codes
+    assert "KL-506" not in codes

@@ -1,0 +1,33 @@
+"""What goes wrong only when somebody else leads asks for no action."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fixtures.builder import cluster, replica
+from kafkalog_reader.audits.findings import findings_of
+from kafkalog_reader.audits.partition_audit import audit_partition
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.report.action_text import actions_of
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+AB = "a@0/e0 b@1/e0"
+
+
+def test_no_copy_is_moved_aside_for_an_election_that_is_not_advised(tmp_path: Path) -> None:
+    """Brokers 0 and 1 hold different records under leader epoch 1; broker 2, newer, is to lead."""
+    logs = (f"{AB} x@2/e1", f"{AB} y@2/e1", f"{AB} z@2/e2")
+    cluster(tmp_path, {node: replica(log, high_watermark=2) for node, log in enumerate(logs)})
+    ((_, directories),) = discover([str(tmp_path)]).topic_partitions(ReadRequest())
+    audit = audit_partition(directories)
+    found = findings_of(audit)
+    silent = [each for each in found if each.code == "KL-517"]
+    assert {dict(each.evidence)["leader"] for each in silent} == {"broker 0", "broker 1"}
+    assert audit.elections[0].candidate == 2
+    asked = {action.code: action for action in actions_of(audit, found)}
+    assert "A6" not in asked
+    assert "A8" not in asked
+    assert {"A16", "A5"} <= set(asked)
