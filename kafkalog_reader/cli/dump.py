@@ -11,7 +11,7 @@ import click
 
 from kafkalog_reader.cli.options import max_rate_option
 from kafkalog_reader.cli.printable import for_stdout
-from kafkalog_reader.cli.run import session, verbose_option
+from kafkalog_reader.cli.run import CLEAN, TROUBLE, session, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.cli.progress import ReadProgress
 
 LINES_AT_ONCE: Final = 1000
+_SUFFIXES: Final = (".log", ".checkpoint", ".index", ".timeindex", ".txnindex", ".snapshot")
 
 
 @click.command("dump", short_help="Files in the layout of kafka-dump-log.")
@@ -31,7 +32,7 @@ LINES_AT_ONCE: Final = 1000
 )
 @max_rate_option
 @verbose_option()
-def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: bool) -> None:
+def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: bool) -> int:
     """Print segments, indexes and producer snapshots as kafka-dump-log prints them.
 
     \b
@@ -42,6 +43,8 @@ def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: b
     .txnindex, .snapshot (of producers) or .checkpoint (of the metadata log). A wrong CRC is shown
     as isvalid: false and does not end the dump. Index entries that the log does not confirm follow
     on standard error; docs/dump.md says which of them are sound all the same.
+
+    A FILE of another kind is passed over, as that tool does; the exit status is 2 then.
 
     On a terminal control characters in what was written are escaped; in a pipe they stand as they
     are.
@@ -62,6 +65,7 @@ def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: b
     if records is not None:
         for line in records.gaps():
             click.echo(line, err=True)
+    return CLEAN if all(Path(file).suffix in _SUFFIXES for file in files) else TROUBLE
 
 
 def total_size(files: tuple[str, ...]) -> int:

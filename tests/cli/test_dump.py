@@ -188,6 +188,7 @@ def test_unknown_file_is_ignored_as_kafka_does(tmp_path: Path, run: Run) -> None
     answer = run("dump", tmp_path / "notes.txt")
     assert answer.out == f"Dumping {tmp_path}/notes.txt\n"
     assert answer.err == f"Ignoring unknown file {tmp_path}/notes.txt\n"
+    assert answer.status == 2  # the tool says 0; a script must not take it for an answer
 
 
 def test_a_path_that_leads_nowhere_is_not_ignored(tmp_path: Path, run: Run) -> None:
