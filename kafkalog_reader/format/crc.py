@@ -7,19 +7,24 @@ formats 0 and 1 have the CRC-32 of Ethernet and zip files instead.
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Final
-
-import crcmod.predefined
+from functools import cache
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-_crc32c: Final[Callable[[bytes], int]] = crcmod.predefined.mkPredefinedCrcFun("crc-32c")
+
+@cache
+def _crc32c() -> Callable[[bytes], int]:
+    import crcmod.predefined  # slow to import, and most commands need none
+
+    compute: Callable[[bytes], int] = crcmod.predefined.mkPredefinedCrcFun("crc-32c")
+    return compute
 
 
 def compute_crc32c(content: bytes) -> int:
     """Compute the unsigned CRC-32C of ``content``; of ``b"123456789"`` it is 0xE3069283."""
-    return _crc32c(content)
+    return _crc32c()(content)
 
 
 def compute_crc32(content: bytes) -> int:
