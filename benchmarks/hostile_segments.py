@@ -80,6 +80,26 @@ def _wrong(size: int) -> tuple[int, bytes]:
     return 0, _header(5, 49) * (size // HEADER.size)
 
 
+def _short_claims(size: int) -> tuple[int, bytes]:
+    """Headers that claim no more than a few of those behind them."""
+    random = Random(5)
+    block = b"".join(_header(5 + n, random.randrange(49, 400)) for n in range(100_000))
+    return 0, (block * (size // len(block) + 1))[:size]
+
+
+def _message_claims(size: int) -> tuple[int, bytes]:
+    """Messages of 16 MiB with keys of 8 MiB: where their values begin is far away."""
+    count = (1 << 20) // MESSAGE.size
+    block = b"".join(MESSAGE.pack(5, (1 << 24) + n, 1, 0, 0, 1 << 23, 0) for n in range(count))
+    return 0, (block * (size // len(block) + 1))[:size]
+
+
+def _repeated(pattern: bytes) -> Callable[[int], tuple[int, bytes]]:
+    """A pattern that is offset, length and magic of a message wherever it begins."""
+    base_offset = int.from_bytes((pattern * 8)[:8]) >> 32 << 32
+    return lambda size: (base_offset, (pattern * (size // len(pattern) + 1))[:size])
+
+
 SHAPES: Final[dict[str, Callable[[int], tuple[int, bytes]]]] = {
     "random": _random,
     "zeros": _zeros,
@@ -89,4 +109,8 @@ SHAPES: Final[dict[str, Callable[[int], tuple[int, bytes]]]] = {
     "claims": _claims,
     "nested": _nested,
     "wrong": _wrong,
+    "short-claims": _short_claims,
+    "message-claims": _message_claims,
+    "period-4": _repeated(bytes([0, 3, 0, 0])),
+    "period-8": _repeated(bytes([1, 0, 0, 9, 1, 7, 3, 2])),
 }
