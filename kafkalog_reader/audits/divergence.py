@@ -2,29 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from kafkalog_reader.audits.audit_table import AuditTable
 from kafkalog_reader.audits.difference import DifferenceKind
 from kafkalog_reader.audits.election_loss import committed_records
-from kafkalog_reader.audits.partition_audit import audit_partition
-from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
-from kafkalog_reader.audits.truncation_rule import rule_named
 from kafkalog_reader.audits.verdict import Verdict
-from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas import DIVERGENCE
-from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    import pyarrow as pa
-
     from kafkalog_reader.audits.branch import Branch
     from kafkalog_reader.audits.difference import Difference
     from kafkalog_reader.audits.partition_audit import PartitionAudit
-    from kafkalog_reader.io.evidence import Evidence
-    from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
+    from kafkalog_reader.tables.table import Column
 
 EQUAL: Final = "equal"
 AHEAD: Final = "ahead"
@@ -44,33 +36,16 @@ _KINDS: Final = {
 }
 
 
-class DivergenceTable(Table):
+class DivergenceTable(AuditTable):
     """One row is one range of offsets that the same replicas hold, or hold differently."""
 
     name: ClassVar[str] = "divergence"
     doc: ClassVar[str] = "one row a range of offsets: which replicas hold the same, and why not"
-    options: ClassVar[frozenset[str]] = frozenset({"rule"})
     columns: ClassVar[tuple[Column, ...]] = DIVERGENCE
 
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
-        """One topic partition with all its replicas."""
-        return partition_units(evidence, request, with_topics=True)
-
-    def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the ranges of a partition by offset; none of a partition without records."""
-        schema = self.projected(request)
-        partition = cast("PartitionUnit", unit)
-        audit = audit_partition(
-            partition.directories,
-            progress,
-            topics=partition.topics,
-            membership=partition.membership,
-            rule=rule_named(request.rule),
-        )
-        rows = divergence_rows(audit)
-        yield build_from_dicts(schema, rows)
+    def rows_of(self, audit: PartitionAudit) -> list[dict[str, Any]]:
+        """The rows of one partition; none of a partition without records."""
+        return divergence_rows(audit)
 
 
 def divergence_rows(audit: PartitionAudit) -> list[dict[str, Any]]:

@@ -2,58 +2,31 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
+from kafkalog_reader.audits.audit_table import AuditTable
 from kafkalog_reader.audits.candidates import ElectionKind
 from kafkalog_reader.audits.membership import is_member
-from kafkalog_reader.audits.partition_audit import audit_partition
-from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
-from kafkalog_reader.audits.truncation_rule import rule_named
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas import ELECTIONS
-from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    import pyarrow as pa
-
     from kafkalog_reader.audits.candidates import Election
     from kafkalog_reader.audits.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.partition_audit import PartitionAudit
-    from kafkalog_reader.io.evidence import Evidence
-    from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
+    from kafkalog_reader.tables.table import Column
 
 
-class ElectionsTable(Table):
+class ElectionsTable(AuditTable):
     """One row is one candidate and one of its followers."""
 
     name: ClassVar[str] = "elections"
     doc: ClassVar[str] = "one row a candidate leader and follower: what is cut, what is lost"
-    options: ClassVar[frozenset[str]] = frozenset({"rule"})
     columns: ClassVar[tuple[Column, ...]] = ELECTIONS
 
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
-        """One topic partition with all its replicas."""
-        return partition_units(evidence, request, with_topics=True)
-
-    def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
-    ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition; none where the verdict is undecidable."""
-        schema = self.projected(request)
-        partition = cast("PartitionUnit", unit)
-        audit = audit_partition(
-            partition.directories,
-            progress,
-            topics=partition.topics,
-            membership=partition.membership,
-            rule=rule_named(request.rule),
-        )
-        rows = election_rows(audit)
-        yield build_from_dicts(schema, rows)
+    def rows_of(self, audit: PartitionAudit) -> list[dict[str, Any]]:
+        """The rows of one partition; none where the verdict is undecidable."""
+        return election_rows(audit)
 
 
 def election_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
