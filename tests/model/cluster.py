@@ -44,6 +44,8 @@ class Broker:
     fetched: dict[int, int] = field(default_factory=dict)
     in_sync: set[int] = field(default_factory=set)
     flushed: int = 0
+    was_stopped: bool = False
+    """In order: its files are whole, and its next start recovers nothing."""
     is_row_stale: bool = False
     """The log was cut below the checkpoint's row, which was not written since."""
 
@@ -77,7 +79,7 @@ class History:
         actions = [
             *[self.write] * 6, *[self.fetch] * 12, *[self.tell] * 4, *[self.checkpoint] * 2,
             self.cut_off, self.heal, self.crash, *[self.restart] * 2, self.shrink, self.expand,
-            self.flush, self.retain,
+            self.flush, self.retain, self.stop, self.move,
         ]  # fmt: skip
         for _ in range(steps):
             if self.random.random() < 0.06:
@@ -244,12 +246,35 @@ class History:
                 broker.replica.end = kept[-1].batch_last + 1 if kept else broker.replica.start
                 broker.is_row_stale |= row > broker.replica.end
 
+    def stop(self, number: int) -> None:
+        """In order: everything is flushed, and the row is the high watermark."""
+        broker = self.brokers[number]
+        if not broker.is_up or self.random.random() < 0.5:
+            return
+        self.checkpoint(number)
+        self.flush(number)
+        broker.is_up, broker.leads, broker.follows = False, None, None
+        broker.was_stopped = True
+        if self.leader == number:
+            self.leader = None
+
+    def move(self, number: int) -> None:
+        """To another disk: entries without records stay behind (T31 of the reference)."""
+        if self.random.random() < 0.9:
+            return
+        replica = self.brokers[number].replica
+        before = list(replica.epochs)
+        written = {record.leader_epoch for record in replica.records}
+        replica.epochs = [entry for entry in before if entry[0] in written]
+        self.epochs_were_forgotten |= replica.epochs != before
+
     def restart(self, number: int) -> None:
         broker = self.brokers[number]
         if not broker.is_up:
             broker.is_up = True
             before = broker.replica.epochs[-1:]
-            broker.replica.load(recovers=True)
+            broker.replica.load(recovers=not broker.was_stopped)
+            broker.was_stopped = False
             self.epochs_were_forgotten |= broker.replica.epochs[-1:] != before
             row = min(broker.replica.high_watermark, broker.replica.end)
             broker.high_watermark = max(row, broker.replica.start)
