@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from fixtures import live
-from fixtures.elections.agreement import disagreements
+from fixtures.elections.agreement import disagreements, refusals
 from fixtures.elections.observation import observations
 from tests.oracle.states import captured_states, synthetic_states
 
@@ -38,7 +38,7 @@ def test_every_candidate_after_random_histories(tmp_path: Path) -> None:
     options = (str(SEED), str(HISTORIES), str(PARTITIONS), str(BROKERS))
     timeout = 600 * (HISTORIES + 1)
     output = live.run("election_histories", tmp_path / "output", *options, timeout=timeout)
-    assert disagreements(output) == []
+    assert set(disagreements(output)) <= refusals(output)
     seen = observations(output)
     assert len({each.state for each in seen}) == HISTORIES * PARTITIONS
     cut = [each for each in seen if each.truncation_offset < each.follower_log_end_offset]
