@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Final
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
 
 import click
 from confluent_kafka import KafkaException
 from pyspark.errors import PySparkException
 
+from benchmarks import figures
 from benchmarks.answer import DifferentAnswerError
 from benchmarks.damage_rows import DAMAGE_ROWS
+from benchmarks.figures import Measured
 from benchmarks.file_rows import FILE_ROWS
 from benchmarks.fleet_rows import FLEET_ROWS
 from benchmarks.live_broker import BrokerFailedError
 from benchmarks.page import (
     PAGE,
     Result,
-    is_worth_a_page,
+    is_worth_keeping,
     machine,
     markdown_table,
     progress_line,
@@ -31,6 +34,9 @@ from benchmarks.spark_rows import SPARK_ROWS
 from fixtures.errors import FixtureError
 from kafkalog_reader import KafkaLogError
 from kafkalog_reader.kernel import is_compiled
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 ROWS: Final = (*FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS, *DAMAGE_ROWS, *FLEET_ROWS)
 TROUBLE: Final = (
@@ -56,8 +62,8 @@ TROUBLE: Final = (
 def main(quick: bool, only: tuple[str, ...], peers_only: bool, list_rows: bool) -> None:
     """Compare kafkalog with its peers.
 
-    A full run writes docs/performance.md. The exit status is 1 if a row could not be measured; a
-    missed target is shown and changes nothing.
+    Rows that were measured in full are kept, and docs/performance.md is written anew with them. The
+    exit status is 1 if a row could not be measured; a missed target is shown and changes nothing.
     """
     rows = [row for row in ROWS if not only or any(name in row.name for name in only)]
     if not rows:
@@ -76,10 +82,20 @@ def main(quick: bool, only: tuple[str, ...], peers_only: bool, list_rows: bool) 
         results.append(measure(row, bench))
         click.echo(progress_line(results[-1]), err=True)
     click.echo(markdown_table(results))
-    if is_worth_a_page(bench, results, len(ROWS)):
-        write_page(results, connector()[0])
+    if any(is_worth_keeping(bench, result) for result in results):
+        keep([result for result in results if is_worth_keeping(bench, result)])
         click.echo(f"wrote {PAGE.name}", err=True)
     sys.exit(any(result.figure is None for result in results))
+
+
+def keep(results: Sequence[Result]) -> None:
+    """Keep figures beside those of other rows, and write the page with all of them."""
+    day = datetime.now(UTC).date().isoformat()
+    taken = {r.row.name: Measured(figure=r.figure, day=day) for r in results if r.figure}
+    known = figures.load() | taken
+    ordered = {row.name: known[row.name] for row in ROWS if row.name in known}
+    figures.save(ordered)
+    write_page(ROWS, ordered, connector()[0])
 
 
 def measure(row: Row, bench: Bench) -> Result:

@@ -7,7 +7,6 @@ import platform
 import re
 import sys
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from string import Template
@@ -16,8 +15,9 @@ from typing import TYPE_CHECKING, Final
 from fixtures.jars import LATEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from benchmarks.figures import Measured
     from benchmarks.row import Bench, Figure, Row
 
 PAGE: Final = Path(__file__).parent.parent / "docs" / "performance.md"
@@ -63,16 +63,27 @@ class Result:
 
 
 def markdown_table(results: Iterable[Result]) -> str:
-    lines = [HEADER, tuple("---" for _ in HEADER), *(result.cells() for result in results)]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    """The table of one run."""
+    return _markdown(HEADER, [result.cells() for result in results])
 
 
-def write_page(results: Sequence[Result], connector_version: str, page: Path = PAGE) -> None:
-    """Write the page of a full run."""
+def _markdown(header: tuple[str, ...], lines: Iterable[tuple[str, ...]]) -> str:
+    every = [header, tuple("---" for _ in header), *lines]
+    return "\n".join(f"| {' | '.join(line)} |" for line in every)
+
+
+def write_page(
+    rows: Sequence[Row], measured: Mapping[str, Measured], connector_version: str, page: Path = PAGE
+) -> None:
+    """Write the page: of each row the last figure, and the day it was taken."""
+    results = [
+        Result(row=row, figure=measured[row.name].figure) for row in rows if row.name in measured
+    ]
+    days = [measured[result.row.name].day for result in results]
+    lines = [(*result.cells(), day) for result, day in zip(results, days, strict=True)]
     text = Template(TEMPLATE.read_text()).substitute(
-        table=markdown_table(results),
-        missed=_missed(results),
-        date=datetime.now(UTC).date().isoformat(),
+        table=_markdown((*HEADER, "taken"), lines),
+        missed=_missed(rows, results),
         machine=machine(),
         versions=versions(),
         connector=connector_version,
@@ -80,11 +91,18 @@ def write_page(results: Sequence[Result], connector_version: str, page: Path = P
     page.write_text(text)
 
 
-def _missed(results: Sequence[Result]) -> str:
-    missed = [result.row.work for result in results if result.met is False]
-    if not missed:
-        return "Every target was met in this run."
-    return "**Missed in this run:** " + "; ".join(missed) + "."
+def _missed(rows: Sequence[Row], results: Sequence[Result]) -> str:
+    missed = [result.row.name for result in results if result.met is False]
+    known = {result.row.name for result in results}
+    unknown = [row.name for row in rows if row.name not in known]
+    said = [f"**Missed:** {_names(missed)}." if missed else "Every target above is met."]
+    if unknown:
+        said.append(f"**Never measured in full:** {_names(unknown)}.")
+    return " ".join(said)
+
+
+def _names(rows: Sequence[str]) -> str:
+    return ", ".join(f"`{name}`" for name in rows)
 
 
 def machine() -> str:
@@ -107,7 +125,7 @@ def progress_line(result: Result) -> str:
     return f"{result.row.name:22} ours {ours:>22}  peer {peer:>22}  {value:>24}  {target}  {met}"
 
 
-def is_worth_a_page(bench: Bench, results: Sequence[Result], rows: int) -> bool:
-    """Whether this was a full run of both sides in which every row was measured."""
-    measured = sum(result.figure is not None for result in results)
-    return not bench.quick and not bench.peers_only and measured == rows
+def is_worth_keeping(bench: Bench, result: Result) -> bool:
+    """Whether a row was measured in full, on both sides."""
+    known = result.figure is not None and result.figure.value is not None
+    return known and not (bench.quick or bench.peers_only)
