@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import ast
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 ROOT = Path(__file__).parent.parent
 LAYERS = (
@@ -52,3 +56,34 @@ def test_module_imports_no_later_layer(module: str) -> None:
 def test_an_upward_import_is_seen_even_inside_a_function() -> None:
     source = "def f():\n    from kafkalog_reader.cli import main\n"
     assert layer_of("kafkalog_reader.cli") in {layer_of(name) for name in imported_modules(source)}
+
+
+def name_of(module: str) -> str:
+    return module.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def circles(imports: Mapping[str, set[str]]) -> list[str]:
+    """Modules that import themselves in the end."""
+
+    def reached(module: str) -> set[str]:
+        seen: set[str] = set()
+        ahead = [module]
+        while ahead:
+            for name in imports.get(ahead.pop(), set()) - seen:
+                seen.add(name)
+                ahead.append(name)
+        return seen
+
+    return sorted(module for module in imports if module in reached(module))
+
+
+def test_no_module_imports_itself_in_the_end_not_even_for_its_types() -> None:
+    modules = {name_of(module): (ROOT / module).read_text() for module in MODULES}
+    packages = {name_of(module) for module in MODULES if module.endswith("__init__.py")}
+    known = modules.keys() - packages
+    imports = {name: imported_modules(source) & known for name, source in modules.items()}
+    assert circles(imports) == []
+
+
+def test_a_circle_is_seen() -> None:
+    assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": set()}) == ["b", "c"]

@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafkalog_reader.audits.difference import Comparison, Difference, DifferenceKind
-from kafkalog_reader.audits.key_check import KeyCheck
+from kafkalog_reader.audits.difference import Comparison, Difference, DifferenceKind, KeyCheck
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.log_unit import slices_of

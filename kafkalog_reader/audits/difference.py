@@ -165,3 +165,18 @@ def _tells_apart(difference: Difference, one: int, other: int) -> bool:
         sides.update(dict.fromkeys(members, number))
     sides.update(dict.fromkeys(difference.absent, -1))
     return one in sides and other in sides and sides[one] != sides[other]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyCheck:
+    """What the keys of the cleaned ranges say.
+
+    Attributes:
+        missing: records that should have survived, as differences.
+        latest: offsets at which the last value of a key differs between replicas (KL-511).
+        is_complete: False where the cap was reached and nothing was compared.
+    """
+
+    missing: tuple[Difference, ...] = ()
+    latest: tuple[int, ...] = ()
+    is_complete: bool = True

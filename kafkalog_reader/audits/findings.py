@@ -14,7 +14,7 @@ from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partiti
 from kafkalog_reader.audits.partition_unit import PartitionUnit, partition_units
 from kafkalog_reader.audits.replica_checks import joined
 from kafkalog_reader.audits.replica_findings import replica_findings
-from kafkalog_reader.audits.retry_duplicates import retry_findings
+from kafkalog_reader.audits.retry_findings import retry_findings
 from kafkalog_reader.audits.segment_findings import segment_findings
 from kafkalog_reader.audits.start_prediction import predict_starts
 from kafkalog_reader.audits.supply_findings import (

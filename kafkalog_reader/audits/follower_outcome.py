@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.election_loss import records_between
+from kafkalog_reader.audits.branch_records import records_between
 from kafkalog_reader.audits.follow import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kafkalog_reader.audits.candidates import Candidate
+    from kafkalog_reader.audits.candidate import Candidate
     from kafkalog_reader.audits.difference import Comparison
     from kafkalog_reader.audits.follow import EpochLog, Following
     from kafkalog_reader.audits.truncation_rule import TruncationRule

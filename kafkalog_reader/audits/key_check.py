@@ -6,31 +6,16 @@ behind it) is not even imported.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.difference import Comparison, Difference, DifferenceKind
+from kafkalog_reader.audits.difference import DifferenceKind, KeyCheck
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kafkalog_reader.audits.committed import History
+    from kafkalog_reader.audits.difference import Comparison
     from kafkalog_reader.io.evidence import PartitionDirectory
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyCheck:
-    """What the keys of the cleaned ranges say.
-
-    Attributes:
-        missing: records that should have survived, as differences.
-        latest: offsets at which the last value of a key differs between replicas (KL-511).
-        is_complete: False where the cap was reached and nothing was compared.
-    """
-
-    missing: tuple[Difference, ...] = ()
-    latest: tuple[int, ...] = ()
-    is_complete: bool = True
 
 
 def check_keys(

@@ -9,21 +9,23 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream
-from kafkalog_reader.audits.candidates import Candidate, Election, elections
+from kafkalog_reader.audits.candidate import Candidate
+from kafkalog_reader.audits.candidates import Election, elections
 from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds, newest_replica
 from kafkalog_reader.audits.comparison import compare
 from kafkalog_reader.audits.cut_transactions import cut_transactions
+from kafkalog_reader.audits.difference import KeyCheck
 from kafkalog_reader.audits.file_checks import FileChecks
 from kafkalog_reader.audits.follow import EpochLog
-from kafkalog_reader.audits.key_check import KeyCheck, check_keys
+from kafkalog_reader.audits.key_check import check_keys
 from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
 from kafkalog_reader.audits.log_watch import WatchedStream
 from kafkalog_reader.audits.membership import in_sync, is_member, named_leader
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
 from kafkalog_reader.audits.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery_outcome import Outcome
-from kafkalog_reader.audits.replica import Replica, inspect_replica
 from kafkalog_reader.audits.replica_checks import Checked, check_replica
+from kafkalog_reader.audits.replica_inspection import inspect_replica
 from kafkalog_reader.audits.scan import Scan, scan_of, spoilt
 from kafkalog_reader.audits.start_prediction import predict_starts
 from kafkalog_reader.audits.tail_stream import TailStream, first_compared
@@ -41,6 +43,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.difference import Comparison
     from kafkalog_reader.audits.membership import PartitionMembership
     from kafkalog_reader.audits.recovery_rule import ClusterTopics
+    from kafkalog_reader.audits.replica import Replica
     from kafkalog_reader.audits.retry_duplicates import RetryWatch
     from kafkalog_reader.io.evidence import PartitionDirectory
 

@@ -20,6 +20,7 @@ from kafkalog_reader.format.record_batch_header import (
     CODEC_MASK,
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
+    TIMESTAMP_TYPE_NAMES,
     TRANSACTIONAL_BIT,
     increment_sequence,
 )
@@ -35,7 +36,6 @@ if TYPE_CHECKING:
 
 CODECS: Final = tuple(codec.text for codec in Codec)
 KRAFT_SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint", re.ASCII)
-TIMESTAMP_TYPES: Final = {-1: "NoTimestampType", 0: "CreateTime", 1: "LogAppendTime"}
 _FIRST_WITH_BATCHES: Final = 2
 BATCH_COLUMNS: Final = (
     "base_offset", "last_offset", "records_count", "base_sequence", "last_offset_delta",
@@ -121,7 +121,7 @@ def _batch_line(
         where = LogPosition(shown(path), position, base_offset)
         raise UnsupportedFormatError(f"codec {codec}: only 0 to 4 are known", where)
     common = (
-        f"position: {position} {TIMESTAMP_TYPES[timestamp_type]}: {max_timestamp} "
+        f"position: {position} {TIMESTAMP_TYPE_NAMES[timestamp_type]}: {max_timestamp} "
         f"size: {size_in_bytes} magic: {magic} compresscodec: {CODECS[codec]} crc: {crc} "
         f"isvalid: {_word(crc == crc_computed)}"
     )

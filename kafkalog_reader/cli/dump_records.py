@@ -11,13 +11,16 @@ import pyarrow.compute as pc
 
 from kafkalog_reader import registry
 from kafkalog_reader.cli.dump_control import control_record_words
-from kafkalog_reader.cli.dump_log import TIMESTAMP_TYPES
 from kafkalog_reader.errors import LogLayoutError, LogPosition
 from kafkalog_reader.format.java_text import java_text
 from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.format.message_set import message_records, parse_message_set
 from kafkalog_reader.format.record_batch import parse_batch_records
-from kafkalog_reader.format.record_batch_header import CONTROL_BIT, parse_record_batch_header
+from kafkalog_reader.format.record_batch_header import (
+    CONTROL_BIT,
+    TIMESTAMP_TYPE_NAMES,
+    parse_record_batch_header,
+)
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.request import Mode
@@ -73,7 +76,7 @@ class RecordLines:
         if run.magic[number] < _FIRST_WITH_BATCHES:
             yield from self._of_message(path, run, number)
             return
-        kind = TIMESTAMP_TYPES[int(run.timestamp_type[number])]
+        kind = TIMESTAMP_TYPE_NAMES[int(run.timestamp_type[number])]
         records = self._decoded.of_batch(int(run.position[number]))
         if attributes & CONTROL_BIT or not records:
             yield from self._as_declared(path, run, number)
@@ -124,7 +127,7 @@ class RecordLines:
         for record, stored in pairs:
             self._note(path, record.offset)
             line = (
-                f"| offset: {record.offset} {TIMESTAMP_TYPES[record.timestamp_type]}: "
+                f"| offset: {record.offset} {TIMESTAMP_TYPE_NAMES[record.timestamp_type]}: "
                 f"{record.timestamp} keySize: {_size(record.key)} valueSize: {_size(record.value)} "
                 f"isValid: {'true' if stored.crc_valid else 'false'} crc: {stored.crc}"
             )
@@ -146,7 +149,7 @@ class RecordLines:
             keys = ",".join(found.key for found in record.headers)
             line = (
                 f"| offset: {offset} "
-                f"{TIMESTAMP_TYPES[header.timestamp_type]}: {header.timestamp_of(record)} "
+                f"{TIMESTAMP_TYPE_NAMES[header.timestamp_type]}: {header.timestamp_of(record)} "
                 f"keySize: {_size(record.key)} valueSize: {_size(record.value)} "
                 f"sequence: {header.sequence_of(record)} headerKeys: [{keys}]"
             )

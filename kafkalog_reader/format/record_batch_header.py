@@ -62,6 +62,10 @@ class TimestampType(IntEnum):
     LOG_APPEND_TIME = 1
 
 
+TIMESTAMP_TYPE_NAMES: Final = {-1: "NoTimestampType", 0: "CreateTime", 1: "LogAppendTime"}
+"""As Kafka prints them."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordBatchHeader:
     """The header's fields as stored; times in milliseconds since 1970 UTC, −1 is none."""

@@ -28,6 +28,7 @@ from kafkalog_reader.format.record_batch import batch_payload, compute_batch_crc
 from kafkalog_reader.format.record_batch_header import (
     HEADER_SIZE,
     RECORD_BATCH_HEADER,
+    TIMESTAMP_TYPE_NAMES,
     RecordBatchHeader,
     TimestampType,
     parse_record_batch_header,
@@ -120,7 +121,7 @@ def _attributes_text(attributes: int, header: RecordBatchHeader) -> str:
     known = codec <= max(Codec)
     parts = [
         "no compression" if codec == Codec.NONE else Codec(codec).text if known else "codec ?",
-        "CreateTime" if header.timestamp_type is TimestampType.CREATE_TIME else "LogAppendTime",
+        TIMESTAMP_TYPE_NAMES[header.timestamp_type],
         "transactional" if header.is_transactional else "not transactional",
     ]
     if header.is_control:

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from fixtures.builder import data_batch, replica
 from kafkalog_reader.audits.branch import Branch
-from kafkalog_reader.audits.candidates import Candidate, Election, elections
+from kafkalog_reader.audits.candidate import Candidate
+from kafkalog_reader.audits.candidates import Election, elections
 from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
 from kafkalog_reader.audits.difference import Comparison
 from kafkalog_reader.audits.follow import EpochLog
