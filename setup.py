@@ -5,7 +5,7 @@ import os
 from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
 
-KERNEL = os.environ.get("KAFKALOG_KERNEL", "auto")  # compiled | interpreted | auto
+KERNEL = os.environ.get("KAFKALOG_KERNEL") or "auto"  # compiled | interpreted | auto
 SPARK = ["pyspark>=4.0,<4.4"]
 TEST = ["aiokafka", "confluent-kafka", "duckdb", "hypothesis", "polars", "pyroute2", "pytest>=8"]
 NOTEBOOK = ["ipykernel", "matplotlib", "nbclient", "nbformat"]
