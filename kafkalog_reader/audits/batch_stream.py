@@ -17,7 +17,7 @@ from kafkalog_reader.audits.retry_duplicates import RetryWatch
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.control_type import TRANSACTIONAL
+from kafkalog_reader.tables.control_type import CONTROL, TRANSACTIONAL
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 from kafkalog_reader.tables.table import no_progress
@@ -87,6 +87,8 @@ class BatchPlace:
     crc: int
     crc_computed: int
     magic: int = 2
+    is_control: bool = False
+    """A transaction marker by its header: its record is no client's."""
     intact_on: tuple[int, ...] = ()
     """Indexes of the replicas that hold the same batch with a valid checksum."""
 
@@ -208,6 +210,7 @@ class BatchStream:
             crc=int(run.crc[index]),
             crc_computed=int(run.crc_computed[index]),
             magic=int(run.magic[index]),
+            is_control=bool(int(run.attributes[index]) & CONTROL),
             intact_on=intact_on,
         )
 

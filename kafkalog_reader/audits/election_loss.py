@@ -38,9 +38,10 @@ def lost_ranges(
 ) -> tuple[tuple[LostRange, ...], int]:
     """What the election of ``leader`` loses by offset, and how many records stay on followers.
 
-    Before are all records on all disks, above the leader's log start: what retention removed from
-    the leader is no loss of the election, nor is what was damaged before on every copy. After is
-    what the leader holds once it has started.
+    Before are all records on all disks that could be read: of each replica those from its own log
+    start on, which may lie inside a batch, and above the leader's: what retention or a client
+    deleted there is no loss of the election, nor is what was damaged before on every copy. After
+    is what the leader holds once it has started.
     """
     log = candidates[leader].log
     assert log is not None
@@ -48,7 +49,8 @@ def lost_ranges(
     first_counted = min(candidates[leader].log_start_offset, log.log_start_offset)
     lost, kept_apart = [], 0
     for branch in comparison.branches():
-        start = max(branch.first_offset, first_counted)
+        readable_from = min(candidates[member].log_start_offset for member in branch.members)
+        start = max(branch.first_offset, first_counted, readable_from)
         if start >= branch.next_offset:
             continue
         holder = candidates[branch.members[0]]
@@ -96,9 +98,7 @@ def _committed(
 
     def sound(first: int, following: int) -> int:
         gone = sum(
-            place.records
-            for place in damaged
-            if not place.intact_on and first <= (place.where.offset or 0) < following
+            _records_inside(place, first, following) for place in damaged if not place.intact_on
         )
         return max(0, records_of(branch, holder, first, following) - gone)
 
@@ -111,3 +111,11 @@ def _committed(
         only_if_unclean=sound(possible, high),
         uncommitted=sound(high, next_offset),
     )
+
+
+def _records_inside(place: BatchPlace, first_offset: int, next_offset: int) -> int:
+    """Clients' records of one batch in a range, at most: compaction may have taken some."""
+    if place.is_control or place.where.offset is None:
+        return 0
+    inside = min(place.next_offset, next_offset) - max(place.where.offset, first_offset)
+    return max(0, min(place.records, inside))
