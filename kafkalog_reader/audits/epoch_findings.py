@@ -140,7 +140,10 @@ def _is_replica(replica: Replica) -> bool:
     directory = replica.directory
     if directory.log_directory.clean_shutdown is not None:
         return True
+    try:
+        beside = entries(directory.path)
+    except OSError:  # KL-004 says so
+        return False
     return any(
-        entry.name == PARTITION_METADATA or entry.name.endswith(".snapshot")
-        for entry in entries(directory.path)
+        entry.name == PARTITION_METADATA or entry.name.endswith(".snapshot") for entry in beside
     )
