@@ -31,6 +31,7 @@ _TRANSACTIONAL: Final = 1 << 4
 _CONTROL: Final = 1 << 5
 _DELETE_HORIZON: Final = 1 << 6
 _RESERVED: Final = -1 << 7
+_UNUSUAL: Final = np.int16(_TRANSACTIONAL | _CONTROL | _DELETE_HORIZON | _RESERVED)
 _LEAST: Final = np.iinfo(np.int64).min
 _MOST_GAPS: Final = 64
 """Gaps of a segment for which it is known whether a later batch fills them."""
@@ -109,14 +110,18 @@ class BatchCheck:
         is_new = run.magic == 2
         self.has_new_magic |= bool((is_new & valid).any())
         self.has_old_magic |= bool((~is_new & valid).any())
-        sparse = is_new & (run.records_count < run.last_offset_delta + 1)
-        cleaned = sparse | (is_new & ((run.attributes & _DELETE_HORIZON) != 0))
-        self._shows_cleaning |= bool((cleaned & valid).any())
-        self._look_at_headers(run, valid & is_new)
-        self._look_at_offsets(run, valid)
-        self._look_at_leader_epochs(run, valid & (run.leader_epoch != _NO_LEADER_EPOCH))
+        if not self._has_usual_headers(run):
+            sparse = is_new & (run.records_count < run.last_offset_delta + 1)
+            cleaned = sparse | (is_new & ((run.attributes & _DELETE_HORIZON) != 0))
+            self._shows_cleaning |= bool((cleaned & valid).any())
+            self._look_at_headers(run, valid & is_new)
+        if not self._goes_on_with(run):
+            self._look_at_offsets(run, valid)
+        if len(run.leader_epoch_starts) > 1 or run.leader_epoch[0] != self._last_leader_epoch:
+            self._look_at_leader_epochs(run, valid & (run.leader_epoch != _NO_LEADER_EPOCH))
         if valid.any():
-            greatest = int(run.max_timestamp[valid].max())
+            times = run.max_timestamp if run.is_row else run.max_timestamp[valid]
+            greatest = int(times.max())
             self.greatest_timestamp = max(greatest, self.greatest_timestamp or greatest)
 
     def findings(self) -> Iterator[Finding]:
@@ -158,6 +163,33 @@ class BatchCheck:
 
     def _is_cleaned(self, offset: int) -> bool:
         return self._shows_cleaning or offset <= (self.replica.cleaner_offset or 0)
+
+    def _has_usual_headers(self, run: BatchRun) -> bool:
+        """Whether the headers cannot contradict themselves, seen in a few passes."""
+        has_epoch = run.producer_epoch >= 0
+        return bool(
+            run.is_row
+            and not (run.attributes & _UNUSUAL).any()
+            and not (has_epoch.any() and (has_epoch & (run.producer_id < 0)).any())
+        )
+
+    def _goes_on_with(self, run: BatchRun) -> bool:
+        """Whether a run without gaps follows: its first and last batch tell all there is."""
+        first, last = int(run.base_offset[0]), int(run.last_offset[-1])
+        due = first if self.last_offset is None else self.last_offset + 1
+        if (
+            not run.is_row
+            or first < due
+            or (first > due and self._is_chained)
+            or last - self.segment.base_offset > MOST_ABOVE_BASE
+        ):
+            return False
+        if self.first_offset is None:
+            self.first_offset = first
+        self.last_offset = last
+        self._is_chained = True
+        self._last_base, self._last_last = int(run.base_offset[-1]), last
+        return True
 
     def _look_at_headers(self, run: BatchRun, checked: NDArray[np.bool_]) -> None:
         attributes = run.attributes

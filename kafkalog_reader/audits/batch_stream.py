@@ -14,6 +14,7 @@ import numpy as np
 from kafkalog_reader.audits.lineage import LineageBuilder
 from kafkalog_reader.audits.read_segment import ReadSegment
 from kafkalog_reader.audits.retry_duplicates import RetryWatch
+from kafkalog_reader.audits.scan_stop import ScanStop
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
-    from kafkalog_reader.tables.batch_scan import BatchRun, ScanEnd
+    from kafkalog_reader.tables.batch_scan import BatchRun
     from kafkalog_reader.tables.table import Progress
 
 DELETE_HORIZON: Final[int] = 1 << 6
@@ -36,35 +37,6 @@ CODEC: Final[int] = 0b111
 KNOWN_CODECS: Final[int] = 5
 EXAMPLES: Final[int] = 100
 """Places of one kind kept of a replica; the others are counted."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ScanStop:
-    """A stretch of a segment that holds no batch that could be read.
-
-    Attributes:
-        where: the first byte that is no batch, with the offset expected there.
-        size_in_bytes: from there to the next sound batch, or to the end of the file.
-        hidden_until: the offset of that batch, or the next segment's base offset; None when
-            nothing of the log follows.
-        end: why; None when the operating system refused.
-        begins_batch: a batch of the offset expected there does begin, whatever is wrong with it.
-        goes_on_at: position of the next sound batch in the same file; None without.
-        given_up: places in it that a cap on work left unjudged (KL-005).
-    """
-
-    where: LogPosition
-    size_in_bytes: int
-    hidden_until: int | None
-    end: ScanEnd | None
-    problem: str
-    goes_on_at: int | None = None
-    begins_batch: bool = False
-    given_up: int = 0
-
-    @property
-    def in_last_segment(self) -> bool:
-        return self.hidden_until is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,8 +213,7 @@ class BatchStream:
         """Take the current batch for one of another base offset; its bytes stay as they are."""
         run, index = self.run, self.index
         stored_next = int(run.last_offset[index]) + 1
-        run.base_offset[index] = base_offset
-        run.last_offset[index] = base_offset + int(run.last_offset_delta[index])
+        run.move(index, base_offset)
         if index + 1 == run.count:
             known = 0 if self.next_offset == stored_next else self.next_offset
             self.next_offset = max(known, int(run.last_offset[index]) + 1)
@@ -268,6 +239,9 @@ class BatchStream:
         for run in self._runs:
             self._learn(run)
             last = run.last_offset
+            if run.is_row and last[0] >= self._log_start_offset:
+                self.run, self.index, self.crc_valid = run, 0, run.crc_valid
+                return
             reaching = (last >= self._log_start_offset) | (last < 0)  # a lie begins no log
             below = int(np.argmax(reaching))
             if reaching[below]:
@@ -281,25 +255,7 @@ class BatchStream:
             self.next_offset = max(self.next_offset, self._segments[-1].base_offset)
 
     def _learn(self, run: BatchRun) -> None:
-        previous_last = np.empty(run.count, dtype=np.int64)
-        previous_last[0] = self.next_offset - 1
-        previous_last[1:] = run.last_offset[:-1]
-        falls = run.base_offset <= previous_last
-        falls[1:] &= run.crc_valid[:-1]  # where a damaged batch claims to end says nothing
-        falling = np.flatnonzero(falls)
-        if self.batches == 0:
-            falls[0] = False
-            falling = falling[falling > 0]
-            self.first_offset = int(run.base_offset[0])
-        self._falls = falls
-        self.rises = bool((run.last_offset[1:] > run.last_offset[:-1]).all())
-        self.regression_count += len(falling)
-        self.unexplained_falls += len(falling)
-        for index in falling[: max(0, EXAMPLES - len(self.regressions))]:
-            where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
-            self.regressions.append(
-                Regression(where=where, previous_last_offset=int(previous_last[index]))
-            )
+        self._look_at_falls(run)
         self.retries.look(run)
         codecs = run.attributes & CODEC
         for index in np.flatnonzero((codecs >= KNOWN_CODECS) & run.crc_valid):
@@ -308,10 +264,10 @@ class BatchStream:
             where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
             self.unknown_codecs.append((where, int(codecs[index])))
         self.has_transactions |= bool((run.attributes & TRANSACTIONAL != 0).any())
-        sparse = run.records_count < run.last_offset_delta + 1
-        self.shows_cleaning |= bool((sparse | (run.attributes & DELETE_HORIZON != 0)).any())
-        changes = np.flatnonzero(np.diff(run.leader_epoch)) + 1
-        starts = [0, *changes.tolist()]
+        self.shows_cleaning |= bool((run.attributes & DELETE_HORIZON != 0).any())
+        if not (self.shows_cleaning or run.is_row):
+            self.shows_cleaning = bool((run.records_count < run.last_offset_delta + 1).any())
+        starts = run.leader_epoch_starts
         for start, stop in zip(starts, [*starts[1:], run.count], strict=True):
             self.lineage.add(
                 int(run.leader_epoch[start]),
@@ -321,6 +277,31 @@ class BatchStream:
         self.batches += run.count
         self.size_in_bytes += int(run.size_in_bytes.sum(dtype=np.int64))
         self.next_offset = max(self.next_offset, int(run.last_offset[-1]) + 1)
+
+    def _look_at_falls(self, run: BatchRun) -> None:
+        if self.batches == 0:
+            self.first_offset = int(run.base_offset[0])
+        if run.is_row and (self.batches == 0 or run.base_offset[0] >= self.next_offset):
+            self._falls = np.zeros(run.count, np.bool_)
+            self.rises = True
+            return
+        previous_last = np.empty(run.count, dtype=np.int64)
+        previous_last[0] = self.next_offset - 1
+        previous_last[1:] = run.last_offset[:-1]
+        falls = run.base_offset <= previous_last
+        falls[1:] &= run.crc_valid[:-1]  # where a damaged batch claims to end says nothing
+        if self.batches == 0:
+            falls[0] = False
+        falling = np.flatnonzero(falls)
+        self._falls = falls
+        self.rises = bool((run.last_offset[1:] > run.last_offset[:-1]).all())
+        self.regression_count += len(falling)
+        self.unexplained_falls += len(falling)
+        for index in falling[: max(0, EXAMPLES - len(self.regressions))]:
+            where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
+            self.regressions.append(
+                Regression(where=where, previous_last_offset=int(previous_last[index]))
+            )
 
     def _load_segments(self) -> Iterator[BatchRun]:
         following = (segment.base_offset for segment in self._segments[1:])

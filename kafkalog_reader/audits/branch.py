@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -85,21 +86,25 @@ class BranchBuilder:
     def add(self, run: BatchRun, index: int, count: int) -> None:
         """Append batches that every member has, or one has and the others should."""
         part = slice(index, index + count)
-        counts = np.maximum(run.records_count[part], 0).astype(np.int64)
+        first, last = int(run.base_offset[index]), int(run.last_offset[index + count - 1])
         is_control = run.attributes[part] & CONTROL != 0
         self._batches += count
-        self._records += int(counts[~is_control].sum())
-        self._control_records += int(counts[is_control].sum())
+        if run.is_row and not is_control.any():
+            self._records += last - first + 1
+        else:
+            counts = np.maximum(run.records_count[part], 0).astype(np.int64)
+            self._records += int(counts[~is_control].sum())
+            self._control_records += int(counts[is_control].sum())
         self._size_in_bytes += int(run.size_in_bytes[part].sum(dtype=np.int64))
-        leader_epochs = run.leader_epoch[part]
-        starts = [0, *(np.flatnonzero(np.diff(leader_epochs)) + 1).tolist()]
-        for start, stop in zip(starts, [*starts[1:], count], strict=True):
+        end, starts = index + count, run.leader_epoch_starts
+        starts = [index, *starts[bisect_right(starts, index) : bisect_left(starts, end)]]
+        for start, stop in zip(starts, [*starts[1:], end], strict=True):
             self._lineage.add(
-                int(leader_epochs[start]),
-                int(run.base_offset[index + start]),
-                int(run.last_offset[index + stop - 1]) + 1,
+                int(run.leader_epoch[start]),
+                int(run.base_offset[start]),
+                int(run.last_offset[stop - 1]) + 1,
             )
-        self.next_offset = max(self.next_offset, int(run.last_offset[index + count - 1]) + 1)
+        self.next_offset = max(self.next_offset, last + 1)
 
     def split(self, groups: Sequence[tuple[int, ...]], offset: int) -> list[BranchBuilder]:
         """End this branch; go on with each group of replicas from ``offset`` on."""

@@ -264,6 +264,8 @@ class _Comparer:
     def _note_damage(self, present: Sequence[int], count: int) -> None:
         """Note batches that are equal and damaged on every replica that has them."""
         first = self._streams[present[0]]
+        if first.run.is_row:
+            return
         for ahead in np.flatnonzero(~first.crc_valid[first.index : first.index + count]):
             for index in present:
                 self._note_damaged(index, self._streams[index].place(int(ahead)))

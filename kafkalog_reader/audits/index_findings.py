@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.batch_scan import BatchRun
 
 _LEAST: Final = np.iinfo(np.int64).min
+_GREATEST: Final = np.iinfo(np.int64).max
 _NO_TIMESTAMP: Final = -1
 _INTERVAL: Final = 4096
 """Bytes of log between two entries where ``index.interval.bytes`` is the default."""
@@ -156,12 +157,7 @@ class OffsetIndexCheck:
 
     def look(self, run: BatchRun) -> None:
         """Confirm the entries that point into this window."""
-        before = np.empty(run.count, np.int64)
-        before[0] = self._reached
-        lasts = np.where(run.crc_valid, run.last_offset, _LEAST)
-        before[1:] = running_maximum(lasts[:-1])
-        np.maximum(before, self._reached, out=before)
-        self._reached = max(int(before[-1]), int(lasts[-1]))
+        before = self._reached_before(run)
         end = int(np.searchsorted(self._wanted, run.position[-1], side="right"))
         if end > self._done:
             found = np.searchsorted(run.position, self._wanted[self._done : end])
@@ -170,6 +166,21 @@ class OffsetIndexCheck:
             self._is_border[asked] = is_border
             self._skips[asked] = is_border & (before[found] >= self._offset[asked])
             self._done = end
+
+    def _reached_before(self, run: BatchRun) -> NDArray[np.int64]:
+        """The greatest offset in front of each batch."""
+        if run.is_row and run.base_offset[0] > self._reached:
+            before = run.base_offset - 1
+            before[0] = self._reached
+            self._reached = int(run.last_offset[-1])
+            return before
+        before = np.empty(run.count, np.int64)
+        before[0] = self._reached
+        lasts = np.where(run.crc_valid, run.last_offset, _LEAST)
+        before[1:] = running_maximum(lasts[:-1])
+        np.maximum(before, self._reached, out=before)
+        self._reached = max(int(before[-1]), int(lasts[-1]))
+        return before
 
     def findings(
         self, log_size: int, damaged: list[tuple[int, int]], batches: int
@@ -229,14 +240,18 @@ class TimeIndexCheck:
 
     def look(self, run: BatchRun) -> None:
         """Confirm the entries whose offset lies up to the end of this window."""
-        valid = run.crc_valid
-        self._find(run.base_offset[valid], run.last_offset[valid])
-        newest = running_maximum(np.where(valid, run.max_timestamp, _LEAST))
-        lasts = running_maximum(np.where(valid, run.last_offset, _LEAST))
+        newest, lasts = run.max_timestamp, run.last_offset
+        if run.is_row:
+            start, end = np.searchsorted(self._wanted, [run.base_offset[0], lasts[-1] + 1])
+            self._unknown[self._order[start:end]] = False
+        else:
+            valid = run.crc_valid
+            self._find(run.base_offset[valid], lasts[valid])
+            newest, lasts = (np.where(valid, column, _LEAST) for column in (newest, lasts))
+        lasts = running_maximum(lasts, self._reached)
         newest_before = np.empty(run.count + 1, np.int64)
         newest_before[0] = self._newest
-        np.maximum(newest, self._newest, out=newest_before[1:])
-        np.maximum(lasts, self._reached, out=lasts)
+        newest_before[1:] = running_maximum(newest, self._newest)
         self._newest, self._reached = int(newest_before[-1]), int(lasts[-1])
         end = int(np.searchsorted(self._wanted, self._reached, side="right"))
         if end > self._done:
@@ -253,7 +268,8 @@ class TimeIndexCheck:
         if (first[1:] < first[:-1]).any():
             order = np.argsort(first, kind="stable")
             first, last = first[order], last[order]
-        start, end = np.searchsorted(self._wanted, [first[0], last.max() + 1]).tolist()
+        greatest = min(int(last.max()), _GREATEST - 1)
+        start, end = np.searchsorted(self._wanted, [first[0], greatest + 1]).tolist()
         wanted = self._wanted[start:end]
         reached = running_maximum(last)[np.searchsorted(first, wanted, side="right") - 1]
         self._unknown[self._order[start:end][reached >= wanted]] = False

@@ -27,8 +27,8 @@ from kafkalog_reader.tables.table import no_progress
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.batch_stream import ScanStop
     from kafkalog_reader.audits.replica import Replica
+    from kafkalog_reader.audits.scan_stop import ScanStop
     from kafkalog_reader.audits.segment_checks import SegmentCheck
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.tables.batch_scan import BatchRun

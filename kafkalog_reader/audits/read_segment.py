@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.format.record_batch_header import MAGIC
-from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
@@ -45,10 +44,8 @@ class ReadSegment:
             self.is_sound
             and run.position[0] == self.size_in_bytes
             and last[0] >= self.next_offset
-            and (last[1:] > last[:-1]).all()
             and last[-1] - self._base_offset <= _MOST_OFFSETS
-            and run.crc_valid.all()
-            and (run.magic == MAGIC).all()
+            and (run.is_row or _is_sound(run))
         )
         if not self.is_sound:
             return
@@ -56,9 +53,11 @@ class ReadSegment:
         self.next_offset = int(last[-1]) + 1
         self.greatest_timestamp = max(self.greatest_timestamp, int(run.max_timestamp.max()))
         newest = self._epochs[-1][0] if self._epochs else -1
-        rising = running_maximum(np.append(newest, run.leader_epoch))
-        for batch in np.flatnonzero(rising[1:] > rising[:-1]).tolist():
-            self._epochs.append((int(run.leader_epoch[batch]), int(run.base_offset[batch])))
+        for batch in run.leader_epoch_starts:
+            leader_epoch = int(run.leader_epoch[batch])
+            if leader_epoch > newest:
+                self._epochs.append((leader_epoch, int(run.base_offset[batch])))
+                newest = leader_epoch
 
     def recovered_cache(self, cache: LeaderEpochCache) -> LeaderEpochCache:
         """The epochs that a recovery knows afterwards: those it meets above the newest it knew."""
@@ -69,3 +68,8 @@ class ReadSegment:
                 cache = cache.assign(leader_epoch, first_offset)
                 newest = leader_epoch
         return cache
+
+
+def _is_sound(run: BatchRun) -> bool:
+    last = run.last_offset
+    return bool((last[1:] > last[:-1]).all() and run.crc_valid.all() and (run.magic == MAGIC).all())

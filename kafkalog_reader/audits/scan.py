@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.verdict import is_damage
 
 if TYPE_CHECKING:
-    from kafkalog_reader.audits.batch_stream import BatchStream, Regression, ScanStop
+    from kafkalog_reader.audits.batch_stream import BatchStream, Regression
+    from kafkalog_reader.audits.scan_stop import ScanStop
     from kafkalog_reader.errors import LogPosition
 
 

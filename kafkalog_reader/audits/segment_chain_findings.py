@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.batch_findings import BatchCheck
-    from kafkalog_reader.audits.batch_stream import ScanStop
     from kafkalog_reader.audits.replica import Replica
+    from kafkalog_reader.audits.scan_stop import ScanStop
     from kafkalog_reader.io.evidence import SegmentFiles
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _DAY_MS: Final = 24 * 3600 * 1000
 _NO_TIMESTAMP: Final = -1
+_LATEST: Final = np.iinfo(np.int64).max
 _FIRST_PLAUSIBLE_MS: Final = 1_293_840_000_000
 """2011, Kafka's first year: a file that claims to be older was copied without its time."""
 
@@ -99,9 +100,10 @@ class TimestampCheck:
 
     def look(self, run: BatchRun) -> None:
         """See ``SegmentCheck``."""
-        found = run.max_timestamp < _NO_TIMESTAMP
-        if self._copied_at is not None:
-            found |= run.max_timestamp > self._copied_at + _DAY_MS
+        latest = _LATEST if self._copied_at is None else self._copied_at + _DAY_MS
+        if run.max_timestamp.min() >= _NO_TIMESTAMP and run.max_timestamp.max() <= latest:
+            return
+        found = (run.max_timestamp < _NO_TIMESTAMP) | (run.max_timestamp > latest)
         self._kept.note(run, found & run.crc_valid & (run.magic > 0), run.max_timestamp)
 
     def findings(self) -> Iterator[Finding]:

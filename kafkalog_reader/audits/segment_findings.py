@@ -16,8 +16,9 @@ from kafkalog_reader.tables.batch_scan import ScanEnd
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.audits.batch_stream import BatchPlace, ScanStop
+    from kafkalog_reader.audits.batch_stream import BatchPlace
     from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.scan_stop import ScanStop
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.io.evidence import PartitionDirectory
 

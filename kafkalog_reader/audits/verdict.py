@@ -11,9 +11,9 @@ from kafkalog_reader.tables.batch_scan import ScanEnd
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kafkalog_reader.audits.batch_stream import ScanStop
     from kafkalog_reader.audits.committed import CommitBounds, History
     from kafkalog_reader.audits.difference import Comparison
+    from kafkalog_reader.audits.scan_stop import ScanStop
 
 
 NEXT_MAGIC: Final = 3

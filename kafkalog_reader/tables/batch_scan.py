@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.format.record_batch_header import MAGIC
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
 from kafkalog_reader.tables.large_batch import LARGE, LARGEST, LargeBatches
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 HEADER_SIZE: Final = 61
 CODEC_MASK: Final = 0x07
 LOG_APPEND_TIME: Final = 0x08
+LARGEST_OFFSET: Final = 2**63 - 1
 LONGEST_RUN: Final = 32_768
 """Batches a run at most: their columns fit into a second-level cache."""
 
@@ -50,6 +52,8 @@ _COLUMNS: Final = {
     "magic": np.int8,
 }
 
+_NEAR_THE_LAST_OFFSET: Final = LARGEST_OFFSET - 2**32
+"""Above it ``last_offset`` of a batch may be the base offset, because the sum overflows."""
 _BYTES_A_BATCH: Final = sum(np.dtype(kind).itemsize for kind in _COLUMNS.values())
 
 
@@ -102,6 +106,9 @@ class BatchRun:
     attributes: NDArray[np.int16]
     producer_epoch: NDArray[np.int16]
     magic: NDArray[np.int8]
+    _crc_valid: NDArray[np.bool_] | None = field(default=None, init=False, repr=False)
+    _is_row: bool | None = field(default=None, init=False, repr=False)
+    _leader_epoch_starts: list[int] | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def with_room(cls, buffer: memoryview, window_position: int, capacity: int) -> BatchRun:
@@ -128,9 +135,44 @@ class BatchRun:
 
     @property
     def crc_valid(self) -> NDArray[np.bool_]:
-        """Where the stored CRC is that of the bytes."""
-        same: NDArray[np.bool_] = self.crc == self.crc_computed
-        return same
+        """Where the stored CRC is that of the bytes; not to be written to."""
+        if self._crc_valid is None:
+            self._crc_valid = self.crc == self.crc_computed
+        return self._crc_valid
+
+    @property
+    def is_row(self) -> bool:
+        """Whether nothing is missing, so that the first and the last batch tell of all offsets.
+
+        Every batch is of magic 2 with a right CRC, begins at the offset where the one before it
+        ends, and has as many records as offsets.
+        """
+        if self._is_row is None:
+            self._is_row = bool(
+                self.count
+                and self.last_offset[-1] < _NEAR_THE_LAST_OFFSET
+                and self.crc_valid.all()
+                and (self.magic == MAGIC).all()
+                and (self.base_offset[1:] == self.last_offset[:-1] + 1).all()
+                and (self.base_offset >= 0).all()
+                and (self.records_count > 0).all()
+                and (self.records_count == self.last_offset_delta + 1).all()
+            )
+        return self._is_row
+
+    @property
+    def leader_epoch_starts(self) -> list[int]:
+        """The first batch, and each whose leader epoch is not that of the batch before it."""
+        if self._leader_epoch_starts is None:
+            changes = np.flatnonzero(self.leader_epoch[1:] != self.leader_epoch[:-1]) + 1
+            self._leader_epoch_starts = [0, *changes.tolist()]
+        return self._leader_epoch_starts
+
+    def move(self, number: int, base_offset: int) -> None:
+        """Take a batch for one of another base offset; its bytes stay as they are."""
+        self.base_offset[number] = base_offset
+        self.last_offset[number] = base_offset + int(self.last_offset_delta[number])
+        self._is_row = None
 
     def taken(self, which: NDArray[np.intp] | slice) -> BatchRun:
         """The same window with only these batches."""
@@ -250,7 +292,8 @@ class SegmentScan:
                 offered = UnscannedBatches(window, at)
                 yield offered, reason
                 if offered.last_offset is not None:
-                    at, self.next_offset = offered.start, offered.last_offset + 1
+                    at = offered.start
+                    self.next_offset = min(offered.last_offset, LARGEST_OFFSET - 1) + 1
                     self.end_position = origin + at
                     if at == len(window):
                         return
@@ -263,7 +306,7 @@ class SegmentScan:
             if count < capacity:
                 run = run.taken(slice(0, count))
             if count:
-                self.next_offset = int(run.last_offset[-1]) + 1
+                self.next_offset = min(int(run.last_offset[-1]), LARGEST_OFFSET - 1) + 1
             self.end_position = origin + at
             yield run, reason
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from kafkalog_reader.io.window import WINDOW_SIZE
 from kafkalog_reader.tables.batch_finder import SMALLEST_ENTRY, BatchFinder
-from kafkalog_reader.tables.batch_scan import BatchRun, ScanEnd, SegmentScan
+from kafkalog_reader.tables.batch_scan import LARGEST_OFFSET, BatchRun, ScanEnd, SegmentScan
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.table import Progress, no_progress
 from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
@@ -153,7 +153,7 @@ class ResynchronisedScan:
 
     def _seen(self, run: BatchRun) -> BatchRun:
         if run.count:
-            self.next_offset = min(int(run.last_offset[-1]), 2**63 - 2) + 1
+            self.next_offset = min(int(run.last_offset[-1]), LARGEST_OFFSET - 1) + 1
         return run
 
     def _end_at(self, position: int) -> None:
