@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
+_UNREAD: Final = ("KL-310", "KL-012", "KL-002")
+"""A replica that should be here was not read."""
 _LEAST: Final = (1, 0, 0, "", 0)
 """Sorts behind every partition."""
 
@@ -69,6 +71,8 @@ class Fleet:
         self._words: dict[Verdict, str] = {}
         self._single = 0
         self._metadata = 0
+        self._unread: Counter[str] = Counter()
+        self._first_unread = ""
         self._entries: list[_Entry] = []
         self._worst: tuple[_Entry, PartitionAudit, Sequence[Finding]] | None = None
 
@@ -83,6 +87,9 @@ class Fleet:
             entry = entry._replace(name=f"{entry.name} ({_cluster(audit)})")
         if is_sound_metadata:  # whatever its verdict: the quorum sees to it
             entry = entry._replace(order=_LEAST)
+        unread = {each.code for each in found if each.code in _UNREAD and each.severity in "CHM"}
+        self._unread.update(unread)
+        self._first_unread = self._first_unread or (entry.name if unread else "")
         if self._worst is None or entry.order < self._worst[0].order:
             self._worst = (entry, audit, found)
         if is_sound_metadata:
@@ -94,6 +101,9 @@ class Fleet:
         if audit.compared_from is not None:
             self._words[Verdict.CONSISTENT] = QUICK_WORD
         if audit.verdict is Verdict.CONSISTENT and not start_trouble(audit):
+            if self._verbose and unread and self.planned != 1:
+                self._write_full(audit, found)
+                write_lines([()])
             return
         if self._verbose and self.planned != 1:
             self._write_full(audit, found)
@@ -141,7 +151,18 @@ class Fleet:
             done = f"{self.partitions:,} of {plural(self.planned, 'partition')}"
         brokers = f", {plural(len(self._brokers), 'broker')}" if self._brokers else ""
         columns, _ = screen()
-        return wrapped(f"{done}{brokers}: {', '.join(counts)}", columns)
+        yield from wrapped(f"{done}{brokers}: {', '.join(counts)}", columns)
+        if self._unread:
+            where = ", ".join(
+                f"{code} in {plural(self._unread[code], 'partition')}"
+                for code in _UNREAD
+                if self._unread[code]
+            )
+            yield from wrapped(
+                f"replicas that should be here were not read: {where}, first {self._first_unread} "
+                "(--verbose)",
+                columns,
+            )
 
     def _next_command(self, worst: _Entry) -> Iterator[Line]:
         if worst.topic is None:

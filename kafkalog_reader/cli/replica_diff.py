@@ -86,7 +86,6 @@ def replica_diff(
     The exit status is 0 when nothing as bad as --fail-on was found (a lagging replica is not), 1
     when something was, 2 when files could not be read or the question not be answered.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
-    from kafkalog_reader.audits.findings import findings_of
     from kafkalog_reader.audits.truncation_rule import rule_named
     from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.cli.sides import Sides
@@ -124,8 +123,7 @@ def replica_diff(
             rows_on_stdout=verbose or is_json,
         )
         with sides:
-            for audit in audits:
-                found = findings_of(audit)
+            for audit, found in audits:
                 outcome.add(audit, found)
                 fleet.add(audit, found)
                 listed = sides.add(audit)
@@ -179,13 +177,17 @@ def _audits(
     rule: TruncationRule | None,
     quick: bool,
     rows_on_stdout: bool,
-) -> Iterator[PartitionAudit]:
+) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...]]]:
+    from kafkalog_reader.audits.findings import findings_of
     from kafkalog_reader.audits.partition_audit import audit_partition
     from kafkalog_reader.audits.partition_unit import partition_units
+    from kafkalog_reader.audits.supply_units import with_supply
+    from kafkalog_reader.audits.unread_replicas import UnreadReplicas
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
 
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
-    planned = list(partition_units(evidence, request, with_topics=True))
+    planned = list(with_supply(partition_units(evidence, request, with_topics=True), evidence))
+    unread = UnreadReplicas(evidence, request)
     fleet.planned = len(planned)
     total = sum(_size(unit.directories) for unit in planned) if welcome else None
     with ReadProgress(total, shown=welcome) as progress:
@@ -193,7 +195,7 @@ def _audits(
             f"{fleet.partitions:,} of {len(planned):,} partitions compared, {progress}"
         )
         for unit in planned:
-            yield audit_partition(
+            audit = audit_partition(
                 unit.directories,
                 progress,
                 topics=unit.topics,
@@ -201,6 +203,9 @@ def _audits(
                 rule=rule,
                 quick=quick,
             )
+            not_read, supply = unread.beside(unit)
+            found = (*findings_of(audit, supply), *not_read)
+            yield audit, tuple(sorted(found, key=lambda each: each.order))
 
 
 def _size(directories: tuple[PartitionDirectory, ...]) -> int:

@@ -9,6 +9,7 @@ import os
 import pty
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -545,3 +546,68 @@ def test_actions_of_a_fork_freeze_first(diff: Run) -> None:
     assert "unclean.leader.election.enable=false" in out
     _, out, _ = diff(CAPTURES / "s1" / "shrunk", "--topic", "t")
     assert "What to do" not in out
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    """A partition on three brokers, two more on two of them."""
+    others = [replica(AB, topic="u", partition=number, high_watermark=2) for number in (0, 1)]
+    held = replica(AB, high_watermark=2)
+    cluster(tmp_path / "all", {0: [held, *others], 1: [held, *others], 2: [held]})
+    return tmp_path / "all"
+
+
+def test_a_replica_behind_a_link_is_told(diff: Run, three: Path) -> None:
+    copy = three / "broker-2" / "t-0"
+    copy.rename(three.parent / "elsewhere")
+    copy.symlink_to(three.parent / "elsewhere")
+    code, out, _ = diff(three, "--topic", "t")
+    assert out.startswith("t-0: identical: 2 replicas\n")
+    assert "KL-002 broker 2 has t-0 as a symbolic link, which was not followed" in out
+    assert (code, diff(three, "--topic", "t", "--fail-on", "medium")[0]) == (0, 1)
+    code, out, _ = diff(three, "--topic", "t", "--format", "json")
+    document = json.loads(out)
+    (found,) = (each for each in document["findings"] if each["code"] == "KL-002")
+    assert (found["severity"], found["brokerId"], found["topic"]) == ("M", 2, "t")
+    assert document["verdict"] == "consistent"
+    code, out, _ = diff(three, "--topic", "t", "--follow-links")
+    assert (code, out.splitlines()[0]) == (0, "t-0: identical: 3 replicas")
+    assert "KL-002" not in out
+
+
+def test_a_link_that_leads_nowhere_is_told_even_if_links_are_followed(
+    diff: Run, three: Path
+) -> None:
+    copy = three / "broker-2" / "t-0"
+    copy.rename(three.parent / "elsewhere")
+    copy.symlink_to(three.parent / "nowhere")
+    assert (
+        "as a symbolic link that leads nowhere" in diff(three, "--topic", "t", "--follow-links")[1]
+    )
+
+
+def test_a_folder_that_checkpoints_name_and_that_is_gone_is_told(diff: Run, three: Path) -> None:
+    shutil.rmtree(three / "broker-2" / "t-0")
+    code, out, _ = diff(three, "--topic", "t")
+    assert (code, out.splitlines()[0]) == (1, "t-0: identical: 2 replicas")
+    assert "KL-310 broker 2 has no folder t-0, which its checkpoints name" in out
+    code, out, _ = diff(three, "--topic", "u", "--partition", "0")
+    assert (code, "KL-" in out) == (0, False)
+
+
+def test_among_many_partitions_unread_replicas_are_counted(diff: Run, three: Path) -> None:
+    assert "not read" not in diff(three)[1]
+    shutil.rmtree(three / "broker-2" / "t-0")
+    code, out, _ = diff(three)
+    told = "replicas that should be here were not read: KL-310 in 1 partition, first t-0"
+    assert code == 1
+    assert told in " ".join(out.split())
+    assert "KL-310 broker 2 has no folder t-0" in diff(three, "--verbose")[1]
+
+
+def test_an_assigned_replica_that_was_not_supplied_is_told(diff: Run) -> None:
+    brokers = [S3_2 / "broker-0", S3_2 / "broker-1", S3_2 / "controller-100"]
+    _, out, _ = diff(*brokers, "--topic", "t")
+    told = "KL-012 by the metadata log broker 2 is expected to have a replica that was not supplied"
+    assert told in " ".join(out.split())
+    assert "KL-012" not in diff(S3_2, "--topic", "t")[1]
