@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafkalog_reader import registry
@@ -28,7 +29,6 @@ from kafkalog_reader.tables.request import Mode
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    import pyarrow as pa
     from numpy.typing import NDArray
 
     from kafkalog_reader.format.message import Message
@@ -41,8 +41,7 @@ GAPS_REMEMBERED: Final = 1000
 EXACT_MICROSECONDS: Final = 2**63 - 1000
 """Timestamps of the tables saturate beyond; then the stored ones are asked for."""
 
-Record = tuple[int, int, int, int, int, str, bytes | None, bytes | None]
-"""Offset, timestamp, sizes of key and value (−1 is null), sequence, header keys, key, value."""
+_TEXT: Final = pa.large_string()
 
 
 class RecordLines:
@@ -81,16 +80,16 @@ class RecordLines:
         if attributes & CONTROL_BIT or not records:
             yield from self._as_declared(path, run, number)
             return
-        for offset, timestamp, key_size, value_size, sequence, header_keys, key, value in records:
-            if offset != self._last_offset + 1:
+        lines = []
+        due = self._last_offset + 1
+        for offset, rest in records:
+            if offset != due:
+                self._last_offset = due - 1
                 self._note(path, offset)
-            self._last_offset = offset
-            yield (
-                f"| offset: {offset} {kind}: {timestamp} keySize: {key_size} "
-                f"valueSize: {value_size} sequence: {sequence} headerKeys: [{header_keys}]"
-                f"{'' if key is None else f' key: {java_text(key)}'}"
-                f"{'' if value is None else f' payload: {java_text(value)}'}"
-            )
+            due = offset + 1
+            lines.append(f"| offset: {offset} {kind}: {rest}")
+        self._last_offset = due - 1
+        yield from lines
 
     def gaps(self) -> Iterator[str]:
         """What Kafka's tool says at its end about offsets that are not consecutive."""
@@ -170,25 +169,27 @@ class DecodedRecords:
         self._contents = contents
         self._rows = self._read(path)
         self._positions: NDArray[np.int64] = np.empty(0, np.int64)
-        self._columns: tuple[list[Any], ...] = ()
+        self._milliseconds: NDArray[np.int64] = np.empty(0, np.int64)
+        self._offsets: list[int] = []
+        self._lines: list[str] = []
         self._done = 0
 
-    def of_batch(self, position: int) -> list[Record]:
-        """The records of the batch there; none where the table has left it out.
+    def of_batch(self, position: int) -> list[tuple[int, str]]:
+        """The records of the batch there, by offset, each with its line from the timestamp on.
+
+        None where the table has left the batch out.
 
         Positions are asked for in rising order.
         """
-        found: list[Record] = []
+        found: list[tuple[int, str]] = []
         while True:
             left = self._positions[self._done :]
             start, end = (self._done + np.searchsorted(left, [position, position + 1])).tolist()
             self._done = end
             if end > start:
-                columns = [column[start:end] for column in self._columns]
-                timestamps = columns[1]
-                if max(max(timestamps), -min(timestamps)) >= EXACT_MICROSECONDS // 1000:
+                if np.abs(self._milliseconds[start:end]).max() >= EXACT_MICROSECONDS // 1000:
                     return []
-                found += zip(*columns, strict=True)
+                found += zip(self._offsets[start:end], self._lines[start:end], strict=True)
             if end < len(self._positions) or not self._turn():
                 return found
 
@@ -198,7 +199,9 @@ class DecodedRecords:
         if rows is None:
             return False
         self._positions = rows["position"].to_numpy()
-        self._columns = self._lists(rows)
+        self._milliseconds = pc.cast(rows["timestamp"], "int64").to_numpy() // 1000
+        self._offsets = rows["offset"].to_pylist()
+        self._lines = self._joined(rows)
         self._done = 0
         return True
 
@@ -211,25 +214,47 @@ class DecodedRecords:
         request = registry.request(table, self.COLUMNS, mode=Mode.DROPMALFORMED)
         yield from registry.read(table, evidence, request)
 
-    def _lists(self, rows: pa.RecordBatch) -> tuple[list[Any], ...]:
-        milliseconds = pc.cast(rows["timestamp"], "int64").to_numpy() // 1000
-        nothing = [None] * rows.num_rows
-        return (
-            rows["offset"].to_pylist(),
-            milliseconds.tolist(),
-            pc.fill_null(pc.binary_length(rows["key"]), -1).to_pylist(),
-            pc.fill_null(pc.binary_length(rows["value"]), -1).to_pylist(),
-            pc.fill_null(rows["sequence"], -1).to_pylist(),
-            _header_keys(rows["headers"]),
-            rows["key"].to_pylist() if self._contents else nothing,
-            rows["value"].to_pylist() if self._contents else nothing,
-        )
+    def _joined(self, rows: pa.RecordBatch) -> list[str]:
+        """Each record's line from its timestamp on, put together column by column."""
+        parts = [
+            _texts(self._milliseconds), " keySize: ", _texts(pc.binary_length(rows["key"])),
+            " valueSize: ", _texts(pc.binary_length(rows["value"])),
+            " sequence: ", _texts(rows["sequence"]), " headerKeys: [",
+            _header_keys(rows["headers"]), "]",
+        ]  # fmt: skip
+        if self._contents:
+            parts += [_shown(" key: ", rows["key"]), _shown(" payload: ", rows["value"])]
+        lines: list[str] = _concatenated(*parts).to_pylist()
+        return lines
 
 
-def _header_keys(headers: pa.ListArray) -> list[str]:
+def _concatenated(*parts: pa.Array | str) -> pa.Array:
+    """The parts of each row in one text; null where one of them is."""
+    texts = [pa.scalar(part, _TEXT) if isinstance(part, str) else part for part in parts]
+    return pc.binary_join_element_wise(*texts, pa.scalar("", _TEXT))
+
+
+def _texts(numbers: pa.Array | NDArray[np.int64]) -> pa.Array:
+    """Numbers as digits; null is -1."""
+    return pc.cast(pc.fill_null(pa.array(numbers), -1), _TEXT)
+
+
+def _shown(name: str, contents: pa.Array) -> pa.Array:
+    """Name and content as ``java_text`` decodes it; nothing for null. Arrow agrees on UTF-8."""
+    try:
+        texts = pc.cast(contents, _TEXT)
+    except pa.ArrowInvalid:
+        decoded = [None if each is None else java_text(each) for each in contents.to_pylist()]
+        texts = pa.array(decoded, _TEXT)
+    return pc.fill_null(_concatenated(name, texts), "")
+
+
+def _header_keys(headers: pa.ListArray) -> pa.Array | str:
     if headers.null_count == len(headers):
-        return [""] * len(headers)
-    return [",".join(header["key"] for header in found or ()) for found in headers.to_pylist()]
+        return ""
+    return pa.array(
+        [",".join(header["key"] for header in found or ()) for found in headers.to_pylist()], _TEXT
+    )
 
 
 def _size(content: bytes | None) -> int:
