@@ -89,6 +89,7 @@ class _Comparer:
             damaged=tuple(map(tuple, self._damaged)),
             damaged_count=tuple(self._damaged_count),
             restamped=tuple(self._restamped),
+            log_starts=tuple(self._log_starts),
         )
 
     def _base(self, index: int) -> int:

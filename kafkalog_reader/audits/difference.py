@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import Enum
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -97,6 +98,7 @@ class Comparison:
         damaged: of each replica, batches with a wrong checksum, at most some hundred.
         damaged_count: of each replica, all of them.
         restamped: offsets at which replicas part with the same records under other leader epochs.
+        log_starts: of each replica; may lie inside its first batch. Empty: all logs begin with one.
     """
 
     roots: tuple[Branch, ...]
@@ -104,6 +106,7 @@ class Comparison:
     damaged: tuple[tuple[BatchPlace, ...], ...]
     damaged_count: tuple[int, ...]
     restamped: tuple[int, ...] = ()
+    log_starts: tuple[int, ...] = ()
 
     def with_differences(self, more: Sequence[Difference]) -> Comparison:
         """The same with differences that were found later."""
@@ -119,16 +122,33 @@ class Comparison:
 
     @property
     def forks(self) -> tuple[Branch, ...]:
-        """The branches behind which replicas part, lowest first."""
-        return tuple(
-            sorted((b for b in self.branches() if b.is_fork), key=lambda branch: branch.next_offset)
+        """The branches behind which replicas part where both can be read, lowest first."""
+        found = (b for b in self.branches() if b.is_fork and self._can_be_read(b))
+        return tuple(sorted(found, key=lambda branch: branch.next_offset))
+
+    def _can_be_read(self, fork: Branch) -> bool:
+        if fork.children[0].first_offset >= max(self.log_starts, default=0):
+            return True
+        return any(
+            self.content_fork(one, other) is not None
+            for left, right in combinations(fork.children, 2)
+            for one in left.members
+            for other in right.members
         )
+
+    @property
+    def has_content_fork(self) -> bool:
+        """Whether two replicas hold different content where both can be read."""
+        pairs = combinations(range(len(self.damaged)), 2)
+        return any(self.content_fork(one, other) is not None for one, other in pairs)
 
     def content_fork(self, one: int, other: int) -> int | None:
         """The first offset at which two replicas hold different content; None: nowhere.
 
-        What damage or cleaning explains is no fork: the content was the same once.
+        Below one's log start nobody can read it, and nothing differs there. What damage or cleaning
+        explains is no fork: the content was the same once.
         """
+        low = max(self.log_starts[one], self.log_starts[other]) if self.log_starts else 0
         offsets = [
             branch.children[0].first_offset
             for branch in self.branches()
@@ -142,8 +162,16 @@ class Comparison:
             for difference in self.differences
             if difference.kind in (DifferenceKind.CONFLICT, DifferenceKind.MISSING)
             and _tells_apart(difference, one, other)
+            and difference.next_offset > low
         ]
-        return min([*offsets, *self._starts_apart(one, other)], default=None)
+        fork = min([*offsets, *self._starts_apart(one, other)], default=None)
+        if fork is None or fork >= low:
+            return fork
+        ends = [
+            max((b.next_offset for b in self.branches() if index in b.members), default=0)
+            for index in (one, other)
+        ]
+        return low if low < min(ends) else None
 
     def _starts_apart(self, one: int, other: int) -> list[int]:
         """Where the later of two logs begins, if it begins otherwise than the other goes on."""

@@ -45,7 +45,7 @@ def lost_ranges(
     """
     log = candidates[leader].log
     assert log is not None
-    kept = {outcome.follower: outcome.kept_until for outcome in followers}
+    kept = {each.follower: (each.log_start_offset, each.kept_until) for each in followers}
     first_counted = min(candidates[leader].log_start_offset, log.log_start_offset)
     lost, kept_apart = [], 0
     for branch in comparison.branches():
@@ -55,14 +55,20 @@ def lost_ranges(
             continue
         holder = candidates[branch.members[0]]
         served_from = min(max(start, log.log_start_offset), branch.next_offset)
-        if leader in branch.members:
-            stays_until = log.log_end_offset
-        else:
-            stays_until = max(kept.get(member, start) for member in branch.members)
-            stays_until = min(max(served_from, stays_until), branch.next_offset)
-            kept_apart += records_of(branch, holder, served_from, stays_until)
-        stays_until = min(max(served_from, stays_until), branch.next_offset)
-        for first, following in ((start, served_from), (stays_until, branch.next_offset)):
+        stays_from, stays_until = served_from, log.log_end_offset
+        if leader not in branch.members:
+            staying = [
+                (max(served_from, first), following)
+                for first, following in (kept[m] for m in branch.members if m in kept)
+                if following > max(served_from, first)
+            ]
+            stays_from = min((first for first, _ in staying), default=served_from)
+            stays_from = min(stays_from, branch.next_offset)
+            stays_until = max((following for _, following in staying), default=served_from)
+        stays_until = min(max(stays_from, stays_until), branch.next_offset)
+        if leader not in branch.members:
+            kept_apart += records_of(branch, holder, stays_from, stays_until)
+        for first, following in ((start, stays_from), (stays_until, branch.next_offset)):
             if first < following:
                 damaged = comparison.damaged[branch.members[0]]
                 count = _committed(branch, holder, bounds, first, following, damaged)

@@ -24,7 +24,7 @@ class FollowerOutcome:
     Attributes:
         follower: index of the replica.
         rule: by which it truncates.
-        log_end_offset: after its own start, before it follows.
+        log_start_offset, log_end_offset: after its own start, before it follows.
         kept_until: one past the last offset it keeps; below ``truncation_offset`` where that
             falls inside a batch, which goes as a whole.
         records_cut: clients' records.
@@ -36,6 +36,7 @@ class FollowerOutcome:
     follower: int
     rule: TruncationRule
     following: Following
+    log_start_offset: int
     log_end_offset: int
     kept_until: int
     records_cut: int
@@ -87,13 +88,14 @@ def follower_outcome(
         follower=index,
         rule=rules[0],
         following=following,
+        log_start_offset=before.log_start_offset,
         log_end_offset=end,
         kept_until=kept_until,
         records_cut=records_between(follower, index, first_cut, end, comparison),
         silent_divergence=(
             fork
             if fork is not None and before.log_start_offset < kept_until and fork < kept_until
-            else _gap(kept_until, target, leader, candidates[leading])
+            else _gap(first_cut, target, leader, candidates[leading])
         ),
         is_needless=kept_until < end and max(first_cut, leader.log_start_offset) < common_end,
         otherwise=tuple((rule, offset) for rule, offset in others if offset != target),
@@ -125,13 +127,13 @@ def _begins_at(offset: int, index: int, comparison: Comparison) -> bool:
     )
 
 
-def _gap(kept_until: int, target: int, leader: EpochLog, leading: Candidate) -> int | None:
+def _gap(first_cut: int, target: int, leader: EpochLog, leading: Candidate) -> int | None:
     """Where a follower lacks the leader's records for ever; None: nowhere.
 
     It fetches from the truncation offset on; what the batch cut there held below never comes back.
     Source: Kafka 4.0, LocalLog#truncateTo, which cuts whole batches and sets the end it was told.
     """
-    first, following = max(kept_until, leader.log_start_offset), min(target, leader.log_end_offset)
+    first, following = max(first_cut, leader.log_start_offset), min(target, leader.log_end_offset)
     return first if first < following and leading.records(first, following) else None
 
 

@@ -65,7 +65,8 @@ def verdict_of(
     repairable = {DifferenceKind.DAMAGED, DifferenceKind.MISSING, DifferenceKind.UNCOVERED}
     if damage or not kinds.isdisjoint(repairable):
         return Verdict.DAMAGED_RECOVERABLE
-    if comparison.forks or DifferenceKind.CONFLICT in kinds or shares_nothing(comparison):
+    parted = comparison.forks or DifferenceKind.CONFLICT in kinds or shares_nothing(comparison)
+    if parted and comparison.has_content_fork:
         return Verdict.FORKED
     if any(bound.superseded is not None for bound in bounds):
         return Verdict.PENDING_TRUNCATION

@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from fixtures.builder import Batch, marker_batch, parse_log, replica
+from kafkalog_reader.audits.findings import findings_of
+from kafkalog_reader.audits.verdict import Verdict
 from kafkalog_reader.format.control_record import ControlType
 
 if TYPE_CHECKING:
@@ -74,3 +76,25 @@ def test_a_damaged_marker_was_no_record_of_a_client(audited: Audited) -> None:
     first, second = parse_log("0-2/e0 4-5/e0")
     held = replica([first, damaged(marker), second], high_watermark=6)
     assert lost(audited(held, EMPTY, clean=(0, 1)))[1] == 5
+
+
+def test_a_follower_cut_to_its_log_start_keeps_no_record_below_it(audited: Audited) -> None:
+    """It cannot read offset 4 of the batch it is cut in, whatever its file held."""
+    audit = audited(
+        replica("0-3/e3 4-5/e3 6-6/e3", high_watermark=0),
+        replica("0-3/e1 4-9/e1", high_watermark=0),
+        replica("4-5/e3 6-6/e3", epochs="3:5", log_start=5, high_watermark=7),
+    )
+    assert lost(audit)[1] == 7
+    of_leader = next(each for each in audit.elections if each.candidate == 1)
+    assert [each.silent_divergence for each in of_leader.followers] == [None, None]
+
+
+def test_logs_that_part_where_one_cannot_be_read_do_not_part(audited: Audited) -> None:
+    """4.3 of the reference: logs are compared above the larger log start."""
+    audit = audited(
+        replica("1-2/e22 3-4/e22", epochs="22:2", log_start=2, high_watermark=5),
+        replica("0-0/e2 1-1/e2", high_watermark=0),
+    )
+    assert (audit.verdict, audit.fork_offset) == (Verdict.LAGGING, None)
+    assert {each.code for each in findings_of(audit)}.isdisjoint({"KL-503", "KL-517"})

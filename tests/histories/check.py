@@ -72,6 +72,8 @@ def differences_of_files(seed: int) -> list[str]:
     history = history_of(seed, retention=random.random() < 0.5)
     stopped = {node: broker.replica.copy() for node, broker in history.brokers.items()}
     what = break_epochs(stopped, random) if random.random() < 0.5 else ""
+    for replica in stopped.values():
+        delete_records(replica, random)
     clean = [node for node in stopped if random.random() < 0.5]
     started = {
         node: loaded({node: each}, recovers=node not in clean)[node]
@@ -94,6 +96,17 @@ def differences_of_files(seed: int) -> list[str]:
         if (code in codes) is not fires:
             wrong.append(f"{code} {'missing' if fires else 'without reason'}")
     return [f"seed {seed} in files, {what or 'intact'}: {each}" for each in wrong]
+
+
+def delete_records(replica: Replica, random: Random) -> None:
+    """Now and then a client has raised the log start, into a batch too: below the high watermark.
+
+    The last thing before everything stopped; a replica may have learnt of it and others not.
+    """
+    if random.random() < 0.5:
+        first, stop = replica.start + 1, min(replica.high_watermark, replica.end)
+        if first <= stop:
+            replica.start_at(random.randint(first, stop))
 
 
 def break_epochs(replicas: Mapping[int, Replica], random: Random) -> str:

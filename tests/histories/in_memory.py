@@ -150,6 +150,7 @@ def _batch_finder(replica):
 
 def described(of_model: Replica) -> Described:
     """The same replica for the builder, batch by batch."""
+    on_disk = [*of_model.below, *of_model.records]
     batches = [
         data_batch(
             records[0].offset,
@@ -159,7 +160,7 @@ def described(of_model: Replica) -> Described:
             ],
             leader_epoch=records[0].leader_epoch,
         )
-        for _, each in groupby(of_model.records, key=lambda record: record.batch_last)
+        for _, each in groupby(on_disk, key=lambda record: record.batch_last)
         for records in [list(each)]
     ]
     return replica(
@@ -169,5 +170,6 @@ def described(of_model: Replica) -> Described:
             for epoch, start in of_model.epochs
         ],
         high_watermark=of_model.high_watermark,
-        base_offset=of_model.start,
+        base_offset=of_model.below[0].offset if of_model.below else of_model.start,
+        log_start=of_model.start if of_model.below else None,
     )

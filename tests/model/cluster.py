@@ -168,7 +168,7 @@ class History:
             broker.replica.append([r for r in behind if r.batch_last == last])
         broker.high_watermark = min(leader.high_watermark, broker.replica.end)
         if leader.replica.start > broker.replica.start:
-            self.start_at(broker.replica, leader.replica.start)
+            broker.replica.start_at(leader.replica.start)
 
     def truncate(self, broker: Broker, leader: Broker) -> None:
         row, fork = broker.replica.high_watermark, content_fork(broker.replica, leader.replica)
@@ -289,15 +289,7 @@ class History:
         borders = [r.batch_last + 1 for r in broker.replica.records]
         borders = [border for border in borders if border <= broker.high_watermark]
         if borders:
-            self.start_at(broker.replica, self.random.choice(borders))
-
-    def start_at(self, replica: Replica, start: int) -> None:
-        """Nothing below is served any more; the leader epoch in force there begins there."""
-        replica.records = [r for r in replica.records if r.offset >= start]
-        replica.start = start
-        below = [epoch for epoch, begin in replica.epochs if begin <= start]
-        above = [(epoch, begin) for epoch, begin in replica.epochs if begin > start]
-        replica.epochs = ([(below[-1], start)] if below else []) + above
+            broker.replica.start_at(self.random.choice(borders))
 
 
 def leading(replicas: dict[int, Replica], candidate: int) -> Replica:

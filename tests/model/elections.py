@@ -86,7 +86,9 @@ def committed(
     hw_high = inf if in_sync is None else min(stopped[node].end for node in in_sync)
 
     def state(record: Record) -> str:
-        holders = [i for i, replica in enumerate(replicas) if record in replica.records]
+        holders = [
+            i for i, each in enumerate(replicas) if record in each.records or record in each.below
+        ]
         if any(record.offset < hw_low(replicas[i]) for i in holders):
             return "known"
         if record.offset >= hw_high:

@@ -29,10 +29,14 @@ class Replica:
     start: int = 0
     end: int = 0
     cleaner_offset: int = 0
+    below: list[Record] = field(default_factory=list)
+    """Of the first batch on disk, below the log start: there, and nobody can read them."""
 
     def copy(self) -> Replica:
         """One of its own to be changed; records are values."""
-        return replace(self, records=list(self.records), epochs=list(self.epochs))
+        return replace(
+            self, records=list(self.records), epochs=list(self.epochs), below=list(self.below)
+        )
 
     def assign(self, leader_epoch: int, start: int) -> None:
         """Entries that contradict the new one go, an older one with the same start included."""
@@ -51,6 +55,7 @@ class Replica:
     def truncate(self, target: int) -> None:
         """Batches whose last offset reaches the target go whole; entries at or above it too."""
         self.records = [record for record in self.records if record.batch_last < target]
+        self.below = [record for record in self.below if record.batch_last < target]
         self.epochs = [(epoch, start) for epoch, start in self.epochs if start < target]
         self.end, self.start = min(self.end, target), min(self.start, target)
         self.high_watermark = min(self.high_watermark, target)
@@ -59,6 +64,16 @@ class Replica:
         """Drop everything and begin at the leader's log start."""
         self.truncate(self.start)
         self.start = self.end = self.high_watermark = start
+
+    def start_at(self, start: int) -> None:
+        """Nothing below is served any more; the leader epoch in force there begins there."""
+        on_disk = [*self.below, *self.records]
+        self.records = [record for record in self.records if record.offset >= start]
+        self.below = [r for r in on_disk if r.offset < start <= r.batch_last]
+        self.start = start
+        below = [epoch for epoch, begin in self.epochs if begin <= start]
+        above = [(epoch, begin) for epoch, begin in self.epochs if begin > start]
+        self.epochs = ([(below[-1], start)] if below else []) + above
 
     def load(self, *, recovers: bool) -> None:
         """The start of a broker as far as it concerns a sound log (4.6)."""
