@@ -69,7 +69,9 @@ def audited(base: Base, fault: Fault, root: Path, *, damaged: int) -> PartitionA
             THREE_EPOCHS.change(sample)
     partitions = discover([str(root)]).topic_partitions(ReadRequest())
     (directories,) = (
-        each for (_, topic, _), each in partitions if topic != METADATA_TOPIC  # A38 adds one
+        each
+        for (_, topic, _), each in partitions
+        if topic != METADATA_TOPIC  # A38 adds one
     )
     return audit_partition(directories, check_files=True)
 
