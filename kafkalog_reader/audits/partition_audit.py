@@ -6,6 +6,7 @@ What comes out is plain values: the tables, the terminal and JSON show the same.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.batch_stream import BatchPlace, BatchStream
@@ -18,13 +19,14 @@ from kafkalog_reader.audits.difference import KeyCheck
 from kafkalog_reader.audits.file_checks import FileChecks
 from kafkalog_reader.audits.follow import EpochLog
 from kafkalog_reader.audits.key_check import check_keys
-from kafkalog_reader.audits.lineage import combined_lineage, declared_lineage
+from kafkalog_reader.audits.lineage import declared_lineage
 from kafkalog_reader.audits.log_watch import WatchedStream
 from kafkalog_reader.audits.membership import in_sync, is_member, named_leader
 from kafkalog_reader.audits.record_count import count_records, first_batch_cut
 from kafkalog_reader.audits.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery_outcome import Outcome
 from kafkalog_reader.audits.replica_checks import Checked, check_replica
+from kafkalog_reader.audits.replica_history import history_of
 from kafkalog_reader.audits.replica_inspection import inspect_replica
 from kafkalog_reader.audits.scan import Scan, scan_of, spoilt
 from kafkalog_reader.audits.start_prediction import predict_starts
@@ -34,7 +36,6 @@ from kafkalog_reader.audits.undecided import reaches_further, reason_of_all, unu
 from kafkalog_reader.audits.verdict import Verdict, verdict_of
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.one_look import one_look
-from kafkalog_reader.tables.high_watermark import high_watermark_of
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -172,19 +173,16 @@ def audit_partition(
         rule: how followers truncate; None: as the files tell, or all rules that may hold.
         quick: compare epochs, ends and tails only, and take starts for harmless.
     """
-
-    def audited(some: Sequence[PartitionDirectory]) -> PartitionAudit:
-        return _audited(
-            some,
-            progress,
-            check_files=check_files,
-            checks=checks,
-            topics=topics,
-            membership=membership,
-            rule=rule,
-            quick=quick,
-        )
-
+    audited = partial(
+        _audited,
+        progress=progress,
+        check_files=check_files,
+        checks=checks,
+        topics=topics,
+        membership=membership,
+        rule=rule,
+        quick=quick,
+    )
     together = audited(directories)
     unusable = unusable_copies(together.replicas, together.scans)
     if not unusable or together.reason not in unusable.values():
@@ -207,8 +205,8 @@ def audit_partition(
 
 def _audited(
     directories: Sequence[PartitionDirectory],
-    progress: Progress,
     *,
+    progress: Progress,
     check_files: bool,
     checks: FileChecks,
     topics: ClusterTopics | None,
@@ -237,7 +235,7 @@ def _audited(
     same_topic = len({replica.topic_id for replica in replicas} - {None}) <= 1
     groups = [range(len(replicas))] if same_topic else [[i] for i in range(len(replicas))]
     comparisons = tuple(_compare(replicas, streams, group) for group in groups)
-    histories = tuple(map(_history, replicas, streams))
+    histories = tuple(map(history_of, replicas, streams))
     keys = KeyCheck()
     if same_topic and not quick:
         keys = check_keys(directories, histories, comparisons[0])
@@ -271,16 +269,8 @@ def _audited(
                     _candidate(replica, history, recovery, damaged),
                     damaged=comparisons[0].damaged_count[index] + spoilt(streams[index]),
                     cut_transactions=(
-                        cut_transactions(
-                            index,
-                            recovery.loaded.log.log_end_offset,
-                            replicas,
-                            histories,
-                            comparisons[0],
-                        )
+                        _cut_transactions(index, recovery, replicas, histories, comparisons[0])
                         if any(stream.has_transactions for stream in streams)
-                        and not isinstance(recovery, LocatedError)
-                        and recovery.loaded is not None
                         else ()
                     ),
                     is_member=is_member(membership, replica.broker_id),
@@ -322,6 +312,19 @@ def _audited(
     )
 
 
+def _cut_transactions(
+    index: int,
+    recovery: Recovery | LocatedError,
+    replicas: Sequence[Replica],
+    histories: Sequence[History],
+    comparison: Comparison,
+) -> tuple[int, ...]:
+    if isinstance(recovery, LocatedError) or recovery.loaded is None:
+        return ()
+    end = recovery.loaded.log.log_end_offset
+    return cut_transactions(index, end, replicas, histories, comparison)
+
+
 def _compare(
     replicas: Sequence[Replica], streams: Sequence[BatchStream], group: Sequence[int]
 ) -> Comparison:
@@ -333,33 +336,6 @@ def _compare(
         ],
         [replicas[index].cleaner_offset or 0 for index in group],
         [replicas[index].log_start_offset for index in group],
-    )
-
-
-def _history(replica: Replica, stream: BatchStream) -> History:
-    log_end = max(stream.next_offset, replica.log_start_offset)
-    high_watermark = high_watermark_of(
-        checkpointed=replica.checkpointed_high_watermark,
-        cleaner_offset=replica.cleaner_offset,
-        log_start=replica.log_start_offset,
-        log_end=log_end,
-    )
-    data = stream.lineage.build()
-    lineage = combined_lineage(
-        data, declared_lineage(replica.cache, replica.log_start_offset, log_end)
-    )
-    entries = replica.cache.entries
-    return History(
-        log_start_offset=replica.log_start_offset,
-        log_end_offset=log_end,
-        high_watermark_low=high_watermark.low,
-        lineage=lineage.clipped(replica.log_start_offset, log_end),
-        last_leader_epoch=data.pieces[-1].leader_epoch if data.pieces else None,
-        leader_epochs=frozenset(
-            {piece.leader_epoch for piece in data.rising.pieces}
-            | {entry.leader_epoch for entry in entries}
-        ),
-        data=data,
     )
 
 

@@ -13,7 +13,6 @@ from kafkalog_reader.io.read_rate import rate_limit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from types import TracebackType
     from typing import Self
 
     from kafkalog_reader.audits.batch_stream import BatchStream
@@ -50,11 +49,6 @@ class WindowLoader:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pool is not None:
             self._pool.shutdown()

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.cli.printable import size
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
     from rich.progress import Progress as Bar
@@ -62,12 +61,7 @@ class ReadProgress:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._bar is not None:
             self._bar.stop()
 

@@ -14,7 +14,6 @@ from kafkalog_reader.salvage.one_sided import one_sided_ranges, one_sided_record
 from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
     from kafkalog_reader.audits.partition_audit import PartitionAudit
@@ -52,14 +51,9 @@ class Sides:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._export is not None:
-            self._export.__exit__(kind, error, traceback)
+            self._export.close()
 
     def add(self, audit: PartitionAudit) -> dict[str, Any] | None:
         """Take one partition; returns what JSON says of its records, None where nobody asked."""

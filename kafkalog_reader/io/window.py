@@ -18,7 +18,6 @@ from kafkalog_reader.io.read_rate import rate_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import Any, Self
 
 WINDOW_SIZE: Final = 8 << 20
@@ -134,12 +133,7 @@ class Windows:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

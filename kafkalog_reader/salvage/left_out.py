@@ -10,7 +10,6 @@ from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.request import Mode
 
 if TYPE_CHECKING:
-    from types import TracebackType
     from typing import Self
 
     from kafkalog_reader.errors import LocatedError
@@ -88,10 +87,5 @@ class Warnings(logging.Handler):
         logging.getLogger("kafkalog_reader").addHandler(self)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         logging.getLogger("kafkalog_reader").removeHandler(self)

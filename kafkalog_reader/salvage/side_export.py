@@ -12,8 +12,6 @@ from kafkalog_reader.salvage.output_folder import OutputFolder
 
 if TYPE_CHECKING:
     from pathlib import Path
-    from types import TracebackType
-    from typing import Self
 
     from kafkalog_reader.audits.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import Evidence
@@ -60,15 +58,8 @@ class SideExport:
             if self._size >= ROW_GROUP:
                 self._flush()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def close(self) -> None:
+        """Write what is left and the file's footer."""
         self._flush()
         if self._writer is not None:
             self._writer.close()

@@ -8,7 +8,6 @@ from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
     from typing import Self
 
     from kafkalog_reader.io.evidence import SegmentFiles
@@ -63,10 +62,5 @@ class SparseIndex:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._windows.close()
