@@ -157,8 +157,8 @@ class History:
         leader = self.brokers[broker.follows[0]]
         if not (leader.is_up and leader.is_connected and leader.leads == broker.follows[1]):
             return
-        if not broker.has_truncated:
-            self.truncate(broker, leader)
+        if not broker.has_truncated and not self.truncate(broker, leader):
+            return
         leader.fetched[number] = broker.replica.end
         self.advance(leader)
         if leader.replica.start > broker.replica.end:
@@ -170,16 +170,23 @@ class History:
         if leader.replica.start > broker.replica.start:
             broker.replica.start_at(leader.replica.start)
 
-    def truncate(self, broker: Broker, leader: Broker) -> None:
+    def truncate(self, broker: Broker, leader: Broker) -> bool:
+        """Whether the follower may fetch now.
+
+        Not where its last leader epoch is later than all that the leader knows: a leader that was
+        moved before it wrote has lost its own entry. It refuses the fetch as out of range.
+        """
         row, fork = broker.replica.high_watermark, content_fork(broker.replica, leader.replica)
         broker.replica.high_watermark = broker.high_watermark
-        follow(leader.replica, broker.replica)
-        assert content_fork(broker.replica, leader.replica) is None, (fork, broker, leader)
+        is_refused = follow(leader.replica, broker.replica).outcome in ("ended", "loops")
+        is_same = content_fork(broker.replica, leader.replica) is None
+        assert is_refused or is_same, (fork, broker, leader)
         broker.replica.high_watermark = row
         broker.is_row_stale |= row > broker.replica.end
         broker.high_watermark = min(broker.high_watermark, broker.replica.end)
         broker.flushed = min(broker.flushed, broker.replica.end)
-        broker.has_truncated = True
+        broker.has_truncated = not is_refused
+        return broker.has_truncated
 
     def advance(self, leader: Broker) -> None:
         """The high watermark of a leader: the smallest log end in its in-sync set."""
