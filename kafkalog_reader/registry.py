@@ -25,17 +25,17 @@ TABLES: Final[dict[str, str]] = {
     "batches": "kafkalog_reader.tables.batches:BatchesTable",
     "segments": "kafkalog_reader.tables.segments:SegmentsTable",
     "replicas": "kafkalog_reader.tables.replicas:ReplicasTable",
-    "partitions": "kafkalog_reader.audits.partitions:PartitionsTable",
+    "partitions": "kafkalog_reader.audits.tables.partitions:PartitionsTable",
     "offset_index": "kafkalog_reader.tables.offset_index:OffsetIndexTable",
     "time_index": "kafkalog_reader.tables.time_index:TimeIndexTable",
     "transaction_index": "kafkalog_reader.tables.transaction_index:TransactionIndexTable",
     "leader_epochs": "kafkalog_reader.tables.leader_epochs:LeaderEpochsTable",
     "producers": "kafkalog_reader.tables.producers:ProducersTable",
     "checkpoints": "kafkalog_reader.tables.checkpoints:CheckpointsTable",
-    "findings": "kafkalog_reader.audits.findings:FindingsTable",
-    "recoveries": "kafkalog_reader.audits.recoveries:RecoveriesTable",
-    "divergence": "kafkalog_reader.audits.divergence:DivergenceTable",
-    "elections": "kafkalog_reader.audits.elections:ElectionsTable",
+    "findings": "kafkalog_reader.audits.tables.findings:FindingsTable",
+    "recoveries": "kafkalog_reader.audits.tables.recoveries:RecoveriesTable",
+    "divergence": "kafkalog_reader.audits.tables.divergence:DivergenceTable",
+    "elections": "kafkalog_reader.audits.tables.elections:ElectionsTable",
 }
 
 # What a caller may say, and the ReadRequest field that it becomes.

@@ -1,4 +1,4 @@
-"""Imports point one way: errors → format → io → kernel → … → cli, spark_datasource."""
+"""Imports point one way: errors → format → io → kernel → … → cli; among the audits too."""
 
 from __future__ import annotations
 
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 LAYERS = (
-    "errors", "format", "io", "kernel", "tables", "audits", "registry", "salvage", "report",
-    "cli", "spark_datasource",
+    "errors", "format", "io", "kernel", "tables",
+    "audits.log", "audits.recovery", "audits.integrity", "audits.comparison", "audits.election",
+    "audits.partition", "audits.tables",
+    "registry", "salvage", "report", "cli", "spark_datasource",
 )  # fmt: skip
 MODULES = sorted(
     path.relative_to(ROOT).as_posix()
@@ -28,8 +30,8 @@ def layer_of(module: str) -> int | None:
     parts = module.split(".")
     if parts[0] not in ("kafkalog_reader", "spark_datasource"):
         return None  # Python's own io is no layer
-    name = parts[1] if parts[0] == "kafkalog_reader" and len(parts) > 1 else parts[0]
-    return LAYERS.index(name) if name in LAYERS else None
+    names = {parts[0], *parts[1:2], ".".join(parts[1:3])}
+    return next((number for number, layer in enumerate(LAYERS) if layer in names), None)
 
 
 def imported_modules(source: str) -> set[str]:
@@ -55,6 +57,8 @@ def test_module_imports_no_later_layer(module: str) -> None:
 
 def test_an_upward_import_is_seen_even_inside_a_function() -> None:
     source = "def f():\n    from kafkalog_reader.cli import main\n"
+    assert layer_of("kafkalog_reader.cli.main") is not None
+    assert layer_of("kafkalog_reader.audits.log.replica") is not None
     assert layer_of("kafkalog_reader.cli") in {layer_of(name) for name in imported_modules(source)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import shown
@@ -24,8 +24,8 @@ from kafkalog_reader.report.start_text import start_trouble
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.finding import Finding
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1

@@ -23,9 +23,9 @@ from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, run, session, verbose
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.finding import Finding
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
-    from kafkalog_reader.audits.truncation_rule import TruncationRule
+    from kafkalog_reader.audits.election.truncation_rule import TruncationRule
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
@@ -86,7 +86,7 @@ def replica_diff(
     The exit status is 0 when nothing as bad as --fail-on was found (a lagging replica is not), 1
     when something was, 2 when files could not be read or the question not be answered.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
-    from kafkalog_reader.audits.truncation_rule import rule_named
+    from kafkalog_reader.audits.election.truncation_rule import rule_named
     from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.cli.sides import Sides
     from kafkalog_reader.errors import UnreadableFileError
@@ -150,7 +150,7 @@ class Outcome:
 
     def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
         """Take note of one partition."""
-        from kafkalog_reader.audits.verdict import Verdict
+        from kafkalog_reader.audits.comparison.verdict import Verdict
 
         is_lagging = audit.verdict is Verdict.LAGGING  # followers fetch what only the leader has
         self._severities.update(
@@ -178,11 +178,11 @@ def _audits(
     quick: bool,
     rows_on_stdout: bool,
 ) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...]]]:
-    from kafkalog_reader.audits.findings import findings_of
-    from kafkalog_reader.audits.partition_audit import audit_partition
-    from kafkalog_reader.audits.partition_unit import partition_units
-    from kafkalog_reader.audits.supply_units import with_supply
-    from kafkalog_reader.audits.unread_replicas import UnreadReplicas
+    from kafkalog_reader.audits.partition.partition_audit import audit_partition
+    from kafkalog_reader.audits.partition.partition_unit import partition_units
+    from kafkalog_reader.audits.partition.supply_units import with_supply
+    from kafkalog_reader.audits.partition.unread_replicas import UnreadReplicas
+    from kafkalog_reader.audits.tables.findings import findings_of
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
 
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)

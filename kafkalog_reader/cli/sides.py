@@ -16,7 +16,7 @@ from kafkalog_reader.tables.table import no_progress
 if TYPE_CHECKING:
     from typing import Self
 
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.side_export import SideExport
 

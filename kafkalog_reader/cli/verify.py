@@ -25,7 +25,7 @@ from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_opti
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kafkalog_reader.audits.verification import Verification
+    from kafkalog_reader.audits.tables.verification import Verification
     from kafkalog_reader.cli.verify_report import Report
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
@@ -125,7 +125,7 @@ def _checked(
     """Yield what was found of one partition or log directory after the other, in order."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from kafkalog_reader.audits.verification import verify
+    from kafkalog_reader.audits.tables.verification import verify
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
     from kafkalog_reader.registry import table
 
@@ -146,7 +146,7 @@ def _checked(
 
 def _size(unit: Unit) -> int:
     """Bytes of log in it; listing them again is not worth it for a fleet."""
-    from kafkalog_reader.audits.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.errors import UnreadableFileError
     from kafkalog_reader.io.partition_directory import segments
 

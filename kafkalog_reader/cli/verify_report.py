@@ -6,7 +6,7 @@ import time
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.audits.finding import CATALOGUE, SEVERITIES
+from kafkalog_reader.audits.integrity.finding import CATALOGUE, SEVERITIES
 from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
@@ -14,8 +14,8 @@ from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrappe
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from kafkalog_reader.audits.finding import Finding
-    from kafkalog_reader.audits.verification import Verification
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.tables.verification import Verification
 
 SEVERITY_WORDS: Final = {
     "C": "CRITICAL", "H": "HIGH", "M": "MEDIUM", "L": "LOW", "I": "INFORMATION",

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -15,8 +15,8 @@ from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from kafkalog_reader.audits.finding import Finding
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 BROKERS: Final = "HOST:9092"
 _TEXTS: Final = {

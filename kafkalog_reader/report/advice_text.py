@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.replica_findings import side_of
-from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import every_choice_loses
 from kafkalog_reader.report.ranges_text import sides_of
@@ -15,9 +15,9 @@ from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrappe
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.candidates import Election
-    from kafkalog_reader.audits.election_loss import LostRange
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.election.candidates import Election
+    from kafkalog_reader.audits.election.election_loss import LostRange
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 
 def not_known(audit: PartitionAudit) -> tuple[str, ...]:

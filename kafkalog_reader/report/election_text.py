@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.candidates import ElectionKind
-from kafkalog_reader.audits.follow import Outcome
-from kafkalog_reader.audits.partition_audit import joined_names
-from kafkalog_reader.audits.record_count import records_text
+from kafkalog_reader.audits.election.candidates import ElectionKind
+from kafkalog_reader.audits.election.follow import Outcome
+from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.audits.candidates import Election
-    from kafkalog_reader.audits.committed import CommitCount
-    from kafkalog_reader.audits.follower_outcome import FollowerOutcome
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.comparison.committed import CommitCount
+    from kafkalog_reader.audits.election.candidates import Election
+    from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _HEADER: Final = ("rank", "elect", "these are cut", "lost for ever")
 _STYLES: Final = {

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.follow import elected
+from kafkalog_reader.audits.election.follow import elected
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.audits.candidates import Election
-    from kafkalog_reader.audits.follower_outcome import FollowerOutcome
-    from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.election.candidates import Election
+    from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 
 def explain_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:

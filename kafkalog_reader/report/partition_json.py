@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.audits.finding import SEVERITIES
-from kafkalog_reader.audits.findings import finding_row
-from kafkalog_reader.audits.partitions import partition_row
+from kafkalog_reader.audits.integrity.finding import SEVERITIES
+from kafkalog_reader.audits.tables.findings import finding_row
+from kafkalog_reader.audits.tables.partitions import partition_row
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import actions_of
@@ -16,11 +16,11 @@ from kafkalog_reader.tables.identity import identity_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from kafkalog_reader.audits.committed import CommitCount
-    from kafkalog_reader.audits.finding import Finding
-    from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
-    from kafkalog_reader.audits.membership import PartitionMembership
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.comparison.committed import CommitCount
+    from kafkalog_reader.audits.election.membership import PartitionMembership
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 SCHEMA_VERSION: Final = 1
 """Rises when a name changes its meaning or goes; new names may come without."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.record_count import records_text
-from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import action_lines
 from kafkalog_reader.report.advice_text import advice_lines, not_known_lines
@@ -21,8 +21,8 @@ from kafkalog_reader.report.start_text import start_lines, start_trouble
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.finding import Finding
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 WORDS: Final = {
     Verdict.CONSISTENT: "identical",

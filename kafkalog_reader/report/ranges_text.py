@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.record_count import records_text
-from kafkalog_reader.audits.replica_findings import side_of
+from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.report.spans import Line, offsets_text, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.audits.branch import Branch
-    from kafkalog_reader.audits.committed import CommitCount
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.comparison.committed import CommitCount
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 
 def sides_of(audit: PartitionAudit) -> tuple[Branch, ...]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.record_count import records_text
-from kafkalog_reader.audits.recovery_outcome import Outcome
+from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -13,8 +13,8 @@ from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
-    from kafkalog_reader.audits.recovery import Recovery
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.recovery.recovery import Recovery
 
 _WORDS: Final = {
     Outcome.EMPTIED: "its next start deletes every segment",

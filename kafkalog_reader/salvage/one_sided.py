@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from kafkalog_reader.audits.difference import DifferenceKind
-from kafkalog_reader.audits.divergence import AHEAD, FORK, SUPERSEDED, classified
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.tables.divergence import AHEAD, FORK, SUPERSEDED, classified
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.log_unit import slices_of
 from kafkalog_reader.tables.records import read_slice
@@ -18,7 +18,7 @@ from kafkalog_reader.tables.schemas import RECORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.tables.table import Progress
 
 _READ: Final = (

@@ -13,7 +13,7 @@ from kafkalog_reader.salvage.output_folder import OutputFolder
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.audits.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.table import Progress
 

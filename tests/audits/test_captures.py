@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from kafkalog_reader.audits.findings import findings_of
-from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partition
-from kafkalog_reader.audits.verdict import Verdict
+from fixtures import CAPTURES
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 
-CAPTURES = Path(__file__).parent.parent.parent / "fixtures" / "captures"
 STATES = [
     (scenario, state)
     for scenario in ("s1", "s3_2", "s5_1", "s5_2")

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import cluster, replica
-from kafkalog_reader.audits.findings import findings_of
-from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partition
-from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.audits.finding import Finding
+    from kafkalog_reader.audits.integrity.finding import Finding
 
 LOG = " ".join(f"v{offset}@{offset}/e0" for offset in range(10))
 SEGMENT = "00000000000000000000.log"

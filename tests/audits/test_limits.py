@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import cluster, replica
-from kafkalog_reader.audits.verification import verify
+from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
 from kafkalog_reader.tables import resynchronisation
@@ -15,7 +15,7 @@ from kafkalog_reader.tables import resynchronisation
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from kafkalog_reader.audits.finding import Finding
+    from kafkalog_reader.audits.integrity.finding import Finding
 
 LOG = f"{0:020}.log"
 

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 
 from fixtures.builder import Replica, replica
-from kafkalog_reader.audits.findings import findings_of
-from kafkalog_reader.audits.partition_audit import PartitionAudit
-from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+from kafkalog_reader.audits.tables.findings import findings_of
 
 Audited = Callable[..., PartitionAudit]
 AB = "a@0/e0 b@1/e0"

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
+from fixtures import CAPTURES
 from kafkalog_reader.cli.verify import verify_command
 
-CAPTURES = Path(__file__).parent.parent.parent / "fixtures" / "captures"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 STATES = sorted(
     path.parent
     for path in CAPTURES.glob("*/*/*/meta.properties")

@@ -24,7 +24,7 @@ from fixtures.builder import (
     parse_log,
     replica,
 )
-from kafkalog_reader.audits.verification import verify
+from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.format.record_batch_header import (

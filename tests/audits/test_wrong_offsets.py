@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures.builder import cluster, parse_epochs, parse_log, replica
-from kafkalog_reader.audits.elections import election_rows
-from kafkalog_reader.audits.findings import findings_of
-from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partition
-from kafkalog_reader.audits.verdict import Verdict
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.tables.elections import election_rows
+from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 from tests.audits.test_damage import BATCH, LOG, SEGMENT

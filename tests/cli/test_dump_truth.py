@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import jars, truth
+from fixtures import CAPTURES, jars, truth
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
-CAPTURES = Path(truth.__file__).parent / "captures"
 EVERY = [
     (scenario.parent.name, capture)
     for scenario in sorted(CAPTURES.glob(f"*/{truth.EXPECTED}"))

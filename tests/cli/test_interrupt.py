@@ -65,7 +65,7 @@ def test_verify_says_nothing_of_what_it_did_not_reach(
     def interrupt(*_arguments: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kafkalog_reader.audits.verification.verify", interrupt)
+    monkeypatch.setattr("kafkalog_reader.audits.tables.verification.verify", interrupt)
     answer = run("verify", brokers)
     assert (answer.status, answer.out) == (130, "")
     assert answer.err.startswith("\ninterrupted: 0 of ")

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
+from fixtures import CAPTURES
 from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.io.read_rate import limit_rate
 
-CAPTURES = Path(__file__).parent.parent.parent / "fixtures" / "captures"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 SEGMENT = "codec-none-0/00000000000000000024.log"
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures import CAPTURES
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.format.checkpoint import (
     build_leader_epoch_checkpoint,
@@ -37,7 +37,6 @@ from kafkalog_reader.format.record_batch_header import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-CAPTURES = Path(__file__).parents[2] / "fixtures" / "captures"
 COMPUTED = {"length", "crc", "records_count"}
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from fixtures import CAPTURES
 from kafkalog_reader.format.compression import Codec, compress
 from tests.fuzz.targets import DIRECTORY_FILES, PARTITION_FILES
 
-CAPTURES: Final = Path(__file__).parents[2] / "fixtures" / "captures"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 LARGEST: Final = 16 << 10
 MOST: Final = 60
 """Seeds a target: neighbours of one capture look alike."""

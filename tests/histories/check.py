@@ -8,8 +8,8 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from fixtures.builder import cluster
-from kafkalog_reader.audits.findings import findings_of
-from kafkalog_reader.audits.partition_audit import audit_partition
+from kafkalog_reader.audits.partition.partition_audit import audit_partition
+from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 from tests.histories.in_memory import audited, described
@@ -21,8 +21,8 @@ from tests.model.partition import content_fork
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from kafkalog_reader.audits.candidates import Election
-    from kafkalog_reader.audits.committed import CommitBounds
+    from kafkalog_reader.audits.comparison.committed import CommitBounds
+    from kafkalog_reader.audits.election.candidates import Election
     from tests.model.elections import Costs
     from tests.model.partition import Replica
 

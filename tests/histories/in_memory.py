@@ -6,20 +6,20 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from fixtures.builder import data_batch, replica
-from kafkalog_reader.audits.branch import Branch
-from kafkalog_reader.audits.candidate import Candidate
-from kafkalog_reader.audits.candidates import Election, elections
-from kafkalog_reader.audits.committed import CommitBounds, History, commit_bounds
-from kafkalog_reader.audits.difference import Comparison
-from kafkalog_reader.audits.follow import EpochLog
-from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
-from kafkalog_reader.audits.lineage import (
+from kafkalog_reader.audits.comparison.branch import Branch
+from kafkalog_reader.audits.comparison.committed import CommitBounds, History, commit_bounds
+from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.comparison.verdict import Verdict, verdict_of
+from kafkalog_reader.audits.election.candidate import Candidate
+from kafkalog_reader.audits.election.candidates import Election, elections
+from kafkalog_reader.audits.log.epoch_log import EpochLog
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.log.lineage import (
     EpochPiece,
     LineageBuilder,
     combined_lineage,
     declared_lineage,
 )
-from kafkalog_reader.audits.verdict import Verdict, verdict_of
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.tables.high_watermark import high_watermark_of

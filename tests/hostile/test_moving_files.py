@@ -11,7 +11,7 @@ import pytest
 
 from fixtures.faults.catalogue import PLAIN
 from fixtures.faults.run import found_in
-from kafkalog_reader.audits.verification import verify
+from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import table
 from kafkalog_reader.tables.request import ReadRequest

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fixtures.recovery.base import CONFIG
 from fixtures.recovery.clean_damages import MAX_INDEX_SIZE
-from kafkalog_reader.audits.metadata_log import read_cluster_metadata
-from kafkalog_reader.audits.recovery import predict_start
-from kafkalog_reader.audits.recovery_outcome import Outcome
-from kafkalog_reader.audits.recovery_rule import (
+from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.recovery import predict_start
+from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_10_1,
     SINCE_0_11,
     SINCE_2_3,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fixtures.recovery.observation import Observation
-    from kafkalog_reader.audits.recovery import Recovery
+    from kafkalog_reader.audits.recovery.recovery import Recovery
 
 RULE: Final = StartRule(default_config=LogConfig(max_index_size=MAX_INDEX_SIZE))
 """Of the brokers here: ``log.index.size.max.bytes`` is theirs, no topic says it."""

@@ -9,10 +9,10 @@ import pytest
 from fixtures.builder import cluster, log_directory, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.synthetic.scenario import AB
-from kafkalog_reader.audits.elections import election_rows
-from kafkalog_reader.audits.findings import findings_of
-from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partition
-from kafkalog_reader.audits.partition_unit import partition_units
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.partition_unit import partition_units
+from kafkalog_reader.audits.tables.elections import election_rows
+from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import table
 from kafkalog_reader.tables.request import ReadRequest

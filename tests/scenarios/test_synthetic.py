@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures.synthetic import EXPECTED, SCENARIOS
-from kafkalog_reader.audits.elections import election_rows
-from kafkalog_reader.audits.findings import findings_of
-from kafkalog_reader.audits.follow import EpochLog, elected, follow
-from kafkalog_reader.audits.leader_epoch_cache import LeaderEpochCache
-from kafkalog_reader.audits.partition_audit import PartitionAudit, audit_partition
-from kafkalog_reader.audits.partition_unit import partition_units
-from kafkalog_reader.audits.truncation_rule import TruncationRule
+from kafkalog_reader.audits.election.follow import elected, follow
+from kafkalog_reader.audits.election.truncation_rule import TruncationRule
+from kafkalog_reader.audits.log.epoch_log import EpochLog
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.partition_unit import partition_units
+from kafkalog_reader.audits.tables.elections import election_rows
+from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 from tests.model.elections import elections

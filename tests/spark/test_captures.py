@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fixtures import CAPTURES
 from fixtures.truth import ConsumedRecord, load
 
 if TYPE_CHECKING:
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-CAPTURES = Path(__file__).parent.parent.parent / "fixtures" / "captures"
 SCENARIOS = sorted(path.parent.name for path in CAPTURES.glob("*/expected.json"))
 MAX_MICROSECONDS = 2**63 - 1
 TIMESTAMP_TYPES = {"CreateTime": 0, "LogAppendTime": 1, "NoTimestampType": -1}

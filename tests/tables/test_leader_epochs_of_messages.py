@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import kafkalog_reader
-
-CAPTURES = Path(__file__).parent.parent.parent / "fixtures" / "captures"
+from fixtures import CAPTURES
 
 
 @pytest.mark.parametrize(

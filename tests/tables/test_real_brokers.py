@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixtures import truth
+from fixtures import CAPTURES, truth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Rows = Callable[..., list[dict[str, Any]]]
 
-CAPTURES = Path(truth.__file__).parent / "captures"
 ALL = [
     pytest.param(capture, id=f"{scenario.parent.name}/{capture.name}")
     for scenario in sorted(CAPTURES.glob("*/expected.json"))

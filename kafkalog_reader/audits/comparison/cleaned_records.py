@@ -1,0 +1,188 @@
+"""Whether what replicas of a compacted topic lack was cleaned away rightly, key by key.
+
+The cleaner keeps the last record of each key. So a record that one replica has and another lacks is
+explained by a later record of its key there, by a later tombstone anywhere, by being a tombstone
+or without a key itself, or by a transaction that may have been aborted. What is not explained is
+missing. Source: Kafka 4.0, storage.internals.log.Cleaner#shouldRetainRecord.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafkalog_reader.audits.comparison.difference import (
+    Comparison,
+    Difference,
+    DifferenceKind,
+    KeyCheck,
+)
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.log_unit import slices_of
+from kafkalog_reader.tables.records import RecordsTable, read_slice
+from kafkalog_reader.tables.request import Mode, ReadRequest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.audits.comparison.committed import History
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+logger = logging.getLogger(__name__)
+
+MOST_RECORDS: Final[int] = 2_000_000
+MOST_BYTES: Final[int] = 128 << 20
+"""Of keys and values held at once of one partition; above it keys are not compared."""
+_REQUEST: Final = ReadRequest(
+    columns=("offset", "key", "value", "isControl", "isTransactional"), mode=Mode.DROPMALFORMED
+)
+_SCHEMA: Final = RecordsTable().projected(_REQUEST)
+
+
+def compare_keys(
+    directories: Sequence[PartitionDirectory],
+    histories: Sequence[History],
+    comparison: Comparison,
+    cleaned: Sequence[Difference],
+) -> KeyCheck:
+    """As ``key_check.check_keys``, of a partition with these cleaned ranges."""
+    first = min(difference.first_offset for difference in cleaned)
+    left = [MOST_RECORDS, MOST_BYTES]
+    logs: list[pa.Table] = []
+    for directory in directories:
+        log = _read(directory, first, left)
+        if log is None:
+            logger.warning("%s: more keys than are compared", directory.path)
+            return KeyCheck(is_complete=False)
+        logs.append(log)
+    dead = pa.concat_tables([log.filter(pc.is_null(log["value"])) for log in logs])
+    buried = _latest(dead)
+    missing: list[Difference] = []
+    for difference in cleaned:
+        members = [*(m for side in difference.contents for m in side), *difference.absent]
+        union = _union([_between(logs[member], difference) for member in members])
+        for member in members:
+            offsets = _unexplained(union, logs[member], buried, histories[member])
+            missing += _as_differences(offsets, member, members, logs)
+    return KeyCheck(
+        missing=tuple(missing),
+        latest=tuple(
+            _latest_mismatches(comparison, logs, min(h.log_end_offset for h in histories))
+        ),
+    )
+
+
+def _read(directory: PartitionDirectory, first_offset: int, left: list[int]) -> pa.Table | None:
+    """The keyed records of a replica from an offset on; None where there are too many."""
+    found: list[pa.RecordBatch] = []
+    for piece in slices_of(directory, _REQUEST, Damage(Mode.DROPMALFORMED)):
+        try:
+            for rows in read_slice(piece, _SCHEMA, _REQUEST, Damage(Mode.DROPMALFORMED)):
+                is_wanted = pc.and_(
+                    pc.greater_equal(rows["offset"], first_offset), pc.invert(rows["isControl"])
+                )
+                kept = rows.filter(pc.and_(is_wanted, pc.is_valid(rows["key"])))
+                left[0] -= kept.num_rows
+                left[1] -= kept.nbytes
+                if min(left) < 0:
+                    return None
+                found.append(kept)
+        except LocatedError as error:
+            logger.warning("%s", error)
+    return pa.Table.from_batches(found, _SCHEMA)
+
+
+def _offsets(log: pa.Table) -> NDArray[np.int64]:
+    return np.asarray(log["offset"].to_numpy(), dtype=np.int64)
+
+
+def _between(log: pa.Table, difference: Difference) -> pa.Table:
+    offsets = _offsets(log)
+    start, stop = np.searchsorted(offsets, (difference.first_offset, difference.next_offset))
+    return log.slice(int(start), int(stop - start))
+
+
+def _union(logs: Sequence[pa.Table]) -> pa.Table:
+    """Every record once, by offset."""
+    together = pa.concat_tables(logs)
+    _, firsts = np.unique(_offsets(together), return_index=True)
+    return together.take(pa.array(firsts))
+
+
+def _latest(log: pa.Table) -> pa.Table:
+    """The last offset of each key."""
+    return log.group_by("key").aggregate([("offset", "max")])
+
+
+def _unexplained(
+    union: pa.Table, log: pa.Table, buried: pa.Table, history: History
+) -> NDArray[np.int64]:
+    """Offsets that a replica should have and lacks."""
+    offsets = _offsets(union)
+    lacks = ~np.isin(offsets, _offsets(log))
+    lacks &= (offsets >= history.log_start_offset) & (offsets < history.log_end_offset)
+    lacking = union.filter(pa.array(lacks))
+    lacking = lacking.filter(
+        pc.and_(pc.is_valid(lacking["value"]), pc.invert(lacking["isTransactional"]))
+    ).select(["offset", "key"])
+    if not lacking.num_rows:
+        return _offsets(lacking)
+    for name, others in (("here", _latest(log)), ("buried", buried)):
+        others = others.select(["key", "offset_max"]).rename_columns(["key", name])
+        lacking = lacking.join(others, "key", join_type="left outer")
+    later = pc.max_element_wise(lacking["here"], lacking["buried"])
+    explained = pc.fill_null(pc.greater(later, lacking["offset"]), False)
+    return np.sort(_offsets(lacking.filter(pc.invert(explained))))
+
+
+def _as_differences(
+    offsets: NDArray[np.int64], lacks: int, members: Sequence[int], logs: Sequence[pa.Table]
+) -> Iterator[Difference]:
+    for run in np.split(offsets, np.flatnonzero(np.diff(offsets) > 1) + 1):
+        if len(run):
+            holders = tuple(
+                m for m in members if m != lacks and np.isin(run, _offsets(logs[m])).all()
+            )
+            yield Difference(
+                kind=DifferenceKind.MISSING,
+                first_offset=int(run[0]),
+                next_offset=int(run[-1]) + 1,
+                batches=1,
+                records=len(run),
+                contents=(holders,),
+                absent=(lacks,),
+            )
+
+
+def _latest_mismatches(
+    comparison: Comparison, logs: Sequence[pa.Table], next_offset: int
+) -> Iterator[int]:
+    """Offsets of conflicts that hold the last value of a key below the smallest log end."""
+    for difference in comparison.differences:
+        if difference.kind is not DifferenceKind.CONFLICT:
+            continue
+        sides = [logs[side[0]] for side in difference.contents]
+        keys = pa.concat_tables([_between(log, difference) for log in sides])["key"]
+        of_keys = pa.concat_tables([log.filter(pc.is_in(log["key"], keys)) for log in sides])
+        below = of_keys.filter(pc.less(of_keys["offset"], next_offset))
+        latest = dict(_rows(_latest(below)))
+        values: dict[int, set[tuple[object, ...]]] = {}
+        for log in sides:
+            held = _between(log, difference)
+            for offset, key, value in zip(
+                *(held[name].to_pylist() for name in ("offset", "key", "value")), strict=True
+            ):
+                if latest.get(key) == offset:
+                    values.setdefault(offset, set()).add((key, value))
+        yield from sorted(offset for offset, held in values.items() if len(held) > 1)
+
+
+def _rows(latest: pa.Table) -> Iterator[tuple[bytes, int]]:
+    return zip(latest["key"].to_pylist(), latest["offset_max"].to_pylist(), strict=True)

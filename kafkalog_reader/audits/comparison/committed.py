@@ -1,0 +1,179 @@
+"""What of a replica was committed: known, possibly, only if an election was unclean, or not.
+
+No file says where the high watermark was: it is an interval, per replica and per branch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.log.lineage import Lineage, LineageFork, lineage_fork
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+_NO_BOUND: Final[int] = (1 << 63) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class History:
+    """A replica's log as far as its offsets and leader epochs go."""
+
+    log_start_offset: int
+    log_end_offset: int
+    high_watermark_low: int
+    lineage: Lineage
+    last_leader_epoch: int | None
+    """Of the last batch."""
+    leader_epochs: frozenset[int]
+    """Of its batches and of its epoch checkpoint, entries without records included."""
+    data: Lineage = field(default_factory=Lineage)
+    """By the batches alone."""
+
+    @property
+    def greatest_leader_epoch(self) -> int | None:
+        return max(self.leader_epochs, default=None)
+
+    @property
+    def is_empty(self) -> bool:
+        return self.log_start_offset >= self.log_end_offset
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitBounds:
+    """Bounds of one replica: below ``known`` committed, below ``possible`` perhaps.
+
+    Attributes:
+        superseded: where the history of the greatest leader epoch leaves this one; None: nowhere.
+            An unclean election may have left committed records above it.
+        possible: the smaller of the high watermark's high end and ``superseded``, at least
+            ``known``.
+        high: the high watermark's high end: the log end, or the shortest in-sync log where the
+            in-sync replicas are known; at least ``known``.
+        log_end: of the replica.
+    """
+
+    known: int
+    possible: int
+    high: int
+    log_end: int
+    superseded: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommitCount:
+    """Records by what is known of them."""
+
+    known: int = 0
+    possible: int = 0
+    only_if_unclean: int = 0
+    uncommitted: int = 0
+
+    @property
+    def total(self) -> int:
+        return self.known + self.possible + self.only_if_unclean + self.uncommitted
+
+    def __add__(self, other: CommitCount) -> CommitCount:
+        return CommitCount(
+            known=self.known + other.known,
+            possible=self.possible + other.possible,
+            only_if_unclean=self.only_if_unclean + other.only_if_unclean,
+            uncommitted=self.uncommitted + other.uncommitted,
+        )
+
+    @property
+    def state(self) -> str:
+        """The strongest that is true of any of them."""
+        return "known" if self.known else "possible" if self.possible else "none"
+
+
+def fork_of(one: History, other: History) -> LineageFork:
+    """Where the lineages of two replicas part on their common range."""
+    return lineage_fork(
+        one.lineage,
+        other.lineage,
+        max(one.log_start_offset, other.log_start_offset),
+        min(one.log_end_offset, other.log_end_offset),
+    )
+
+
+def newest_replica(histories: Sequence[History], named: int | None = None) -> int | None:
+    """A replica that has the greatest leader epoch of all, the one with the longest log.
+
+    ``named``: the leader of a newer epoch by the cluster metadata. A leader that was elected and
+    restarted before it wrote has lost its own entry, and the greatest epoch left may be a dead one.
+    """
+    if named is not None:
+        return named
+    known = [i for i, history in enumerate(histories) if history.leader_epochs]
+    return max(
+        known,
+        key=lambda i: (max(histories[i].leader_epochs), histories[i].log_end_offset, -i),
+        default=None,
+    )
+
+
+def superseded_at(history: History, newest: History) -> int | None:
+    """From which offset on the newest leader's history lacks this replica's records.
+
+    A leader elected cleanly holds all that was committed before, and the old one commits nothing
+    afterwards. Only the greatest leader epoch says so: one between may lie on a dead branch.
+    """
+    if newest.greatest_leader_epoch in history.leader_epochs or history.is_empty:
+        return None
+    return _left_at(history, newest)
+
+
+def _left_at(history: History, newest: History) -> int | None:
+    fork = fork_of(history, newest)
+    return fork.offset if history.log_end_offset > fork.offset else None
+
+
+def commit_bounds(
+    histories: Sequence[History],
+    in_sync: Sequence[int] | None = None,
+    named: int | None = None,
+) -> tuple[CommitBounds, ...]:
+    """The bounds of every replica of a partition.
+
+    Args:
+        histories: of the replicas, by index.
+        in_sync: the in-sync replicas; None where that is not known. Nothing is committed that one
+            of them lacks.
+        named: the leader of an epoch newer than any log's, where the cluster metadata says so.
+    """
+    in_sync_end = min(
+        (histories[index].log_end_offset for index in in_sync or ()), default=_NO_BOUND
+    )
+    newest = newest_replica(histories, named)
+    left_at = [
+        None
+        if newest is None or index == named
+        else superseded_at(history, histories[newest])
+        if named is None
+        else _left_at(history, histories[newest])
+        for index, history in enumerate(histories)
+    ]
+    unclean_elections_happen = any(
+        superseded is not None and history.high_watermark_low > superseded  # KL-514
+        for history, superseded in zip(histories, left_at, strict=True)
+    )
+    bounds = []
+    for history, superseded in zip(histories, left_at, strict=True):
+        end = history.log_end_offset
+        high = min(end, in_sync_end)
+        known = min(history.high_watermark_low, end)
+        is_open = superseded is None or unclean_elections_happen
+        possible = high if superseded is None or is_open else min(high, superseded)
+        bounds.append(
+            CommitBounds(
+                known=known,
+                possible=max(known, possible),
+                high=max(known, high),
+                log_end=end,
+                superseded=superseded,
+            )
+        )
+    return tuple(bounds)

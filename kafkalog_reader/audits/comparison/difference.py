@@ -1,0 +1,210 @@
+"""What differs between replicas under one leader epoch, as ranges of offsets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from itertools import combinations
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.log.batch_stream import BatchPlace
+
+MOST: Final[int] = 10_000
+"""Ranges kept of one partition: hostile copies differ in every second batch."""
+
+
+class DifferenceKind(Enum):
+    """What kind of difference; the first three are explained or repairable, the others alarming."""
+
+    CLEANED = "cleaned"
+    """Compaction has gone further on one side; every record on both sides is equal."""
+    DAMAGED = "damaged"
+    """Copies with a wrong checksum differ from an intact one."""
+    HIDDEN = "hidden"
+    """Absent where damage ended the scan of the segment: perhaps there, unread."""
+    UNCOVERED = "uncovered"
+    """The covered bytes are equal; base offset, length, magic or leader epoch are not."""
+    MISSING = "missing"
+    """Absent inside a replica's log, and nothing explains it."""
+    CONFLICT = "conflict"
+    """Same offset, same leader epoch, other content, every checksum valid."""
+    NOT_COMPARED = "not compared"
+    """Compaction may explain it, and the records could not be decoded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Difference:
+    """The offsets [first, next), and which replicas hold what there.
+
+    Attributes:
+        contents: replicas with equal bytes together.
+        absent: replicas of the same branch that lack these batches, or frame them otherwise.
+        damaged: replicas whose copy has a wrong checksum.
+    """
+
+    kind: DifferenceKind
+    first_offset: int
+    next_offset: int
+    batches: int
+    records: int
+    contents: tuple[tuple[int, ...], ...]
+    absent: tuple[int, ...] = ()
+    damaged: tuple[int, ...] = ()
+
+    def is_continued_by(self, other: Difference) -> bool:
+        """Whether the same replicas differ in the same way right behind this range."""
+        return (
+            self.next_offset == other.first_offset
+            and self.kind is other.kind
+            and self.contents == other.contents
+            and self.absent == other.absent
+            and self.damaged == other.damaged
+        )
+
+
+class Differences:
+    """Gathers differences; neighbours become one."""
+
+    def __init__(self) -> None:
+        self._found: list[Difference] = []
+
+    def add(self, difference: Difference) -> None:
+        if self._found and self._found[-1].is_continued_by(difference):
+            last = self._found[-1]
+            self._found[-1] = replace(
+                last,
+                next_offset=difference.next_offset,
+                batches=last.batches + difference.batches,
+                records=last.records + difference.records,
+            )
+        elif len(self._found) < MOST:
+            self._found.append(difference)
+
+    @property
+    def found(self) -> tuple[Difference, ...]:
+        return tuple(sorted(self._found, key=lambda difference: difference.first_offset))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """The whole comparison of one partition.
+
+    Attributes:
+        roots: several when a replica shares no offset with the others.
+        damaged: of each replica, batches with a wrong checksum, at most some hundred.
+        damaged_count: of each replica, all of them.
+        restamped: offsets at which replicas part with the same records under other leader epochs.
+        log_starts: of each replica; may lie inside its first batch. Empty: all logs begin with one.
+    """
+
+    roots: tuple[Branch, ...]
+    differences: tuple[Difference, ...]
+    damaged: tuple[tuple[BatchPlace, ...], ...]
+    damaged_count: tuple[int, ...]
+    restamped: tuple[int, ...] = ()
+    log_starts: tuple[int, ...] = ()
+
+    def with_differences(self, more: Sequence[Difference]) -> Comparison:
+        """The same with differences that were found later."""
+        together = (*self.differences, *more)
+        return replace(
+            self, differences=tuple(sorted(together, key=lambda each: each.first_offset))
+        )
+
+    def branches(self) -> Iterator[Branch]:
+        """Every branch of every tree."""
+        for root in self.roots:
+            yield from root.walk()
+
+    @property
+    def forks(self) -> tuple[Branch, ...]:
+        """The branches behind which replicas part where both can be read, lowest first."""
+        found = (b for b in self.branches() if b.is_fork and self._can_be_read(b))
+        return tuple(sorted(found, key=lambda branch: branch.next_offset))
+
+    def _can_be_read(self, fork: Branch) -> bool:
+        if fork.children[0].first_offset >= max(self.log_starts, default=0):
+            return True
+        return any(
+            self.content_fork(one, other) is not None
+            for left, right in combinations(fork.children, 2)
+            for one in left.members
+            for other in right.members
+        )
+
+    @property
+    def has_content_fork(self) -> bool:
+        """Whether two replicas hold different content where both can be read."""
+        pairs = combinations(range(len(self.damaged)), 2)
+        return any(self.content_fork(one, other) is not None for one, other in pairs)
+
+    def content_fork(self, one: int, other: int) -> int | None:
+        """The first offset at which two replicas hold different content; None: nowhere.
+
+        Below one's log start nobody can read it, and nothing differs there. What damage or cleaning
+        explains is no fork: the content was the same once.
+        """
+        low = max(self.log_starts[one], self.log_starts[other]) if self.log_starts else 0
+        offsets = [
+            branch.children[0].first_offset
+            for branch in self.branches()
+            if branch.is_fork
+            and one in branch.members
+            and other in branch.members
+            and not any(one in c.members and other in c.members for c in branch.children)
+        ]
+        offsets += [
+            difference.first_offset
+            for difference in self.differences
+            if difference.kind in (DifferenceKind.CONFLICT, DifferenceKind.MISSING)
+            and _tells_apart(difference, one, other)
+            and difference.next_offset > low
+        ]
+        fork = min([*offsets, *self._starts_apart(one, other)], default=None)
+        if fork is None or fork >= low:
+            return fork
+        ends = [
+            max((b.next_offset for b in self.branches() if index in b.members), default=0)
+            for index in (one, other)
+        ]
+        return low if low < min(ends) else None
+
+    def _starts_apart(self, one: int, other: int) -> list[int]:
+        """Where the later of two logs begins, if it begins otherwise than the other goes on."""
+        spans = []
+        for index in (one, other):
+            held = [b for b in self.branches() if index in b.members and b.batches]
+            if not held:
+                return []
+            spans.append((held[0].first_offset, max(b.next_offset for b in held)))
+        if any(one in branch.members and other in branch.members for branch in self.branches()):
+            return []
+        start, stop = max(spans[0][0], spans[1][0]), min(spans[0][1], spans[1][1])
+        return [start] if start < stop else []
+
+
+def _tells_apart(difference: Difference, one: int, other: int) -> bool:
+    sides = {}
+    for number, members in enumerate(difference.contents):
+        sides.update(dict.fromkeys(members, number))
+    sides.update(dict.fromkeys(difference.absent, -1))
+    return one in sides and other in sides and sides[one] != sides[other]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyCheck:
+    """What the keys of the cleaned ranges say.
+
+    Attributes:
+        missing: records that should have survived, as differences.
+        latest: offsets at which the last value of a key differs between replicas (KL-511).
+        is_complete: False where the cap was reached and nothing was compared.
+    """
+
+    missing: tuple[Difference, ...] = ()
+    latest: tuple[int, ...] = ()
+    is_complete: bool = True

@@ -1,0 +1,72 @@
+"""Why copies of one batch differ: damage, a header field that no checksum covers, or content."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.errors import CorruptLogError, LimitReachedError, UnsupportedFormatError
+from kafkalog_reader.format.record_batch import RecordBatch, parse_record_batch
+from kafkalog_reader.format.record_batch_header import CRC_COVERS_FROM
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kafkalog_reader.audits.log.batch_stream import BatchStream
+
+
+def differing_kind(
+    streams: Sequence[BatchStream], *, is_reframed: bool, may_be_cleaned: bool
+) -> DifferenceKind:
+    """Classify the current batches of replicas that share base offset and leader epoch.
+
+    Args:
+        streams: replicas whose current batch starts at the same offset; not all bytes are equal, or
+            a batch of another replica overlaps.
+        is_reframed: such an overlapping batch exists.
+        may_be_cleaned: compaction may have run on one side.
+    """
+    intact = [stream for stream in streams if stream.is_intact]
+    if is_reframed or len({stream.last_offset for stream in intact}) > 1:
+        return DifferenceKind.CONFLICT
+    if len({bytes(stream.batch[CRC_COVERS_FROM:]) for stream in intact}) <= 1:
+        all_intact = len(intact) == len(streams)
+        return DifferenceKind.UNCOVERED if all_intact else DifferenceKind.DAMAGED
+    if not may_be_cleaned and not any(_shows_cleaning(stream) for stream in intact):
+        return DifferenceKind.CONFLICT
+    batches = []
+    try:
+        for stream in intact:
+            with suppress(CorruptLogError):  # compaction leaves no batch that cannot be decoded
+                batches.append(parse_record_batch(bytes(stream.batch), stream.place().where))
+    except (LimitReachedError, UnsupportedFormatError):
+        return DifferenceKind.NOT_COMPARED
+    if len(batches) < len(intact):
+        return DifferenceKind.CONFLICT if batches else DifferenceKind.NOT_COMPARED
+    return DifferenceKind.CLEANED if _records_agree(batches) else DifferenceKind.CONFLICT
+
+
+def _shows_cleaning(stream: BatchStream) -> bool:
+    run, index = stream.run, stream.index
+    return int(run.records_count[index]) < int(run.last_offset_delta[index]) + 1
+
+
+def _records_agree(batches: Iterable[RecordBatch]) -> bool:
+    """Whether records at the same offset are equal; cleaned batches have fewer, never others.
+
+    A delete horizon rewrites base timestamp and deltas, so absolute values are compared.
+    """
+    known: dict[int, object] = {}
+    for batch in batches:
+        base_offset, base_timestamp = batch.header.base_offset, batch.header.base_timestamp
+        for record in batch.records:
+            content = (
+                base_timestamp + record.timestamp_delta,
+                record.key,
+                record.value,
+                record.headers,
+            )
+            if known.setdefault(base_offset + record.offset_delta, content) != content:
+                return False
+    return True

@@ -1,0 +1,84 @@
+"""Why nothing can be concluded from the copies of a partition, or nothing from one of them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.comparison.verdict import is_unread
+from kafkalog_reader.io.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kafkalog_reader.audits.comparison.committed import History
+    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.scan import Scan
+    from kafkalog_reader.audits.log.replica import Replica
+
+
+def reason_of_all(
+    replicas: Sequence[Replica], comparisons: Sequence[Comparison], *, same_topic: bool
+) -> str:
+    """Why the copies cannot be held against each other; empty when they can."""
+    if not same_topic:
+        return "the replicas carry different topic ids: they are different topics of one name"
+    if twice := _supplied_twice(replicas):
+        return twice
+    for difference in comparisons[0].differences:
+        if difference.kind is DifferenceKind.NOT_COMPARED:
+            return f"records from offset {difference.first_offset} on could not be decoded"
+    return ""
+
+
+def unusable_copies(replicas: Sequence[Replica], scans: Sequence[Scan]) -> dict[int, str]:
+    """The copies of which it is not known what they hold, by index, and why."""
+    reasons: dict[int, str] = {}
+    for index, (replica, scan) in enumerate(zip(replicas, scans, strict=True)):
+        for stop in scan.stops:
+            if is_unread(stop):
+                reasons.setdefault(index, f"{replica.name}: {stop.where}: {stop.problem}")
+        if scan.unexplained_falls:
+            where = scan.regressions[0].where
+            reasons.setdefault(index, f"{replica.name}: {where}: offsets fall")
+    return reasons
+
+
+def reaches_further(
+    replicas: Sequence[Replica], histories: Sequence[History], unusable: Mapping[int, str]
+) -> str:
+    """Why the other copies cannot stand for the unusable ones; empty when they can.
+
+    What such a copy shows of itself must not point at records or leaders that no other has.
+    """
+    others = [history for i, history in enumerate(histories) if i not in unusable]
+    end = max((history.log_end_offset for history in others), default=0)
+    epoch = max((e for history in others for e in history.leader_epochs), default=-1)
+    for index in unusable:
+        replica, history = replicas[index], histories[index]
+        row = replica.checkpointed_high_watermark or 0
+        greatest = max((e.leader_epoch for e in replica.epoch_entries or ()), default=-1)
+        if greatest > epoch:
+            return f"{replica.name} knows leader epoch {greatest}, which no other copy does"
+        if max(row, history.log_end_offset) > end:
+            return (
+                f"{replica.name} reaches {max(row, history.log_end_offset)}, the others end at "
+                f"{end}"
+            )
+    return ""
+
+
+def _supplied_twice(replicas: Sequence[Replica]) -> str:
+    """Why a broker with two copies of the partition is no two replicas; empty without one."""
+    by_broker: dict[int, list[Replica]] = {}
+    for replica in replicas:
+        if replica.broker_id is not None:
+            by_broker.setdefault(replica.broker_id, []).append(replica)
+    for broker_id, same in by_broker.items():
+        if len(same) > 1:
+            ids = {replica.directory.log_directory.directory_id for replica in same}
+            where = ", ".join(shown(replica.directory.path) for replica in same)
+            if len(ids) == len(same):
+                return f"broker {broker_id}: has the partition twice and will not start: {where}"
+            return f"broker {broker_id}: supplied more than once, name one of {where}"
+    return ""

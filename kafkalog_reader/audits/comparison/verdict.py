@@ -1,0 +1,147 @@
+"""One word for a partition: how its replicas stand to each other."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.tables.batch_scan import ScanEnd
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.comparison.committed import CommitBounds, History
+    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.log.scan_stop import ScanStop
+
+
+NEXT_MAGIC: Final = 3
+
+
+class Verdict(Enum):
+    """From harmless to hopeless; a partition gets the last that applies."""
+
+    CONSISTENT = "consistent"
+    LAGGING = "lagging"
+    """One copy is a prefix of the other."""
+    PENDING_TRUNCATION = "pending-truncation"
+    """A newer leader exists whose history lacks the end of a copy: it will be cut."""
+    FORKED = "forked"
+    """From some offset on, copies hold different records."""
+    DAMAGED_RECOVERABLE = "damaged-recoverable"
+    """Bytes are damaged or missing; another copy has each of them intact."""
+    DAMAGED_UNRECOVERABLE = "damaged-unrecoverable"
+    """Bytes are damaged and no copy has them intact."""
+    UNDECIDABLE = "undecidable"
+    """These files do not say, and the reason is given."""
+
+    @property
+    def badness(self) -> int:
+        return list(Verdict).index(self)
+
+
+def verdict_of(
+    histories: Sequence[History],
+    bounds: Sequence[CommitBounds],
+    comparison: Comparison,
+    stops: Sequence[Sequence[ScanStop]],
+) -> Verdict:
+    """The verdict of replicas that could be read and belong to one topic id."""
+    if any(is_unread(stop) for of_replica in stops for stop in of_replica):
+        return Verdict.UNDECIDABLE
+    kinds = {difference.kind for difference in comparison.differences}
+    if DifferenceKind.NOT_COMPARED in kinds:
+        return Verdict.UNDECIDABLE
+    damage = [
+        is_replaced(comparison, index, stop, stops)
+        for index, of_replica in enumerate(stops)
+        for stop in of_replica
+        if is_damage(stop)
+    ]
+    damage += [bool(place.intact_on) for places in comparison.damaged for place in places]
+    if not all(damage):
+        return Verdict.DAMAGED_UNRECOVERABLE
+    repairable = {DifferenceKind.DAMAGED, DifferenceKind.MISSING, DifferenceKind.UNCOVERED}
+    if damage or not kinds.isdisjoint(repairable):
+        return Verdict.DAMAGED_RECOVERABLE
+    parted = comparison.forks or DifferenceKind.CONFLICT in kinds or shares_nothing(comparison)
+    if parted and comparison.has_content_fork:
+        return Verdict.FORKED
+    if any(bound.superseded is not None for bound in bounds):
+        return Verdict.PENDING_TRUNCATION
+    if len({history.log_end_offset for history in histories}) > 1:
+        return Verdict.LAGGING
+    return Verdict.CONSISTENT
+
+
+def is_unread(stop: ScanStop) -> bool:
+    """Whether the bytes are there and this version, or the operating system, does not read them.
+
+    The format that comes next begins with the next magic where a batch is due; anything else is a
+    damaged byte, or what a power failure left.
+    """
+    if stop.end is ScanEnd.UNKNOWN_MAGIC:
+        return stop.begins_batch and stop.problem.startswith(f"unknown magic {NEXT_MAGIC}")
+    return stop.end is None
+
+
+def is_damage(stop: ScanStop) -> bool:
+    """Whether a stop is more than the unfinished end of a log."""
+    if is_unread(stop):
+        return False
+    return not (stop.in_last_segment and stop.end in (ScanEnd.TORN, ScanEnd.ZEROS))
+
+
+def is_replaced(
+    comparison: Comparison,
+    index: int,
+    stop: ScanStop,
+    stops: Sequence[Sequence[ScanStop]],
+) -> bool:
+    """Whether nothing is missing at a stop, or another replica of the same history has it.
+
+    Args:
+        comparison: of the replicas.
+        index: of the replica that the stop is in.
+        stop: of it.
+        stops: of every replica; one that stops there as well replaces nothing.
+    """
+    offset, until = stop.where.offset, stop.hidden_until
+    if offset is None:
+        return False
+    if until is not None and until <= offset:
+        return True  # bytes between batches: no offset is missing
+    is_behind_the_end = until is None and not stop.begins_batch
+    until = offset + 1 if until is None else until
+    sound = {
+        other
+        for other, of_replica in enumerate(stops)
+        if other != index and not any(_hides(each, offset, until) for each in of_replica)
+    }
+    needed = offset if is_behind_the_end else until
+    return any(
+        index in parent.members
+        and not sound.isdisjoint(branch.members)
+        and branch.next_offset >= needed
+        for parent in comparison.branches()
+        for branch in (parent, *parent.children)
+        if not parent.is_fork or branch is parent
+    )
+
+
+def _hides(stop: ScanStop, first_offset: int, next_offset: int) -> bool:
+    begins = stop.where.offset
+    if begins is None or begins >= next_offset:
+        return begins is None
+    return stop.hidden_until is None or stop.hidden_until > first_offset
+
+
+def shares_nothing(comparison: Comparison) -> bool:
+    """Whether replicas overlap and yet begin with different batches."""
+    roots = comparison.roots
+    return any(
+        one.first_offset < other.tree_next_offset and other.first_offset < one.tree_next_offset
+        for number, one in enumerate(roots)
+        for other in roots[number + 1 :]
+    )

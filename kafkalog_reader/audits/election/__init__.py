@@ -1,0 +1,1 @@
+"""What happens if a candidate is elected: truncation of each follower, records lost, rank."""

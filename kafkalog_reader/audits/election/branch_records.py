@@ -1,0 +1,46 @@
+"""How many clients' records a part of a replica or of a branch holds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.election.candidate import Candidate
+
+
+def records_between(
+    replica: Candidate, index: int, first_offset: int, next_offset: int, comparison: Comparison
+) -> int:
+    """Clients' records of a replica in a range of offsets."""
+    if first_offset >= next_offset:
+        return 0
+    if any(
+        difference.kind is not DifferenceKind.CONFLICT and difference.next_offset > first_offset
+        for difference in comparison.differences
+    ):  # a branch counts what any of its members has
+        return replica.records(first_offset, next_offset)
+    return sum(
+        records_of(
+            branch,
+            replica,
+            max(first_offset, branch.first_offset),
+            min(next_offset, branch.next_offset),
+        )
+        for branch in comparison.branches()
+        if index in branch.members
+    )
+
+
+def records_of(branch: Branch, holder: Candidate, first_offset: int, next_offset: int) -> int:
+    """Clients' records of a part of a branch."""
+    if first_offset >= next_offset:
+        return 0
+    if branch.is_dense:
+        return next_offset - first_offset
+    if (first_offset, next_offset) == (branch.first_offset, branch.next_offset):
+        return branch.records
+    return holder.records(first_offset, next_offset)

@@ -1,0 +1,154 @@
+"""What each candidate leader costs: what followers cut, and which records are then nowhere.
+
+Start first, elect second: a candidate and its followers are what their own start leaves of them.
+The sum of what followers cut is not the loss: two cut the same record, or cut what the leader has
+and fetch it again. A record is lost when no replica that holds it keeps it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.comparison.committed import CommitCount
+from kafkalog_reader.audits.election.election_loss import LostRange, lost_ranges
+from kafkalog_reader.audits.election.follow import elected
+from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome, follower_outcome
+from kafkalog_reader.audits.election.truncation_rule import TruncationRule
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from kafkalog_reader.audits.comparison.committed import CommitBounds
+    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.election.candidate import Candidate
+
+
+class ElectionKind(Enum):
+    """What the election of a candidate would be."""
+
+    CLEAN = "clean"
+    """No record is lost that is or may be committed."""
+    UNDETERMINED = "undetermined"
+    """Records are lost that may have been committed."""
+    UNCLEAN = "unclean"
+    """Records are lost that were committed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Election:
+    """One candidate's election; ``lost`` counts distinct records.
+
+    Attributes:
+        absent: replicas that do not come up, and so do not follow.
+        kept_apart: records that stay on followers although the leader lacks them: KL-517.
+        clean_by_membership: what Kafka itself would call it; None without cluster metadata.
+        leader_epoch: that the candidate begins.
+        rank: 1 loses least.
+    """
+
+    candidate: int
+    followers: tuple[FollowerOutcome, ...]
+    lost_ranges: tuple[LostRange, ...]
+    kept_apart: int
+    absent: tuple[int, ...] = ()
+    clean_by_membership: bool | None = None
+    leader_epoch: int = 0
+    rank: int = 0
+
+    @property
+    def lost(self) -> CommitCount:
+        return sum((lost.records for lost in self.lost_ranges), CommitCount())
+
+    @property
+    def kind(self) -> ElectionKind:
+        lost = self.lost
+        if lost.known:
+            return ElectionKind.UNCLEAN
+        return ElectionKind.UNDETERMINED if lost.possible else ElectionKind.CLEAN
+
+    @property
+    def is_silent(self) -> bool:
+        """Whether a follower keeps what the leader has otherwise: KL-517."""
+        return any(outcome.silent_divergence is not None for outcome in self.followers)
+
+
+def elections(
+    candidates: Sequence[Candidate],
+    bounds: Sequence[CommitBounds],
+    comparison: Comparison,
+    rules: Sequence[TruncationRule] = (TruncationRule.CURRENT,),
+    known_epoch: int = -1,
+) -> tuple[Election, ...]:
+    """Elect every replica that comes up in thought; best first.
+
+    Args:
+        candidates: the replicas, by index.
+        bounds: what is committed of each.
+        comparison: who holds what.
+        rules: how followers may truncate; the first decides, the others are held against it.
+        known_epoch: greatest leader epoch known of the partition; the new one is above it.
+    """
+    entries = (entry for c in candidates if c.log is not None for entry in c.log.cache.entries)
+    greatest = max((entry.leader_epoch for entry in entries), default=-1)
+    new_epoch = max([greatest, known_epoch, *(c.last_leader_epoch for c in candidates)]) + 1
+    everyone = range(len(candidates))
+    forks = {(i, j): comparison.content_fork(i, j) for i in everyone for j in everyone if i < j}
+    held = []
+    for index, candidate in enumerate(candidates):
+        if candidate.log is None:
+            continue
+        leader = elected(candidate.log, new_epoch)
+        followers = tuple(
+            follower_outcome(
+                candidates,
+                leader,
+                index,
+                other,
+                forks[min(index, other), max(index, other)],
+                comparison,
+                rules,
+            )
+            for other in everyone
+            if other != index and candidates[other].log is not None
+        )
+        lost, kept_apart = lost_ranges(index, followers, candidates, bounds, comparison)
+        held.append(
+            Election(
+                candidate=index,
+                followers=followers,
+                lost_ranges=lost,
+                kept_apart=kept_apart,
+                absent=tuple(other for other in everyone if candidates[other].log is None),
+                clean_by_membership=candidate.is_member,
+                leader_epoch=new_epoch,
+            )
+        )
+    return ranked(held, candidates)
+
+
+def ranked(held: Iterable[Election], candidates: Sequence[Candidate]) -> tuple[Election, ...]:
+    """Order elections: committed records decide first, the length of the log nearly last."""
+
+    def cost(election: Election) -> tuple[int | float, ...]:
+        candidate = candidates[election.candidate]
+        assert candidate.log is not None
+        broker_id, lost = candidate.broker_id, election.lost
+        return (
+            lost.known,
+            lost.possible,
+            bool(candidate.cut_transactions) or election.is_silent,
+            candidate.unreplaceable,
+            lost.total,
+            candidate.damaged,  # equal so far: consumers of an intact copy meet no wrong batch
+            -candidate.last_leader_epoch,
+            -candidate.log.log_end_offset,
+            candidate.is_member is False,
+            float("inf") if broker_id is None else broker_id,
+            election.candidate,
+        )
+
+    return tuple(
+        replace(election, rank=rank) for rank, election in enumerate(sorted(held, key=cost), 1)
+    )

@@ -1,0 +1,71 @@
+"""Transactions whose marker an election cuts away: they stay open for ever (KL-713)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.open_transactions import OpenTransactions, replay_transactions
+from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.tables.table import no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.comparison.committed import History
+    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.log.replica import Replica
+
+
+def cut_transactions(
+    leading: int,
+    log_end_offset: int,
+    replicas: Sequence[Replica],
+    histories: Sequence[History],
+    comparison: Comparison,
+) -> tuple[int, ...]:
+    """First offsets of the transactions that a leader's log ends inside of, lowest first.
+
+    Only those count whose marker is on a disk: the coordinator has written it and does not write it
+    again. One that is open everywhere gets its marker from the next leader.
+
+    Args:
+        leading: index of the replica that leads.
+        log_end_offset: of its log, after its own start.
+        replicas: all of them.
+        histories: of them, as their disks hold them.
+        comparison: of them.
+    """
+    ends = [history.log_end_offset for history in histories]
+    forks = [
+        None
+        if other == leading
+        else comparison.content_fork(min(leading, other), max(leading, other))
+        for other in range(len(replicas))
+    ]
+    if log_end_offset >= max(ends) and all(fork is None for fork in forks):
+        return ()
+    still_open = set(_replayed(replicas[leading], log_end_offset, log_end_offset).open.values())
+    if not still_open:
+        return ()
+    cut: set[int] = set()
+    for replica, end, fork in zip(replicas, ends, forks, strict=True):
+        shared = log_end_offset if fork is None else min(fork, log_end_offset)
+        if end > shared:
+            decided = _replayed(replica, shared, end).decided
+            cut |= {first for first, marker in decided if first < shared <= marker}
+    return tuple(sorted(cut & still_open))
+
+
+def _replayed(replica: Replica, decided_from: int, log_end: int) -> OpenTransactions:
+    """The transactions at an offset; none are known where files cannot be read."""
+    try:
+        return replay_transactions(
+            replica.directory,
+            decided_from=decided_from,
+            log_end=log_end,
+            mode=Mode.DROPMALFORMED,
+            progress=no_progress,
+        )
+    except LocatedError:
+        return OpenTransactions()

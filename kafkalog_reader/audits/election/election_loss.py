@@ -1,0 +1,127 @@
+"""Which records are nowhere after an election, and what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.comparison.committed import CommitCount
+from kafkalog_reader.audits.election.branch_records import records_of
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.comparison.committed import CommitBounds
+    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.election.candidate import Candidate
+    from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.log.batch_stream import BatchPlace
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRange:
+    """Offsets [first, next) of one branch that are gone after the election."""
+
+    members: tuple[int, ...]
+    first_offset: int
+    next_offset: int
+    records: CommitCount
+
+
+def lost_ranges(
+    leader: int,
+    followers: Sequence[FollowerOutcome],
+    candidates: Sequence[Candidate],
+    bounds: Sequence[CommitBounds],
+    comparison: Comparison,
+) -> tuple[tuple[LostRange, ...], int]:
+    """What the election of ``leader`` loses by offset, and how many records stay on followers.
+
+    Before are all records on all disks that could be read: of each replica those from its own log
+    start on, which may lie inside a batch, and above the leader's: what retention or a client
+    deleted there is no loss of the election, nor is what was damaged before on every copy. After
+    is what the leader holds once it has started.
+    """
+    log = candidates[leader].log
+    assert log is not None
+    kept = {each.follower: (each.log_start_offset, each.kept_until) for each in followers}
+    first_counted = min(candidates[leader].log_start_offset, log.log_start_offset)
+    lost, kept_apart = [], 0
+    for branch in comparison.branches():
+        readable_from = min(candidates[member].log_start_offset for member in branch.members)
+        start = max(branch.first_offset, first_counted, readable_from)
+        if start >= branch.next_offset:
+            continue
+        holder = candidates[branch.members[0]]
+        served_from = min(max(start, log.log_start_offset), branch.next_offset)
+        stays_from, stays_until = served_from, log.log_end_offset
+        if leader not in branch.members:
+            staying = [
+                (max(served_from, first), following)
+                for first, following in (kept[m] for m in branch.members if m in kept)
+                if following > max(served_from, first)
+            ]
+            stays_from = min((first for first, _ in staying), default=served_from)
+            stays_from = min(stays_from, branch.next_offset)
+            stays_until = max((following for _, following in staying), default=served_from)
+        stays_until = min(max(stays_from, stays_until), branch.next_offset)
+        if leader not in branch.members:
+            kept_apart += records_of(branch, holder, stays_from, stays_until)
+        for first, following in ((start, stays_from), (stays_until, branch.next_offset)):
+            if first < following:
+                damaged = comparison.damaged[branch.members[0]]
+                count = _committed(branch, holder, bounds, first, following, damaged)
+                lost.append(
+                    LostRange(
+                        members=branch.members,
+                        first_offset=first,
+                        next_offset=following,
+                        records=count,
+                    )
+                )
+    lost.sort(key=lambda each: (each.first_offset, each.members))
+    return tuple(lost), kept_apart
+
+
+def committed_records(
+    branch: Branch, candidates: Sequence[Candidate], bounds: Sequence[CommitBounds]
+) -> CommitCount:
+    """What is known of the records of one branch."""
+    holder = candidates[branch.members[0]]
+    return _committed(branch, holder, bounds, branch.first_offset, branch.next_offset)
+
+
+def _committed(
+    branch: Branch,
+    holder: Candidate,
+    bounds: Sequence[CommitBounds],
+    first_offset: int,
+    next_offset: int,
+    damaged: Sequence[BatchPlace] = (),
+) -> CommitCount:
+    """Records of [first, next); one is committed where one of its holders says so."""
+
+    def sound(first: int, following: int) -> int:
+        gone = sum(
+            _records_inside(place, first, following) for place in damaged if not place.intact_on
+        )
+        return max(0, records_of(branch, holder, first, following) - gone)
+
+    known = min(next_offset, max(first_offset, *(bounds[m].known for m in branch.members)))
+    possible = min(next_offset, max(known, *(bounds[m].possible for m in branch.members)))
+    high = min(next_offset, max(possible, *(bounds[m].high for m in branch.members)))
+    return CommitCount(
+        known=sound(first_offset, known),
+        possible=sound(known, possible),
+        only_if_unclean=sound(possible, high),
+        uncommitted=sound(high, next_offset),
+    )
+
+
+def _records_inside(place: BatchPlace, first_offset: int, next_offset: int) -> int:
+    """Clients' records of one batch in a range, at most: compaction may have taken some."""
+    if place.is_control or place.where.offset is None:
+        return 0
+    inside = min(place.next_offset, next_offset) - max(place.where.offset, first_offset)
+    return max(0, min(place.records, inside))

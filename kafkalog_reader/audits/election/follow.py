@@ -1,0 +1,174 @@
+"""What a follower cuts from its log when it follows a given leader.
+
+The rule is copied with its gaps, because a simplified one predicts wrongly. Source: Kafka 4.0,
+server.AbstractFetcherThread (truncateOnFetchResponse, getOffsetTruncationState,
+fetchOffsetAndTruncate) and storage.internals.epoch.LeaderEpochFileCache; KIP-595.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from enum import Enum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.log.epoch_log import EpochLog
+    from kafkalog_reader.audits.log.leader_epoch_cache import EpochEnd, LeaderEpochCache
+
+
+class Outcome(Enum):
+    """How following ended."""
+
+    ACCEPTED = "accepted"
+    """The leader confirmed the follower's newest epoch at its log end."""
+    UNCHECKED = "unchecked"
+    """No leader epoch is left to compare: the follower fetches without a check."""
+    ENDED_AT_LEADER = "ended at the leader's log end"
+    """The answer was undefined and the leader's log shorter: cut there, nothing compared."""
+    RESTARTED = "restarted at the leader's log start"
+    """The follower's log ends before the leader's begins: all of it is dropped."""
+    LOOPS = "asks again for ever"
+    """The answer was undefined and the log kept: KL-521."""
+    STUCK = "cannot append the leader's batch"
+    """The leader's batch at the follower's log end begins below it: refused until the next start.
+
+    Source: Kafka 4.0, UnifiedLog#append (UnexpectedAppendOffsetException), Partition
+    #appendRecordsToFollowerOrFutureReplica, which forgives it to an empty log only.
+    """
+    HIGH_WATERMARK = "cut to the high watermark"
+    """By an older rule: the leader had no answer, or was not asked."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Round:
+    """One question of the follower, and what it cut after the answer.
+
+    Attributes:
+        cache_before: the epochs that the follower knew when it asked.
+    """
+
+    asked: int
+    answer: EpochEnd | None
+    truncated_to: int | None
+    cache_before: LeaderEpochCache
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Following:
+    """The end of the truncation.
+
+    Attributes:
+        truncation_offset: the lowest offset the broker truncates to; its log end when nothing goes.
+        rounds: questions whose answer made the follower truncate its log or its cache.
+        follower: what is left.
+    """
+
+    outcome: Outcome
+    truncation_offset: int
+    rounds: tuple[Round, ...]
+    follower: EpochLog
+
+
+def elected(leader: EpochLog, leader_epoch: int) -> EpochLog:
+    """A candidate's log after its election: it begins its epoch at its log end, before any record.
+
+    A follower of a leader that *stays* is asked to follow the log as it is: no entry is added.
+    """
+    return replace(leader, cache=leader.cache.assign(leader_epoch, leader.log_end_offset))
+
+
+def follow(leader: EpochLog, follower: EpochLog) -> Following:
+    """Truncate a follower against a leader, by the rule of Kafka 2.7 and later."""
+    rounds: list[Round] = []
+    first = follower
+    if not follower.cache.entries and not follower.is_empty:
+        follower = truncated(follower, min(follower.high_watermark, follower.log_end_offset))
+    while True:
+        last = follower.cache.latest
+        if last is None:
+            outcome, follower = out_of_range(leader, follower, Outcome.UNCHECKED)
+            break
+        answer = leader.cache.end_for(last.leader_epoch, leader.log_end_offset)
+        if answer is None or follower.log_end_offset < leader.log_start_offset:
+            outcome, follower = out_of_range(leader, follower, Outcome.LOOPS)
+            break
+        if (
+            answer.leader_epoch == last.leader_epoch
+            and answer.next_offset >= follower.log_end_offset
+        ):
+            outcome = Outcome.ACCEPTED
+            break
+        target = target_of(answer, follower)
+        rounds.append(
+            Round(
+                asked=last.leader_epoch,
+                answer=answer,
+                truncated_to=target,
+                cache_before=follower.cache,
+            )
+        )
+        cut = truncated(follower, target)
+        if cut == follower:  # KL-521's cousin: cannot happen with rising entries; never hang
+            outcome = Outcome.LOOPS
+            break
+        follower = cut
+    return ended(outcome, first, follower, rounds)
+
+
+def ended(
+    outcome: Outcome, before: EpochLog, after: EpochLog, rounds: Sequence[Round] = ()
+) -> Following:
+    """The result, from the follower's log before and after."""
+    is_restarted = outcome is Outcome.RESTARTED
+    return Following(
+        outcome=outcome,
+        truncation_offset=(
+            before.log_start_offset
+            if is_restarted
+            else min(after.log_end_offset, before.log_end_offset)
+        ),
+        rounds=tuple(rounds),
+        follower=after,
+    )
+
+
+def target_of(answer: EpochEnd, follower: EpochLog) -> int:
+    """Where it truncates to after a diverging answer. Source: getOffsetTruncationState."""
+    own = follower.cache.end_for(answer.leader_epoch, follower.log_end_offset)
+    if own is None:
+        return min(answer.next_offset, follower.log_end_offset)
+    if own.leader_epoch != answer.leader_epoch:
+        return min(own.next_offset, follower.log_end_offset)
+    return min(own.next_offset, answer.next_offset, follower.log_end_offset)
+
+
+def out_of_range(leader: EpochLog, follower: EpochLog, kept: Outcome) -> tuple[Outcome, EpochLog]:
+    """The follower asked outside the leader's log, or the leader had no answer.
+
+    Leader epochs are not compared here, so what differs below stays different.
+    """
+    if leader.log_end_offset < follower.log_end_offset:
+        return Outcome.ENDED_AT_LEADER, truncated(follower, leader.log_end_offset)
+    if leader.log_start_offset > follower.log_end_offset:
+        emptied = truncated(follower, follower.log_start_offset)
+        start = leader.log_start_offset
+        return Outcome.RESTARTED, replace(
+            emptied, log_start_offset=start, log_end_offset=start, high_watermark=start
+        )
+    return kept, follower
+
+
+def truncated(follower: EpochLog, target: int) -> EpochLog:
+    """Cut the log at the target; cache entries at or above it go even if nothing else does.
+
+    The first part is UnifiedLog.truncateTo; the second was missing before KAFKA-10706.
+    """
+    return replace(
+        follower,
+        cache=follower.cache.truncate_from_end(target),
+        log_start_offset=min(follower.log_start_offset, target),
+        log_end_offset=min(follower.log_end_offset, target),
+        high_watermark=min(follower.high_watermark, target),
+    )

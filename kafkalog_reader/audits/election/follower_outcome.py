@@ -1,0 +1,150 @@
+"""What one follower does when a candidate leads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.election.branch_records import records_between
+from kafkalog_reader.audits.election.follow import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.election.candidate import Candidate
+    from kafkalog_reader.audits.election.follow import Following
+    from kafkalog_reader.audits.election.truncation_rule import TruncationRule
+    from kafkalog_reader.audits.log.epoch_log import EpochLog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowerOutcome:
+    """The end of a follower's truncation, and what it means for its records.
+
+    Attributes:
+        follower: index of the replica.
+        rule: by which it truncates.
+        log_start_offset, log_end_offset: after its own start, before it follows.
+        kept_until: one past the last offset it keeps; below ``truncation_offset`` where that
+            falls inside a batch, which goes as a whole.
+        records_cut: clients' records.
+        silent_divergence: first offset below its end that the leader has otherwise: KL-517.
+        is_needless: it cuts what the leader has too, and fetches it again: KL-518.
+        otherwise: rules that may hold as well and truncate elsewhere, and where.
+    """
+
+    follower: int
+    rule: TruncationRule
+    following: Following
+    log_start_offset: int
+    log_end_offset: int
+    kept_until: int
+    records_cut: int
+    silent_divergence: int | None
+    is_needless: bool
+    otherwise: tuple[tuple[TruncationRule, int], ...] = ()
+
+    @property
+    def truncation_offset(self) -> int:
+        return self.following.truncation_offset
+
+    @property
+    def is_cut(self) -> bool:
+        return self.kept_until < self.log_end_offset
+
+
+def follower_outcome(
+    candidates: Sequence[Candidate],
+    leader: EpochLog,
+    leading: int,
+    index: int,
+    fork: int | None,
+    comparison: Comparison,
+    rules: Sequence[TruncationRule],
+) -> FollowerOutcome:
+    """Let one replica follow a leader.
+
+    Args:
+        candidates: the replicas, by index.
+        leader: as elected.
+        leading: its index.
+        index: of the follower, which came up.
+        fork: first offset at which the two hold different content on disk; None: nowhere.
+        comparison: who holds what.
+        rules: the first decides, the others are held against it.
+    """
+    follower = candidates[index]
+    before = follower.log
+    assert before is not None
+    following = rules[0].follow(leader, before)
+    if _is_stuck(following.follower, leader, leading, candidates[leading], comparison):
+        following = replace(following, outcome=Outcome.STUCK)
+    target, end = following.truncation_offset, before.log_end_offset
+    kept_until = _kept_until(follower, index, target, end, comparison)
+    first_cut = max(kept_until, before.log_start_offset)
+    common_end = min(end, leader.log_end_offset, *([] if fork is None else [fork]))
+    others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[1:])
+    return FollowerOutcome(
+        follower=index,
+        rule=rules[0],
+        following=following,
+        log_start_offset=before.log_start_offset,
+        log_end_offset=end,
+        kept_until=kept_until,
+        records_cut=records_between(follower, index, first_cut, end, comparison),
+        silent_divergence=(
+            fork
+            if fork is not None and before.log_start_offset < kept_until and fork < kept_until
+            else _gap(first_cut, target, leader, candidates[leading])
+        ),
+        is_needless=kept_until < end and max(first_cut, leader.log_start_offset) < common_end,
+        otherwise=tuple((rule, offset) for rule, offset in others if offset != target),
+    )
+
+
+def _is_stuck(
+    after: EpochLog,
+    leader: EpochLog,
+    leading: int,
+    candidate: Candidate,
+    comparison: Comparison,
+) -> bool:
+    """Whether a follower will fetch from the middle of one of the leader's batches."""
+    fetched_from = after.log_end_offset
+    if after.is_empty or not leader.log_start_offset <= fetched_from < leader.log_end_offset:
+        return False
+    if _begins_at(fetched_from, leading, comparison):
+        return False
+    start = candidate.batch_start(fetched_from)
+    return start is not None and start < fetched_from
+
+
+def _begins_at(offset: int, index: int, comparison: Comparison) -> bool:
+    """Whether a batch of a replica is known to begin there: histories part or end there."""
+    return any(
+        branch.first_offset == offset and index in branch.members and branch.batches
+        for branch in comparison.branches()
+    )
+
+
+def _gap(first_cut: int, target: int, leader: EpochLog, leading: Candidate) -> int | None:
+    """Where a follower lacks the leader's records for ever; None: nowhere.
+
+    It fetches from the truncation offset on; what the batch cut there held below never comes back.
+    Source: Kafka 4.0, LocalLog#truncateTo, which cuts whole batches and sets the end it was told.
+    """
+    first, following = max(first_cut, leader.log_start_offset), min(target, leader.log_end_offset)
+    return first if first < following and leading.records(first, following) else None
+
+
+def _kept_until(
+    follower: Candidate, index: int, target: int, end: int, comparison: Comparison
+) -> int:
+    """Where the file ends after a truncation: a batch that reaches over the target goes whole."""
+    if target >= end or target <= follower.log_start_offset:
+        return min(target, end)
+    if _begins_at(target, index, comparison):
+        return target
+    start = follower.batch_start(target)
+    return target if start is None else min(target, start)

@@ -1,0 +1,88 @@
+"""Who belonged to a partition, as the cluster metadata says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.comparison.committed import History
+    from kafkalog_reader.audits.log.replica import Replica
+
+NO_LEADER = -1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionMembership:
+    """One partition at the end of one copy of the metadata log.
+
+    Source: Kafka 4.0, PartitionRegistration; eligible leader replicas: KIP-966.
+
+    Attributes:
+        leader: node id; -1 is none.
+        leader_epoch, partition_epoch: as the controller counts them; -1 where nothing was said.
+        replicas, isr: node ids; the preferred leader first, the in-sync replicas.
+        elr, last_known_elr: eligible leader replicas; empty where the release has none.
+        topic_id: in Kafka's base64url text.
+        source: path of the copy that said so.
+        source_offset: last offset of it that was replayed.
+    """
+
+    leader: int
+    leader_epoch: int
+    partition_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    elr: tuple[int, ...]
+    last_known_elr: tuple[int, ...]
+    topic_id: str
+    source: str
+    source_offset: int
+
+    def may_lead_cleanly(self, broker_id: int) -> bool:
+        """Whether Kafka would call the election of a broker clean.
+
+        Without an in-sync replica the eligible leader replicas may lead (KIP-966).
+        """
+        return broker_id in self.isr or broker_id in self.elr
+
+
+def in_sync(
+    replicas: Sequence[Replica], membership: PartitionMembership | None
+) -> tuple[int, ...] | None:
+    """The in-sync replicas by index; None where the metadata does not say or one is missing."""
+    if membership is None:
+        return None
+    index_of = {replica.broker_id: index for index, replica in enumerate(replicas)}
+    if not membership.isr or any(broker_id not in index_of for broker_id in membership.isr):
+        return None
+    greatest = max(
+        (e.leader_epoch for replica in replicas for e in replica.cache.entries), default=-1
+    )
+    if membership.leader_epoch < greatest:  # older than the logs
+        return None
+    return tuple(index_of[broker_id] for broker_id in membership.isr)
+
+
+def named_leader(
+    replicas: Sequence[Replica],
+    histories: Sequence[History],
+    membership: PartitionMembership | None,
+) -> int | None:
+    """The leader by index, where the metadata knows a leader epoch that no log has seen."""
+    if membership is None:
+        return None
+    greatest = max((epoch for each in histories for epoch in each.leader_epochs), default=-1)
+    if membership.leader_epoch <= greatest:
+        return None
+    by_broker = {replica.broker_id: index for index, replica in enumerate(replicas)}
+    return by_broker.get(membership.leader)
+
+
+def is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:
+    """Whether Kafka would call its election clean; None where nobody knows."""
+    if membership is None or broker_id is None:
+        return None
+    return membership.may_lead_cleanly(broker_id)

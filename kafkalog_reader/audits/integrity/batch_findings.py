@@ -1,0 +1,330 @@
+"""Findings in the headers of record batches: what contradicts itself, or the batch before it.
+
+Vectorised over the columns of a window. One finding a code and segment: the first place, and how
+many there are, because damage at one place shifts everything behind it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.io.names import segment_file_name
+from kafkalog_reader.tables.running_maximum import running_maximum
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.tables.batch_scan import BatchRun
+
+METADATA_TOPIC: Final = "__cluster_metadata"
+MOST_ABOVE_BASE: Final = (1 << 31) - 1
+"""Indexes keep offsets relative to the segment's base as int32 (KAFKA-6264)."""
+_TRANSACTIONAL: Final = 1 << 4
+_CONTROL: Final = 1 << 5
+_DELETE_HORIZON: Final = 1 << 6
+_RESERVED: Final = -1 << 7
+_UNUSUAL: Final = np.int16(_TRANSACTIONAL | _CONTROL | _DELETE_HORIZON | _RESERVED)
+_LEAST: Final = np.iinfo(np.int64).min
+_MOST_GAPS: Final = 64
+"""Gaps of a segment for which it is known whether a later batch fills them."""
+_MOST_REFILLS: Final = 1000
+_NO_LEADER_EPOCH: Final = -1
+"""Written by formats without epochs; anything lower is no epoch either, and nobody writes it."""
+
+
+@dataclass(slots=True)
+class _Places:
+    """The first batch of a kind, and how many more there are."""
+
+    position: int
+    size_in_bytes: int
+    offsets: tuple[int, int]
+    evidence: dict[str, object]
+    count: int = 0
+
+
+@dataclass(slots=True)
+class _Gap:
+    """Offsets that are not where they belong; batches behind it may have them after all."""
+
+    offsets: range
+    place: _Places
+    refilled: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.refilled < self.offsets.stop - self.offsets.start
+
+
+@dataclass(slots=True)
+class BatchCheck:
+    """Looks at the batches of one segment in file order.
+
+    What a batch with a wrong CRC says of itself counts for nothing: KL-101 has it already.
+
+    Attributes:
+        has_old_magic, has_new_magic: whether messages, and batches of magic 2, were seen.
+        last_offset: the greatest so far; None before the first sound batch.
+        first_offset: of the first sound batch.
+        greatest_timestamp: of the sound batches; None without one.
+        has_damage: whether a checksum was wrong.
+    """
+
+    replica: Replica
+    segment: SegmentFiles
+    has_old_magic: bool = False
+    has_new_magic: bool = False
+    last_offset: int | None = None
+    first_offset: int | None = None
+    greatest_timestamp: int | None = None
+    batches: int = 0
+    has_damage: bool = False
+    _found: dict[str, _Places] = field(default_factory=dict)
+    _is_chained: bool = False
+    _last_base: int = _LEAST
+    _last_last: int = _LEAST
+    _last_leader_epoch: int = -1
+    _epoch_before: int = -1
+    _epoch_began: _Places | None = None
+    _shows_cleaning: bool = False
+    _gaps: list[_Gap] = field(default_factory=list)
+    _refills: int = 0
+
+    def break_chain(self) -> None:
+        """Bytes that are no batch lie in front of the next one."""
+        self._is_chained = False
+
+    def look(self, run: BatchRun) -> None:
+        """Check the batches of one window."""
+        valid = run.crc_valid
+        self.batches += run.count
+        self.has_damage |= not valid.all()
+        is_new = run.magic == 2
+        self.has_new_magic |= bool((is_new & valid).any())
+        self.has_old_magic |= bool((~is_new & valid).any())
+        if not self._has_usual_headers(run):
+            sparse = is_new & (run.records_count < run.last_offset_delta + 1)
+            cleaned = sparse | (is_new & ((run.attributes & _DELETE_HORIZON) != 0))
+            self._shows_cleaning |= bool((cleaned & valid).any())
+            self._look_at_headers(run, valid & is_new)
+        if not self._goes_on_with(run):
+            self._look_at_offsets(run, valid)
+        if len(run.leader_epoch_starts) > 1 or run.leader_epoch[0] != self._last_leader_epoch:
+            self._look_at_leader_epochs(run, valid & (run.leader_epoch != _NO_LEADER_EPOCH))
+        if valid.any():
+            times = run.max_timestamp if run.is_row else run.max_timestamp[valid]
+            greatest = int(times.max())
+            self.greatest_timestamp = max(greatest, self.greatest_timestamp or greatest)
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what was found in the segment, each code once."""
+        for code, places in self._found.items():
+            if code == "KL-111":
+                gap = self._open_gap()
+                if gap is None or self._is_cleaned(places.offsets[1]):
+                    continue
+                gap.count = places.count - sum(not each.is_open for each in self._gaps)
+                places = gap
+            many = f"; {places.count:,} such batches" if places.count > 1 else ""
+            facts = ", ".join(f"{name} {value}" for name, value in places.evidence.items())
+            where = f"{self._file} position {places.position:,}"
+            yield finding(
+                code,
+                f"{where}: {_PROBLEMS[code]} ({facts}){many}",
+                directory=self.replica.directory,
+                file=self._file,
+                position=places.position,
+                size_in_bytes=places.size_in_bytes,
+                offsets=places.offsets,
+                evidence={**places.evidence, "batches": places.count},
+            )
+
+    @property
+    def shows_cleaning(self) -> bool:
+        """Whether a batch has fewer records than offsets, or a delete horizon."""
+        return self._shows_cleaning
+
+    @property
+    def _file(self) -> str:
+        name = segment_file_name(self.segment.base_offset, "log", self.segment.suffix)
+        return self.replica.file(name)
+
+    def _open_gap(self) -> _Places | None:
+        """The first gap that no later batch fills."""
+        return next((gap.place for gap in self._gaps if gap.is_open), None)
+
+    def _is_cleaned(self, offset: int) -> bool:
+        return self._shows_cleaning or offset <= (self.replica.cleaner_offset or 0)
+
+    def _has_usual_headers(self, run: BatchRun) -> bool:
+        """Whether the headers cannot contradict themselves, seen in a few passes."""
+        has_epoch = run.producer_epoch >= 0
+        return bool(
+            run.is_row
+            and not (run.attributes & _UNUSUAL).any()
+            and not (has_epoch.any() and (has_epoch & (run.producer_id < 0)).any())
+        )
+
+    def _goes_on_with(self, run: BatchRun) -> bool:
+        """Whether a run without gaps follows: its first and last batch tell all there is."""
+        first, last = int(run.base_offset[0]), int(run.last_offset[-1])
+        due = first if self.last_offset is None else self.last_offset + 1
+        if (
+            not run.is_row
+            or first < due
+            or (first > due and self._is_chained)
+            or last - self.segment.base_offset > MOST_ABOVE_BASE
+        ):
+            return False
+        if self.first_offset is None:
+            self.first_offset = first
+        self.last_offset = last
+        self._is_chained = True
+        self._last_base, self._last_last = int(run.base_offset[-1]), last
+        return True
+
+    def _look_at_headers(self, run: BatchRun, checked: NDArray[np.bool_]) -> None:
+        attributes = run.attributes
+        is_control = (attributes & _CONTROL) != 0
+        # The cleaner keeps an emptied marker as a batch without records, and the metadata log's
+        # first control batch may hold several.
+        odd_control = is_control & (run.records_count > 1)
+        if self.replica.directory.topic == METADATA_TOPIC:
+            odd_control[:] = False
+        without_producer = run.producer_id < 0
+        bad = (
+            (run.last_offset_delta < 0)
+            | (run.records_count < 0)
+            | (run.records_count.astype(np.int64) > run.last_offset_delta.astype(np.int64) + 1)
+            | (without_producer & (run.producer_epoch >= 0))
+            | (without_producer & ((attributes & _TRANSACTIONAL) != 0))
+            | odd_control
+            | ((attributes & np.int16(_RESERVED)) != 0)
+        )
+        self._note("KL-107", run, bad & checked, "lastOffsetDelta", "recordsCount", "attributes")
+
+    def _look_at_offsets(self, run: BatchRun, valid: NDArray[np.bool_]) -> None:
+        lasts = np.where(valid, run.last_offset, _LEAST)
+        reached = np.empty(run.count, np.int64)
+        reached[0] = _LEAST if self.last_offset is None else self.last_offset
+        reached[1:] = running_maximum(lasts[:-1])
+        np.maximum(reached, reached[0], out=reached)
+        chained = np.empty(run.count, np.bool_)
+        chained[0], chained[1:] = self._is_chained, valid[:-1]
+        falls = valid & (run.base_offset <= reached)
+        gap = valid & chained & (run.base_offset - 1 > reached)
+        before = np.empty(run.count, np.int64)
+        before[0], before[1:] = self._last_base, run.base_offset[:-1]
+        before_last = np.empty(run.count, np.int64)
+        before_last[0], before_last[1:] = self._last_last, run.last_offset[:-1]
+        # Of a compressed message only the last offset is known.
+        repeated = falls & np.where(
+            run.is_wrapper, run.last_offset == before_last, run.base_offset == before
+        )
+        for code, found in (("KL-110", falls), ("KL-111", gap), ("KL-118", repeated)):
+            index = self._note(code, run, found, "baseOffset")
+            if index is not None:
+                self._found[code].evidence["previousLastOffset"] = int(reached[index])
+        self._look_at_gaps(run, gap, reached, falls)
+        too_far = run.last_offset - self.segment.base_offset > MOST_ABOVE_BASE
+        self._note("KL-114", run, valid & too_far, "baseOffset")
+        if valid.any():
+            if self.first_offset is None:
+                self.first_offset = int(run.base_offset[int(np.argmax(valid))])
+            self.last_offset = max(int(reached[-1]), int(lasts[-1]), int(lasts[valid][-1]))
+        self._is_chained = bool(valid[-1])
+        self._last_base, self._last_last = int(run.base_offset[-1]), int(run.last_offset[-1])
+
+    def _look_at_gaps(
+        self, run: BatchRun, gap: NDArray[np.bool_], reached: NDArray[np.int64],
+        falls: NDArray[np.bool_],
+    ) -> None:  # fmt: skip
+        for index in np.flatnonzero(gap)[: _MOST_GAPS - len(self._gaps)].tolist():
+            place = self._place(run, index, "baseOffset")
+            missing = range(int(reached[index]) + 1, int(run.base_offset[index]))
+            place.offsets = (missing.start, missing.stop)
+            place.evidence["previousLastOffset"] = int(reached[index])
+            self._gaps.append(_Gap(missing, place))
+        if not self._gaps:
+            return
+        for index in np.flatnonzero(falls)[: _MOST_REFILLS - self._refills].tolist():
+            self._refills += 1
+            first, last = int(run.base_offset[index]), int(run.last_offset[index])
+            for each in self._gaps:
+                if first in each.offsets and last in each.offsets:
+                    each.refilled += last - first + 1
+
+    def _look_at_leader_epochs(self, run: BatchRun, checked: NDArray[np.bool_]) -> None:
+        known = np.flatnonzero(checked)
+        if not len(known):
+            return
+        epochs = run.leader_epoch[known]
+        before = np.concatenate([np.array([self._last_leader_epoch], epochs.dtype), epochs[:-1]])
+        found = np.zeros(run.count, np.bool_)
+        found[known[epochs < before]] = True
+        if "KL-112" not in self._found:
+            turns = np.flatnonzero(epochs != before)
+            up_to_fall = int(np.argmax(np.append(epochs[turns] < before[turns], True))) + 1
+            for at in turns[:up_to_fall][-2:].tolist():
+                self._turn(run, int(known[at]), int(before[at]), int(epochs[at]))
+        self._note("KL-112", run, found, "leaderEpoch")
+        self._last_leader_epoch = int(epochs[-1])
+
+    def _turn(self, run: BatchRun, index: int, before: int, now: int) -> None:
+        """Another leader epoch begins; the one that came and went again is what is wrong."""
+        if now < before:
+            stands_out = now == self._epoch_before and self._epoch_began is not None
+            place = self._place(run, index, "leaderEpoch")
+            place.evidence["previousLeaderEpoch"] = before
+            if stands_out and self._epoch_began is not None:
+                place = self._epoch_began
+                place.evidence["nextLeaderEpoch"] = now
+            self._found["KL-112"] = place
+        self._epoch_before = before
+        self._epoch_began = self._place(run, index, "leaderEpoch")
+        self._epoch_began.evidence["previousLeaderEpoch"] = before
+
+    def _note(self, code: str, run: BatchRun, found: NDArray[np.bool_], *names: str) -> int | None:
+        """Count places; returns the index of the first when it is the first of the segment."""
+        count = int(np.count_nonzero(found))
+        if not count:
+            return None
+        first: int | None = None
+        if code not in self._found:
+            first = int(np.argmax(found))
+            self._found[code] = self._place(run, first, *names)
+        self._found[code].count += count
+        return first
+
+    def _place(self, run: BatchRun, index: int, *names: str) -> _Places:
+        return _Places(
+            position=int(run.position[index]),
+            size_in_bytes=int(run.size_in_bytes[index]),
+            offsets=(int(run.base_offset[index]), int(run.last_offset[index]) + 1),
+            evidence={name: int(getattr(run, _COLUMNS[name])[index]) for name in names},
+        )
+
+
+_COLUMNS: Final = {
+    "baseOffset": "base_offset",
+    "lastOffsetDelta": "last_offset_delta",
+    "recordsCount": "records_count",
+    "attributes": "attributes",
+    "leaderEpoch": "leader_epoch",
+}
+_PROBLEMS: Final = {
+    "KL-107": "the checksum is right and the header contradicts itself",
+    "KL-110": "the batch starts at or below the last offset before it",
+    "KL-111": "offsets are missing in front of the batch, and nothing shows compaction",
+    "KL-112": "the leader epoch is not that of its neighbours, or falls",
+    "KL-114": "the offset is too far above the segment's base for its indexes",
+    "KL-118": "the batch before it has the same base offset",
+}

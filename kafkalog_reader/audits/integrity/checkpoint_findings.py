@@ -1,0 +1,237 @@
+"""Findings in the small files about one replica: its rows in checkpoints, snapshots, topic id."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.integrity.batch_findings import METADATA_TOPIC
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.hot_copy import was_copied_while_written
+from kafkalog_reader.errors import (
+    CorruptCheckpointError,
+    LocatedError,
+    LogPosition,
+    UnsupportedFormatError,
+)
+from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
+from kafkalog_reader.io.checkpoints import (
+    checkpointed_offsets,
+    producer_snapshot_path,
+    read_producer_snapshot,
+)
+from kafkalog_reader.io.names import (
+    LEADER_EPOCHS,
+    OFFSET_CHECKPOINTS,
+    PARTITION_METADATA,
+    shown,
+)
+from kafkalog_reader.io.one_look import entries
+from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.log.replica import Replica
+
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+LOG_STARTS = "log-start-offset-checkpoint"
+CLEANER_OFFSETS = "cleaner-offset-checkpoint"
+_TAILS = frozenset({"KL-103", "KL-104"})
+
+
+def problem_findings(replica: Replica) -> Iterator[Finding]:
+    """Yield the small files of a replica that could not be understood."""
+    for problem in replica.problems:
+        yield problem_finding(replica, problem)
+
+
+def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
+    """A file that could not be read or understood, by what is wrong with it."""
+    name = posixpath.basename(problem.where.file)
+    code = problem_code(problem, name)
+    return finding(
+        code,
+        f"{problem.where}: {problem.problem}",
+        directory=replica.directory,
+        file=replica.file_of(problem.where),
+        position=problem.where.position,
+    )
+
+
+def problem_code(problem: LocatedError, name: str) -> str:
+    """What is wrong with a small file; brokers refuse a checkpoint of any other version as torn."""
+    is_checkpoint = name in (*OFFSET_CHECKPOINTS, LEADER_EPOCHS)
+    if isinstance(problem, UnsupportedFormatError):
+        return "KL-301" if is_checkpoint else "KL-006"
+    if isinstance(problem, CorruptCheckpointError):
+        return "KL-313" if name == PARTITION_METADATA else "KL-301"
+    return "KL-004"
+
+
+def offset_findings(
+    replica: Replica,
+    log_end_offset: int,
+    last_timestamp: int | None = None,
+    *,
+    has_grown: bool = False,
+) -> Iterator[Finding]:
+    """Yield rows of the offset checkpoints that the log contradicts.
+
+    Nothing here is certain of a copy that was taken while the broker ran: file after file is
+    copied, and the log grows meanwhile. Where times of files show that it was, severity is low.
+
+    Args:
+        replica: whose rows.
+        log_end_offset: where its batches end.
+        last_timestamp: the greatest of its last segment, in milliseconds; None without batches.
+        has_grown: the log changed while it was read: its broker runs right now.
+    """
+    if replica.directory.topic == METADATA_TOPIC:  # other rules: it has no such rows
+        return
+    rows = {
+        "KL-304": (HIGH_WATERMARKS, "high watermark", "records known to be committed are gone"),
+        "KL-305": (RECOVERY_POINTS, "recovery point", "records that had been flushed are gone"),
+        "KL-306": (LOG_STARTS, "log start", "the next start deletes every segment"),
+        "KL-308": (CLEANER_OFFSETS, "cleaner offset", "the log was shortened abnormally"),
+    }
+    is_clean = bool(replica.directory.log_directory.clean_shutdown)
+    for code, (name, words, effect) in rows.items():
+        offset = _row(replica, name)
+        if offset is not None and offset > log_end_offset:
+            is_hot = not is_clean and (has_grown or _was_hot(replica, name, last_timestamp))
+            if is_hot:
+                effect = "the broker wrote while its files were read or copied, log first"
+            yield finding(
+                code,
+                f"{name}: {words} {offset} is above the log end {log_end_offset}: {effect}",
+                severity="L" if is_hot else None,
+                actions=("A2",) if is_hot else None,
+                confidence="proven" if is_clean else "possible",
+                directory=replica.directory,
+                file=name,
+                offsets=(log_end_offset, offset),
+                evidence={"checkpointed": offset, "logEndOffset": log_end_offset},
+            )
+    start, high_watermark = _row(replica, LOG_STARTS), _row(replica, HIGH_WATERMARKS)
+    if start is None or high_watermark is None:
+        return
+    if high_watermark < start <= log_end_offset:
+        yield finding(
+            "KL-307",
+            f"{LOG_STARTS}: log start {start} is above the high watermark {high_watermark}",
+            directory=replica.directory,
+            file=LOG_STARTS,
+            evidence={"logStartOffset": start, "highWatermark": high_watermark},
+        )
+
+
+def clean_shutdown_findings(
+    replica: Replica, log_end_offset: int, damage: Sequence[Finding], last_segment: str
+) -> Iterator[Finding]:
+    """Yield KL-316 where the marker promises what the log does not keep.
+
+    Args:
+        replica: whose log.
+        log_end_offset: where its batches end.
+        damage: what a recovery would stop at.
+        last_segment: the file that the log ends in.
+    """
+    directory = replica.directory
+    if not directory.log_directory.clean_shutdown or directory.topic == METADATA_TOPIC:
+        return
+    recovery_point = _row(replica, RECOVERY_POINTS)
+    is_short = recovery_point is not None and recovery_point != log_end_offset
+    has_damage = any(
+        (each.file == last_segment and each.code in _TAILS)
+        or (each.first_offset or 0) >= (recovery_point or 0)
+        for each in damage
+    )
+    if is_short or has_damage:
+        reason = "the log is damaged" if has_damage else (
+            f"the recovery point is {recovery_point} and the log end {log_end_offset}"
+        )  # fmt: skip
+        yield finding(
+            "KL-316",
+            f"{replica.file('')}: the clean-shutdown marker is there, but {reason}: the next "
+            "start checks nothing",
+            directory=directory,
+            evidence={"recoveryPoint": recovery_point, "logEndOffset": log_end_offset},
+        )
+
+
+def snapshot_findings(replica: Replica) -> Iterator[Finding]:
+    """Yield producer snapshots that are damaged, or that stand where none belongs."""
+    directory = replica.directory
+    if directory.only is not None or directory.topic == METADATA_TOPIC:
+        return
+    offsets = producer_snapshot_offsets(directory)
+    live = [segment for segment in readable_segments(directory) if segment.log_size is not None]
+    bases = {segment.base_offset for segment in live}
+    is_needed = len(offsets) == 1 and bool(bases) and min(bases) > 0
+    for offset in offsets:
+        path = producer_snapshot_path(directory.path, offset)
+        try:
+            content = read_producer_snapshot(
+                directory.path, offset, follow_links=directory.follow_links
+            )
+            if content is not None:
+                check_producer_snapshot(content, LogPosition(shown(path)))
+        except CorruptCheckpointError as error:
+            yield finding(
+                "KL-314",
+                f"{error.where}: {error.problem}; the broker drops it and replays the log",
+                severity="H" if is_needed else "L",
+                directory=directory,
+                file=replica.file_of(error.where),
+            )
+        except LocatedError as error:
+            yield problem_finding(replica, error)
+        if offset not in bases and offset != max(offsets):
+            yield finding(
+                "KL-315",
+                f"{replica.file(posixpath.basename(path))}: no segment begins at its offset",
+                directory=directory,
+                file=replica.file(posixpath.basename(path)),
+                offsets=(offset, offset),
+            )
+
+
+def temporary_findings(replica: Replica) -> Iterator[Finding]:
+    """Yield KL-303 for what a broker left while it replaced a small file."""
+    if replica.directory.only is None:
+        for name in temporary_files(replica.directory.path):
+            yield finding(
+                "KL-303",
+                f"{replica.file(name)}: left behind when a small file was replaced",
+                directory=replica.directory,
+                file=replica.file(name),
+            )
+
+
+def temporary_files(path: str) -> Sequence[str]:
+    """Names in a folder that end in ``.tmp``."""
+    names = (entry.name for entry in entries(path))
+    return sorted(shown(name) for name in names if name.endswith(".tmp"))
+
+
+def _was_hot(replica: Replica, name: str, last_timestamp: int | None) -> bool:
+    try:
+        live = [s for s in readable_segments(replica.directory) if s.log_size is not None]
+    except LocatedError:
+        return False
+    if not live or last_timestamp is None:
+        return False
+    return was_copied_while_written(replica, name, live[-1], last_timestamp)
+
+
+def _row(replica: Replica, name: str) -> int | None:
+    directory = replica.directory
+    if directory.topic is None or directory.partition is None:
+        return None
+    try:
+        rows = checkpointed_offsets(directory.log_directory, name)
+    except LocatedError:  # a finding of its own
+        return None
+    return rows.get((directory.topic, directory.partition))

@@ -1,0 +1,92 @@
+"""KL-416: two records of one key where the cleaner has been; needs the keys (``--deep``).
+
+Keys are remembered by a 64-bit hash, up to a cap that becomes a finding itself. Source: Kafka 4.0,
+Cleaner: below the checkpointed offset the latest record of a key is the only one.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.audits.log.replica import Replica
+
+MOST_KEYS: Final = 4_000_000
+"""Records below the cleaner offset of one replica, 16 bytes each."""
+
+
+class CompactedKeys:
+    """The keys of one replica below its cleaner offset.
+
+    Attributes:
+        is_wanted: whether the cleaner has been here, so that keys are worth decoding.
+    """
+
+    def __init__(self, replica: Replica) -> None:
+        self._replica = replica
+        self._cleaned_below = replica.cleaner_offset or 0
+        self._hashes: list[NDArray[np.int64]] = []
+        self._offsets: list[NDArray[np.int64]] = []
+        self._count = 0
+        self._left_out = 0
+        self.is_wanted = self._cleaned_below > replica.log_start_offset
+
+    def add(self, keys: pa.Array, offsets: NDArray[np.int64], is_data: NDArray[np.bool_]) -> None:
+        """Take records; markers, null keys and what lies above are passed by."""
+        chosen = np.flatnonzero(is_data & (offsets < self._cleaned_below))
+        room = MOST_KEYS - self._count
+        self._left_out += max(0, len(chosen) - room)
+        chosen = chosen[:room]
+        hashes = [hash(key) for key in keys.take(chosen).to_pylist() if key is not None]
+        has_key = ~keys.take(chosen).is_null().to_numpy(zero_copy_only=False)
+        self._hashes.append(np.array(hashes, np.int64))
+        self._offsets.append(offsets[chosen][has_key])
+        self._count += len(hashes)
+
+    def findings(self, log_end_offset: int) -> Iterator[Finding]:
+        """Yield the first pair, and how many records there are too many.
+
+        A cleaner offset behind the log's end (KL-308) says nothing about what was cleaned.
+        """
+        if self._cleaned_below > log_end_offset:
+            return
+        if self._left_out:
+            yield finding(
+                "KL-005",
+                f"{self._replica.name}: {self._left_out:,} records below the cleaner offset were "
+                "not held against each other",
+                directory=self._replica.directory,
+                evidence={"records": self._left_out, "limit": MOST_KEYS},
+            )
+        if self._count < 2:
+            return
+        hashes, offsets = np.concatenate(self._hashes), np.concatenate(self._offsets)
+        order = np.lexsort((offsets, hashes))
+        same = np.flatnonzero(hashes[order][1:] == hashes[order][:-1])
+        if not len(same):
+            return
+        pairs = np.stack([offsets[order][same], offsets[order][same + 1]])
+        first = int(np.argmin(pairs[0]))
+        older, newer = int(pairs[0][first]), int(pairs[1][first])
+        yield finding(
+            "KL-416",
+            f"{self._replica.name}: the records at offsets {older} and {newer} have one key, and "
+            f"the cleaner has been there up to {self._cleaned_below}; {len(same):,} such records",
+            directory=self._replica.directory,
+            offsets=(older, newer + 1),
+            evidence={
+                "olderOffset": older,
+                "newerOffset": newer,
+                "records": len(same),
+                "cleanerOffset": self._cleaned_below,
+            },
+        )

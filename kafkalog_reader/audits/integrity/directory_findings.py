@@ -1,0 +1,228 @@
+"""Findings about log directories: what stands in them, and rows that name what does not."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.integrity.batch_findings import METADATA_TOPIC
+from kafkalog_reader.audits.integrity.checkpoint_findings import (
+    HIGH_WATERMARKS,
+    RECOVERY_POINTS,
+    problem_code,
+    temporary_files,
+)
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.log.release_signs import LOG_STARTS, release_signs
+from kafkalog_reader.errors import LocatedError, LogPosition
+from kafkalog_reader.format.meta_properties import parse_meta_properties
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.names import (
+    META_PROPERTIES,
+    NOT_A_PARTITION,
+    OFFSET_CHECKPOINTS,
+    parse_directory_name,
+    shown,
+)
+from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.io.evidence import LogDirectory
+
+_MOST_LISTED: Final = 1000
+"""Findings of one kind a log directory: a million strange names are one observation."""
+
+
+def directory_findings(root: LogDirectory) -> Iterator[Finding]:
+    """Yield what is wrong with one log directory that was given whole."""
+    place = _of_root(root)
+    try:
+        with os.scandir(root.path) as listed:
+            entries = sorted(listed, key=lambda entry: entry.name)
+    except OSError as error:
+        yield finding("KL-004", f"{shown(root.path)}: {error.strerror}", directory=place)
+        return
+    if root.clean_shutdown is False:
+        yield finding("KL-011", f"{shown(root.path)}: no clean-shutdown marker", directory=place)
+    yield from _meta_properties(root, place)
+    yield from _unsafe_and_strange(entries, place, follow_links=root.follow_links)
+    for name in temporary_files(root.path):
+        yield finding(
+            "KL-303", f"{name}: left behind by a replaced file", directory=place, file=name
+        )
+    yield from _checkpoints(root, place, {entry.name for entry in entries})
+
+
+def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Finding]:
+    """Yield KL-007 for one partition in two log directories of the same broker.
+
+    Args:
+        directories: the live replicas of one partition.
+    """
+    by_broker = defaultdict(list)
+    for directory in directories:
+        root = directory.log_directory
+        is_replica = directory.topic not in (None, METADATA_TOPIC)
+        if is_replica and root.broker_id is not None and root.disk is not None:
+            by_broker[root.broker_id].append(directory)
+    for broker_id, same in by_broker.items():
+        roots = {directory.log_directory.directory_id for directory in same}
+        if len(same) > 1 and len(roots) == len(same):  # else one disk at two times
+            paths = ", ".join(shown(directory.path) for directory in same)
+            yield finding(
+                "KL-007",
+                f"broker {broker_id} has the partition twice and will refuse to start: {paths}",
+                directory=same[1],
+                evidence={"directories": paths},
+            )
+
+
+def _of_root(root: LogDirectory) -> PartitionDirectory:
+    return PartitionDirectory(path=root.path, log_directory=root, topic=None, partition=None)
+
+
+def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[Finding]:
+    path = posixpath.join(root.path, META_PROPERTIES)
+    problem, severity = "missing: cluster and node are not known", "H"
+    try:
+        content = read_if_present(path, METADATA_LIMIT, follow_links=root.follow_links)
+        if content is not None:
+            node_id = parse_meta_properties(content, LogPosition(shown(path))).node_id
+            if node_id is None or root.named is None or not root.named.isdigit():
+                return
+            if node_id == int(root.named):
+                return
+            problem = f"says node {node_id}, and it was named {root.named}"
+            yield finding(
+                "KL-312",
+                f"{META_PROPERTIES}: {problem}",
+                directory=place,
+                file=META_PROPERTIES,
+                evidence={"nodeId": node_id, "named": root.named},
+            )
+            return
+        signs = release_signs(root.path)
+        if signs.has_segments and not signs.time_indexes:
+            problem, severity = "missing, as before release 0.9: N=PATH names the broker", "I"
+    except LocatedError as error:
+        problem = error.problem
+    yield finding(
+        "KL-312",
+        f"{META_PROPERTIES}: {problem}",
+        severity=severity,
+        directory=place,
+        file=META_PROPERTIES,
+    )
+
+
+def _unsafe_and_strange(
+    entries: Sequence[os.DirEntry[str]], place: PartitionDirectory, *, follow_links: bool
+) -> Iterator[Finding]:
+    told = 0
+    for entry in entries:
+        if told == _MOST_LISTED:
+            return
+        try:
+            mode = entry.stat(follow_symlinks=follow_links).st_mode
+        except OSError:
+            continue
+        name = parse_directory_name(entry.name)
+        file = shown(entry.name)
+        found = None
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            found = finding("KL-002", f"{file}: no file and no folder", directory=place, file=file)
+        elif (
+            stat.S_ISDIR(mode) and name is None and entry.name not in NOT_A_PARTITION
+        ) or file != entry.name:
+            problem = f"{file}: no name that Kafka gives a file or folder here"
+            found = finding("KL-003", problem, directory=place, file=file)
+        elif name is not None and name.state is not None:
+            size = _size(entry.path)
+            found = finding(
+                "KL-010",
+                f"{file}: {size:,} bytes, no replica",
+                directory=place,
+                file=file,
+                size_in_bytes=size,
+            )
+        if found is not None:
+            told += 1
+            yield found
+
+
+def _size(path: str) -> int:
+    try:
+        with os.scandir(path) as entries:
+            return sum(entry.stat(follow_symlinks=False).st_size for entry in entries)
+    except OSError:
+        return 0
+
+
+def _checkpoints(
+    root: LogDirectory, place: PartitionDirectory, names: set[str]
+) -> Iterator[Finding]:
+    folders = {(n.topic, n.partition): n.state for n in map(parse_directory_name, names) if n}
+    holds_replicas = any(topic != METADATA_TOPIC for topic, _ in folders)
+    rows: dict[tuple[str, int], list[str]] = defaultdict(list)
+    for name in OFFSET_CHECKPOINTS:
+        if name not in names:
+            if holds_replicas and (name != LOG_STARTS or release_signs(root.path).leader_epochs):
+                yield finding(
+                    "KL-302",
+                    f"{name}: missing",
+                    severity="M" if name == HIGH_WATERMARKS else "L",
+                    directory=place,
+                    file=name,
+                )
+            continue
+        try:
+            for key in checkpointed_offsets(root, name):
+                if key not in folders:
+                    rows[key].append(name)
+        except LocatedError as error:
+            yield _checkpoint_problem(error, name, place)
+    for (topic, partition), files in sorted(rows.items())[:_MOST_LISTED]:
+        # The two that hold every replica; a deleted topic leaves all at the next write.
+        is_missing = {HIGH_WATERMARKS, RECOVERY_POINTS} <= set(files)
+        yield finding(
+            "KL-310" if is_missing else "KL-309",
+            f"{shown(topic)}-{partition}: named by {', '.join(files)}, and there is no such folder"
+            + (": the broker will create an empty replica" if is_missing else ""),
+            confidence="proven" if root.clean_shutdown else "possible",
+            directory=place,
+            file=files[0],
+            evidence={
+                "topic": shown(topic),
+                "partition": partition,
+                "checkpoints": " ".join(files),
+            },
+        )
+
+
+def names_replica(root: LogDirectory, topic: str | None, partition: int | None) -> bool:
+    """Whether both checkpoints that hold every replica name one."""
+    if topic is None or partition is None:
+        return False
+    try:
+        return all(
+            (topic, partition) in checkpointed_offsets(root, name)
+            for name in (HIGH_WATERMARKS, RECOVERY_POINTS)
+        )
+    except LocatedError:  # a finding of its own
+        return False
+
+
+def _checkpoint_problem(error: LocatedError, name: str, place: PartitionDirectory) -> Finding:
+    return finding(
+        problem_code(error, name),
+        f"{error.where}: {error.problem}",
+        directory=place,
+        file=name,
+        position=error.where.position,
+    )

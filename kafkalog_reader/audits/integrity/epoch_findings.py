@@ -1,0 +1,149 @@
+"""Findings about the leader epoch checkpoint, held against the leader epochs of the batches."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
+from kafkalog_reader.io.one_look import entries
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.log.lineage import EpochPiece
+    from kafkalog_reader.audits.log.replica import Replica
+
+
+def epoch_findings(
+    replica: Replica,
+    pieces: Sequence[EpochPiece],
+    log_end_offset: int,
+    erased_below: int = 0,
+) -> Iterator[Finding]:
+    """Yield where checkpoint and batches contradict each other.
+
+    Args:
+        replica: whose checkpoint.
+        pieces: which epoch wrote which offsets, by the batches; those without epochs left out.
+        log_end_offset: of the replica.
+        erased_below: a message of magic 0 or 1 stands right below this offset: whoever appends one
+            erases the checkpoint on purpose, and with it the entries of what lies before (T32).
+    """
+    if replica.directory.only is not None or not replica.has_sound_epochs:
+        return
+    file = replica.file(LEADER_EPOCHS)
+    if replica.epoch_entries is None:
+        if _is_replica(replica) and any(piece.next_offset > erased_below for piece in pieces):
+            yield finding(
+                "KL-302",
+                f"{file}: missing, although batches carry leader epochs",
+                severity="H",
+                directory=replica.directory,
+                file=file,
+            )
+        return
+    entries = replica.epoch_entries
+    for before, after in pairwise(entries):
+        if after.leader_epoch <= before.leader_epoch or after.start_offset <= before.start_offset:
+            yield finding(
+                "KL-311",
+                f"{file}: leader epoch {after.leader_epoch} at offset {after.start_offset} follows "
+                f"{before.leader_epoch} at {before.start_offset}",
+                directory=replica.directory,
+                file=file,
+                evidence={"leaderEpoch": after.leader_epoch, "startOffset": after.start_offset},
+            )
+            return  # which entry is wrong, nothing else here can say
+    kept = [piece for piece in pieces if piece.next_offset > erased_below]
+    yield from _contradictions(replica, kept, file)
+    beyond = [entry for entry in entries if entry.start_offset > log_end_offset]
+    if beyond:
+        is_clean = bool(replica.directory.log_directory.clean_shutdown)
+        yield finding(
+            "KL-409",
+            f"{file}: leader epoch {beyond[0].leader_epoch} begins at offset "
+            f"{beyond[0].start_offset}, behind the log end {log_end_offset}",
+            severity="H" if is_clean else "I",
+            directory=replica.directory,
+            file=file,
+            offsets=(log_end_offset, beyond[0].start_offset),
+            evidence={"leaderEpoch": beyond[0].leader_epoch, "logEndOffset": log_end_offset},
+            actions=("A8",) if is_clean else ("A1",),
+        )
+
+
+def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -> Iterator[Finding]:
+    assert replica.epoch_entries is not None
+    entries = replica.epoch_entries
+    starts = {entry.leader_epoch: entry.start_offset for entry in entries}
+    ends = {a.leader_epoch: b.start_offset for a, b in pairwise(entries)}
+    clipped_to = _possible_log_start(replica)
+    for number, piece in enumerate(pieces):
+        first = max(piece.first_offset, replica.log_start_offset)
+        if piece.next_offset <= replica.log_start_offset:
+            continue  # entries below the log start are gone rightly
+        start = starts.get(piece.leader_epoch)
+        evidence: dict[str, object] = {"leaderEpoch": piece.leader_epoch, "entryStart": start}
+        around = [pieces[n].leader_epoch for n in (number - 1, number + 1) if 0 <= n < len(pieces)]
+        is_island = len(around) == 2 and around[0] == around[1]
+        if start is None and not is_island:
+            is_possible = piece.next_offset <= clipped_to
+            yield finding(
+                "KL-406",
+                f"{file}: lacks leader epoch {piece.leader_epoch}, which batches from offset "
+                f"{piece.first_offset} on carry",
+                directory=replica.directory,
+                file=file,
+                offsets=(first, piece.next_offset),
+                evidence=evidence,
+                severity="L" if is_possible else None,
+                confidence="possible" if is_possible else "proven",
+            )
+            continue
+        stop = ends.get(piece.leader_epoch)
+        is_below = start is not None and first < start
+        is_beyond = stop is not None and piece.next_offset > stop
+        if start is None or is_below or is_beyond:
+            is_possible = not is_beyond and start == clipped_to
+            yield finding(
+                "KL-407",
+                f"{file}: batches at offsets {first} to {piece.next_offset - 1} carry leader "
+                f"epoch {piece.leader_epoch}, the entries say otherwise",
+                directory=replica.directory,
+                file=file,
+                offsets=(first, piece.next_offset),
+                evidence={**evidence, "entryEnd": stop},
+                severity="L" if is_possible else None,
+                confidence="possible" if is_possible else "proven",
+            )
+
+
+def _possible_log_start(replica: Replica) -> int:
+    """Up to where the log start may have moved, as the first entry says; 0 is not at all.
+
+    A broker clips the entries when records are deleted, and writes the log start a minute later or
+    when it stops (log.flush.start.offset.checkpoint.interval.ms).
+    """
+    entries = replica.epoch_entries
+    if not entries or replica.directory.log_directory.clean_shutdown:
+        return 0
+    return entries[0].start_offset
+
+
+def _is_replica(replica: Replica) -> bool:
+    """Whether a broker's folder was supplied, or at least more than segments somebody copied.
+
+    A log, with its indexes or without, in a folder of no log directory misses nothing.
+    """
+    directory = replica.directory
+    if directory.log_directory.clean_shutdown is not None:
+        return True
+    try:
+        beside = entries(directory.path)
+    except OSError:  # KL-004 says so
+        return False
+    return any(
+        entry.name == PARTITION_METADATA or entry.name.endswith(".snapshot") for entry in beside
+    )

@@ -1,0 +1,56 @@
+"""How far the files of replicas are looked into: what was asked for, and what is known of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.format.decompression_limit import DEFAULT_LIMITS, Limits
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics
+    from kafkalog_reader.tables.request import ReadRequest
+
+_LARGEST_MESSAGE = "max.message.bytes"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileChecks:
+    """What is looked at besides headers, checksums and the small files.
+
+    Attributes:
+        deep: decompress and decode every record.
+        limits: how much one batch may decompress to.
+        from_timestamp, to_timestamp: milliseconds, half-open; segments wholly outside are not read.
+        max_message_bytes: of the topic; None where its configuration is not known.
+    """
+
+    deep: bool = False
+    limits: Limits = DEFAULT_LIMITS
+    from_timestamp: int | None = None
+    to_timestamp: int | None = None
+    max_message_bytes: int | None = None
+
+    @property
+    def has_time_range(self) -> bool:
+        return self.from_timestamp is not None or self.to_timestamp is not None
+
+    @classmethod
+    def asked(
+        cls, request: ReadRequest, topic: str | None, topics: ClusterTopics | None
+    ) -> FileChecks:
+        """What a question means for one topic."""
+        return cls(
+            deep=request.deep,
+            limits=Limits.allowing(request.max_batch_bytes),
+            from_timestamp=request.from_timestamp,
+            to_timestamp=request.to_timestamp,
+            max_message_bytes=_max_message_bytes(topic, topics),
+        )
+
+
+def _max_message_bytes(topic: str | None, topics: ClusterTopics | None) -> int | None:
+    if topic is None or topics is None:
+        return None
+    text = topics.configs.get(topic, {}).get(_LARGEST_MESSAGE, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None

@@ -1,0 +1,362 @@
+"""Findings in index files, held against the log in the same pass that reads it.
+
+The log is the truth: an index only says where to begin. One finding a code and file: the first
+entry concerned, and how many there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.io.names import segment_file_name
+from kafkalog_reader.tables.index_file import (
+    OFFSET_INDEX_ENTRY,
+    TIME_INDEX_ENTRY,
+    TRANSACTION_INDEX_ENTRY,
+    read_entries,
+)
+from kafkalog_reader.tables.running_maximum import running_maximum
+from kafkalog_reader.tables.table import no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.tables.batch_scan import BatchRun
+
+_LEAST: Final = np.iinfo(np.int64).min
+_GREATEST: Final = np.iinfo(np.int64).max
+_NO_TIMESTAMP: Final = -1
+_INTERVAL: Final = 4096
+"""Bytes of log between two entries where ``index.interval.bytes`` is the default."""
+_SPARSE: Final = 8
+_FEWEST_EXPECTED: Final = 16
+_Bools = np.ndarray[Any, np.dtype[np.bool_]]
+
+
+@dataclass(slots=True)
+class _Index:
+    """One index file of a segment: its entries, and what is wrong with each.
+
+    ``is_hot``: the active segment of a broker that was not stopped cleanly. Its index is larger
+    than what is in it, and behind a truncation keeps entries of what was cut
+    (AbstractIndex#truncateToEntries moves only its end).
+    """
+
+    replica: Replica
+    segment: SegmentFiles
+    kind: str
+    entries: NDArray[Any]
+    size_in_bytes: int
+    is_hot: bool
+
+    @property
+    def file(self) -> str:
+        name = segment_file_name(self.segment.base_offset, self.kind, self.segment.suffix)
+        return self.replica.file(name)
+
+    @property
+    def zero_tail(self) -> int:
+        """Bytes of whole zero entries at the end."""
+        used = len(self.entries) * self.entries.itemsize
+        return self.size_in_bytes - self.size_in_bytes % self.entries.itemsize - used
+
+    def unless_stale(self, bad: dict[str, _Bools]) -> dict[str, _Bools]:
+        """Leave out what a truncation left behind the end of a hot index."""
+        if not self.is_hot or not len(self.entries):
+            return bad
+        any_bad = np.logical_or.reduce(list(bad.values()))
+        if not any_bad[-1]:
+            return bad
+        stale = int(np.argmax(any_bad))
+        return {code: np.where(np.arange(len(found)) < stale, found, False)
+                for code, found in bad.items()}  # fmt: skip
+
+    def sizes(self) -> Iterator[Finding]:
+        """Yield what the size of the file and zeros at its end say."""
+        odd = self.size_in_bytes % self.entries.itemsize
+        if odd:
+            yield self.found(
+                "KL-202",
+                f"{self.size_in_bytes:,} bytes are no whole number of entries of "
+                f"{self.entries.itemsize}",
+                position=self.size_in_bytes - odd,
+                evidence={"sizeInBytes": self.size_in_bytes},
+            )
+        if self.zero_tail and not self.is_hot:
+            yield self.found(
+                "KL-207",
+                f"{self.zero_tail:,} zero bytes behind the last entry",
+                position=self.size_in_bytes - odd - self.zero_tail,
+                evidence={"zeroBytes": self.zero_tail},
+            )
+
+    def entries_of(self, bad: dict[str, _Bools]) -> Iterator[Finding]:
+        """Yield one finding for each kind of bad entry."""
+        for code, found in self.unless_stale(bad).items():
+            count = int(np.count_nonzero(found))
+            if count:
+                first = int(np.argmax(found))
+                entry = self.entries[first]
+                facts = {name: int(entry[name]) for name in self.entries.dtype.names or ()}
+                many = f"; {count:,} such entries" if count > 1 else ""
+                yield self.found(
+                    code,
+                    f"entry {first:,} {_PROBLEMS[code]}{many}",
+                    position=first * self.entries.itemsize,
+                    size_in_bytes=self.entries.itemsize,
+                    evidence={"entry": first, **facts, "entries": count},
+                )
+
+    def found(
+        self,
+        code: str,
+        problem: str,
+        *,
+        position: int | None = None,
+        size_in_bytes: int | None = None,
+        evidence: dict[str, object] | None = None,
+    ) -> Finding:
+        return finding(
+            code,
+            f"{self.file}: {problem}",
+            confidence="possible" if self.is_hot else "proven",
+            directory=self.replica.directory,
+            file=self.file,
+            position=position,
+            size_in_bytes=size_in_bytes,
+            evidence=evidence,
+        )
+
+
+class OffsetIndexCheck:
+    """Holds an offset index against the batches of its segment.
+
+    Reading an entry's offset may start at its position when a batch starts there and every batch
+    before it ends below the offset (KAFKA-806): nothing more is promised.
+    """
+
+    def __init__(self, replica: Replica, segment: SegmentFiles, *, is_hot: bool) -> None:
+        self._index = _opened(replica, segment, "index", OFFSET_INDEX_ENTRY, is_hot=is_hot)
+        entries = self._index.entries
+        self._position = entries["position"].astype(np.int64)
+        self._offset = entries["relative_offset"].astype(np.int64) + segment.base_offset
+        self._order = np.argsort(self._position, kind="stable")
+        self._wanted = self._position[self._order]
+        self._is_border = np.zeros(len(entries), np.bool_)
+        self._skips = np.zeros(len(entries), np.bool_)
+        self._done = 0
+        self._reached = _LEAST
+
+    def look(self, run: BatchRun) -> None:
+        """Confirm the entries that point into this window."""
+        before = self._reached_before(run)
+        end = int(np.searchsorted(self._wanted, run.position[-1], side="right"))
+        if end > self._done:
+            found = np.searchsorted(run.position, self._wanted[self._done : end])
+            asked = self._order[self._done : end]
+            is_border = run.position[found] == self._wanted[self._done : end]
+            self._is_border[asked] = is_border
+            self._skips[asked] = is_border & (before[found] >= self._offset[asked])
+            self._done = end
+
+    def _reached_before(self, run: BatchRun) -> NDArray[np.int64]:
+        """The greatest offset in front of each batch."""
+        if run.is_row and run.base_offset[0] > self._reached:
+            before = run.base_offset - 1
+            before[0] = self._reached
+            self._reached = int(run.last_offset[-1])
+            return before
+        before = np.empty(run.count, np.int64)
+        before[0] = self._reached
+        lasts = np.where(run.crc_valid, run.last_offset, _LEAST)
+        before[1:] = running_maximum(lasts[:-1])
+        np.maximum(before, self._reached, out=before)
+        self._reached = max(int(before[-1]), int(lasts[-1]))
+        return before
+
+    def findings(
+        self, log_size: int, damaged: list[tuple[int, int]], batches: int
+    ) -> Iterator[Finding]:
+        """Yield what is wrong; positions in ``damaged`` ranges are not judged."""
+        index = self._index
+        yield from index.sizes()
+        if index.segment.offset_index_size is not None:
+            yield from self._sparse(log_size, damaged, batches)
+        if not len(index.entries):
+            return
+        unknown = np.zeros(len(index.entries), np.bool_)
+        for start, stop in damaged:
+            unknown |= (self._position >= start) & (self._position < stop)
+        past = self._position >= log_size
+        falling = np.zeros(len(index.entries), np.bool_)
+        falling[1:] = (np.diff(self._offset) <= 0) | (np.diff(self._position) < 0)
+        yield from index.entries_of({
+            "KL-203": falling,
+            "KL-204": past & ~unknown,
+            "KL-205": ~self._is_border & ~past & ~unknown,
+            "KL-206": self._skips,
+        })  # fmt: skip
+
+    def _sparse(
+        self, log_size: int, damaged: list[tuple[int, int]], batches: int
+    ) -> Iterator[Finding]:
+        index = self._index
+        size = log_size - sum(stop - start for start, stop in damaged)
+        expected = size // max(_INTERVAL, size // max(batches, 1))
+        if not index.is_hot and expected >= max(_FEWEST_EXPECTED, _SPARSE * len(index.entries)):
+            yield index.found(
+                "KL-208",
+                f"{len(index.entries):,} entries where some {expected:,} are usual",
+                evidence={"entries": len(index.entries), "expected": expected},
+            )
+
+
+class TimeIndexCheck:
+    """Holds a time index against the batches of its segment, in one pass.
+
+    An entry's offset may be any inside its batch (KAFKA-16310), so only batches that end at or
+    below it must not be newer.
+    """
+
+    def __init__(self, replica: Replica, segment: SegmentFiles, *, is_hot: bool) -> None:
+        self._index = _opened(replica, segment, "timeindex", TIME_INDEX_ENTRY, is_hot=is_hot)
+        entries = self._index.entries
+        self._timestamp = entries["timestamp"].astype(np.int64)
+        self._offset = entries["relative_offset"].astype(np.int64) + segment.base_offset
+        self._order = np.argsort(self._offset, kind="stable")
+        self._wanted = self._offset[self._order]
+        self._skips = np.zeros(len(entries), np.bool_)
+        self._unknown = np.ones(len(entries), np.bool_)
+        self._done = 0
+        self._newest = self._reached = _LEAST
+
+    def look(self, run: BatchRun) -> None:
+        """Confirm the entries whose offset lies up to the end of this window."""
+        newest, lasts = run.max_timestamp, run.last_offset
+        if run.is_row:
+            start, end = np.searchsorted(self._wanted, [run.base_offset[0], lasts[-1] + 1])
+            self._unknown[self._order[start:end]] = False
+        else:
+            valid = run.crc_valid
+            self._find(run.base_offset[valid], lasts[valid])
+            newest, lasts = (np.where(valid, column, _LEAST) for column in (newest, lasts))
+        lasts = running_maximum(lasts, self._reached)
+        newest_before = np.empty(run.count + 1, np.int64)
+        newest_before[0] = self._newest
+        newest_before[1:] = running_maximum(newest, self._newest)
+        self._newest, self._reached = int(newest_before[-1]), int(lasts[-1])
+        end = int(np.searchsorted(self._wanted, self._reached, side="right"))
+        if end > self._done:
+            asked, places = self._wanted[self._done : end], self._order[self._done : end]
+            found = np.searchsorted(lasts, asked)
+            covered = found + (lasts[found] == asked)
+            self._skips[places] = newest_before[covered] > self._timestamp[places]
+            self._done = end
+
+    def _find(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> None:
+        """Note the entries whose offset is in one of these batches, in whatever order they are."""
+        if not len(first):
+            return
+        if (first[1:] < first[:-1]).any():
+            order = np.argsort(first, kind="stable")
+            first, last = first[order], last[order]
+        greatest = min(int(last.max()), _GREATEST - 1)
+        start, end = np.searchsorted(self._wanted, [first[0], greatest + 1]).tolist()
+        wanted = self._wanted[start:end]
+        reached = running_maximum(last)[np.searchsorted(first, wanted, side="right") - 1]
+        self._unknown[self._order[start:end][reached >= wanted]] = False
+
+    def findings(
+        self, greatest: int | None, *, is_whole: bool, is_closed: bool
+    ) -> Iterator[Finding]:
+        """Yield what is wrong.
+
+        Args:
+            greatest: timestamp of the segment's batches; None when none could be read.
+            is_whole: no byte of the segment is damaged, so that what is not found is not there.
+            is_closed: another segment follows; the broker wrote a last entry when it rolled.
+        """
+        index = self._index
+        yield from index.sizes()
+        if not len(index.entries):
+            is_there = index.segment.time_index_size is not None
+            if is_there and is_closed and is_whole and greatest is not None and greatest >= 0:
+                yield index.found(
+                    "KL-214",
+                    "no entry, and the segment holds records with timestamps",
+                    position=0,
+                    evidence={"greatestTimestamp": greatest},
+                )
+            return
+        falling = np.zeros(len(index.entries), np.bool_)
+        falling[1:] = (np.diff(self._timestamp) <= 0) | (np.diff(self._offset) < 0)
+        bad = {"KL-210": falling, "KL-211": self._skips}
+        if is_whole:
+            bad["KL-212"] = self._unknown
+        if is_whole:
+            greatest = _NO_TIMESTAMP if greatest is None else greatest
+            too_high = np.zeros(len(index.entries), np.bool_)
+            too_high[-1] = self._timestamp[-1] > greatest
+            bad["KL-215"] = too_high
+            too_low = np.zeros(len(index.entries), np.bool_)
+            too_low[-1] = is_closed and self._timestamp[-1] < greatest
+            bad["KL-214"] = too_low
+        yield from index.entries_of(bad)
+
+
+def transaction_index_findings(
+    replica: Replica, segment: SegmentFiles, *, is_hot: bool
+) -> Iterator[Finding]:
+    """Yield KL-213 for entries that no broker writes; nothing checks this file's bytes."""
+    index = _opened(replica, segment, "txnindex", TRANSACTION_INDEX_ENTRY, is_hot=is_hot)
+    odd = index.size_in_bytes % TRANSACTION_INDEX_ENTRY.itemsize
+    if odd:
+        yield index.found(
+            "KL-213",
+            f"{index.size_in_bytes:,} bytes are no whole number of entries of 34",
+            position=index.size_in_bytes - odd,
+            evidence={"sizeInBytes": index.size_in_bytes},
+        )
+    if len(index.entries):
+        last = index.entries["last_offset"].astype(np.int64)
+        bad = (index.entries["version"] != 0) | (last < segment.base_offset)
+        bad[1:] |= np.diff(last) <= 0
+        yield from index.entries_of({"KL-213": bad})
+
+
+def _opened(
+    replica: Replica, segment: SegmentFiles, kind: str, entry: np.dtype[Any], *, is_hot: bool
+) -> _Index:
+    sizes = {
+        "index": segment.offset_index_size,
+        "timeindex": segment.time_index_size,
+        "txnindex": segment.transaction_index_size,
+    }
+    size = sizes[kind] or 0
+    pieces = (
+        [part for _, part in read_entries(segment.path(kind), entry, no_progress)] if size else []
+    )
+    entries = np.concatenate(pieces) if pieces else np.empty(0, entry)
+    return _Index(replica, segment, kind, entries, size, is_hot)
+
+
+_PROBLEMS: Final = {
+    "KL-203": "does not rise above the one before it",
+    "KL-204": "points behind the end of the log",
+    "KL-205": "points to no start of a batch",
+    "KL-206": "skips records: a batch in front of its position reaches its offset",
+    "KL-210": "does not rise above the one before it",
+    "KL-211": "skips records: a batch up to its offset is newer",
+    "KL-212": "names an offset that is in no batch",
+    "KL-213": "is none that a broker writes",
+    "KL-214": "is the last one, and the segment holds newer records",
+    "KL-215": "is the last one, and newer than every record of the segment",
+}

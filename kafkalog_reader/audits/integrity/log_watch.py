@@ -1,0 +1,210 @@
+"""Looks at one replica while its batches are read: headers, indexes, segment borders, epochs.
+
+One pass: ``BatchStream`` hands over each window of columns that it loads anyway.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.integrity.batch_findings import BatchCheck
+from kafkalog_reader.audits.integrity.compaction_findings import CompactedKeys
+from kafkalog_reader.audits.integrity.file_checks import FileChecks
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.index_findings import (
+    OffsetIndexCheck,
+    TimeIndexCheck,
+    transaction_index_findings,
+)
+from kafkalog_reader.audits.integrity.producer_findings import ProducerCheck
+from kafkalog_reader.audits.integrity.segment_chain_findings import border_findings
+from kafkalog_reader.audits.integrity.segment_checks import segment_checks
+from kafkalog_reader.audits.integrity.segment_times import is_outside
+from kafkalog_reader.audits.log.batch_stream import BatchStream
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.table import no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.integrity.segment_checks import SegmentCheck
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.log.scan_stop import ScanStop
+    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.table import Progress
+
+
+class WatchedStream(BatchStream):
+    """A cursor over a replica's batches that looks at all of them on the way.
+
+    Attributes:
+        found: what was found in the segments that are done.
+        has_old_magic, has_new_magic: message formats seen so far.
+        messages_end: one past the last message of magic 0 or 1; 0 without one.
+    """
+
+    def __init__(
+        self,
+        replica: Replica,
+        checks: FileChecks = FileChecks(),  # noqa: B008  frozen
+        *,
+        window_size: int = 8 << 20,
+        progress: Progress = no_progress,
+    ) -> None:
+        self.found: list[Finding] = []
+        self.has_old_magic = self.has_new_magic = False
+        self.messages_end = 0
+        self._replica = replica
+        self._checks = checks
+        self._of_segment: tuple[SegmentCheck, ...] = ()
+        self._producers = ProducerCheck(replica)
+        self._keys = CompactedKeys(replica)
+        self._before: BatchCheck | None = None
+        self._check: BatchCheck | None = None
+        self._before_last: BatchCheck | None = None
+        self._offset_index: OffsetIndexCheck | None = None
+        self._time_index: TimeIndexCheck | None = None
+        self._stops_seen = 0
+        super().__init__(
+            replica.directory, replica.log_start_offset, window_size=window_size, progress=progress
+        )
+
+    def _passes_by(self, segment: SegmentFiles) -> bool:
+        outside = is_outside(
+            segment,
+            self._checks.from_timestamp,
+            self._checks.to_timestamp,
+            follow_links=self._follow_links,
+        )
+        if outside:
+            self._before = None  # nothing is known of its border
+        return outside
+
+    def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
+        self._stops_seen = first_stop = len(self.stops)
+        is_hot = next_base is None and not self._replica.directory.log_directory.clean_shutdown
+        self._before_last = self._check
+        check = self._check = BatchCheck(self._replica, segment)
+        self._producers.begin_segment(segment.base_offset)
+        self._of_segment = segment_checks(self._replica, segment, self._checks, self._keys)
+        self._offset_index = self._time_index = None
+        try:
+            self._offset_index = OffsetIndexCheck(self._replica, segment, is_hot=is_hot)
+            self._time_index = TimeIndexCheck(self._replica, segment, is_hot=is_hot)
+            self.found += transaction_index_findings(self._replica, segment, is_hot=is_hot)
+        except LocatedError as error:
+            self.found.append(unreadable(self._replica, error))
+        yield from super()._load_segment(segment, next_base)
+        of_headers = [*check.findings()]
+        self.found += of_headers
+        told = {(each.code, each.file, each.position) for each in of_headers}
+        for of_segment in self._of_segment:  # what headers show, records show again
+            again = of_segment.findings()
+            self.found += [e for e in again if (e.code, e.file, e.position) not in told]
+        self.found += search_findings(
+            self._replica, segment, self.stops[first_stop:], self.unsearched
+        )
+        self.has_old_magic |= check.has_old_magic
+        self.has_new_magic |= check.has_new_magic
+        self._conclude_indexes(segment, check, first_stop, is_closed=next_base is not None)
+        self.found += border_findings(self._replica, self._before, check, self.stops[first_stop:])
+        self._before = check
+
+    def _learn(self, run: BatchRun) -> None:
+        super()._learn(run)
+        assert self._check is not None
+        if len(self.stops) > self._stops_seen:
+            self._stops_seen = len(self.stops)
+            self._check.break_chain()
+            self._producers.lose_track()
+        self._check.look(run)
+        is_message = run.magic < 2
+        if is_message.any():
+            self.messages_end = int(run.last_offset[is_message].max()) + 1
+        self._producers.look(run)
+        for of_segment in self._of_segment:
+            of_segment.look(run)
+        if self._offset_index is not None:
+            self._offset_index.look(run)
+        if self._time_index is not None:
+            self._time_index.look(run)
+
+    def _conclude_indexes(
+        self, segment: SegmentFiles, check: BatchCheck, first_stop: int, *, is_closed: bool
+    ) -> None:
+        stops = self.stops[first_stop:]
+        damaged = [
+            (stop.where.position or 0, (stop.where.position or 0) + stop.size_in_bytes)
+            for stop in stops
+        ]
+        if self._offset_index is not None:
+            self.found += self._offset_index.findings(segment.log_size or 0, damaged, check.batches)
+        if self._time_index is not None:
+            greatest = check.greatest_timestamp
+            self.found += self._time_index.findings(
+                greatest, is_whole=not (stops or check.has_damage), is_closed=is_closed
+            )
+
+    @property
+    def last_timestamp(self) -> int | None:
+        """The greatest of the last segment that has batches, in milliseconds."""
+        last = self._check
+        if last is not None and last.greatest_timestamp is None:
+            last = self._before_last
+        return None if last is None else last.greatest_timestamp
+
+    @property
+    def listed(self) -> tuple[SegmentFiles, ...]:
+        """The segments as they were when reading began."""
+        return tuple(self._segments)
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield everything; the stream must be at its end."""
+        yield from self.found
+        self._producers.conclude(self.next_offset)
+        yield from self._producers.found
+        yield from self._keys.findings(self.next_offset)
+        if self.has_old_magic and self.has_new_magic:
+            yield finding(
+                "KL-117",
+                f"{self._replica.name}: messages of magic 0 or 1 and batches of magic 2: "
+                "truncation falls back to the high watermark",
+                directory=self._replica.directory,
+            )
+
+
+def search_findings(
+    replica: Replica, segment: SegmentFiles, stops: Sequence[ScanStop], unsearched: int
+) -> Iterator[Finding]:
+    """Yield KL-005 where a cap on work left places of a segment unjudged.
+
+    Args:
+        replica: whose.
+        segment: the segment.
+        stops: damage in it.
+        unsearched: damaged batches of it that were not searched for sound ones inside of them.
+    """
+    limited = [stop for stop in stops if stop.given_up]
+    count = sum(stop.given_up for stop in limited) + unsearched
+    if count:
+        file = replica.segment_file(segment)
+        yield finding(
+            "KL-005",
+            f"{file}: {count:,} places were not searched to their end: sound batches may be there",
+            directory=replica.directory,
+            file=file,
+            position=limited[0].where.position if limited else None,
+            evidence={"places": count},
+        )
+
+
+def unreadable(replica: Replica, error: LocatedError) -> Finding:
+    """KL-004 for a file that could not be read."""
+    return finding(
+        "KL-004",
+        f"{error.where}: {error.problem}",
+        directory=replica.directory,
+        file=replica.file_of(error.where),
+        position=error.where.position,
+    )

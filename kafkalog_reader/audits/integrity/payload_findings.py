@@ -1,0 +1,304 @@
+"""Findings that need the records themselves (``--deep``): everything is decompressed and decoded.
+
+One finding a code and segment, as of the headers: the first place, and how many there are.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.payload_count import count_whole_records
+from kafkalog_reader.errors import LimitReachedError
+from kafkalog_reader.format.record_batch_header import CODEC_MASK, CONTROL_BIT, DELETE_HORIZON_BIT
+from kafkalog_reader.kernel import codes
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.log_unit import SegmentSlice
+from kafkalog_reader.tables.record_decoder import DecodedRecords, RecordDecoder
+from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.tables.rows import microseconds
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.audits.integrity.compaction_findings import CompactedKeys
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.errors import LocatedError
+    from kafkalog_reader.format.decompression_limit import Limits
+    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.tables.batch_scan import BatchRun
+
+_LAST_CODEC: Final = 4
+_ZSTD: Final = 4
+_COUNTED: Final = 100
+"""Undecodable batches of one segment that are looked at record by record."""
+_NO_TIMESTAMP_US: Final = -1000
+_WANTED: Final = frozenset({"offset", "timestamp"})
+
+
+@dataclass(slots=True)
+class _Place:
+    position: int
+    size_in_bytes: int
+    offsets: tuple[int, int]
+    problem: str
+    evidence: dict[str, object]
+    count: int = 0
+
+
+class _Collected(Damage):
+    """Keeps what a decoder leaves out instead of telling it."""
+
+    def __init__(self) -> None:
+        super().__init__(Mode.PERMISSIVE)
+        self.errors: list[LocatedError] = []
+
+    def left_out(self, error: LocatedError) -> None:
+        self.errors.append(error)
+
+
+class PayloadCheck:
+    """Decodes the batches of one segment in file order and keeps nothing of them.
+
+    Batches that the header findings condemn (checksum, codec, impossible counts) are passed by.
+    """
+
+    def __init__(
+        self, replica: Replica, segment: SegmentFiles, limits: Limits, keys: CompactedKeys
+    ) -> None:
+        self._replica = replica
+        self._file = replica.segment_file(segment)
+        self._damage = _Collected()
+        piece = SegmentSlice(
+            directory=replica.directory,
+            segment=segment,
+            start=0,
+            stop=segment.log_size or 0,
+            from_offset=0,
+            to_offset=None,
+            is_log_end=False,
+        )
+        self._keys = keys
+        wanted = _WANTED | {"key"} if keys.is_wanted else _WANTED
+        self._decoder = RecordDecoder(wanted, piece, self._damage, limits)
+        self._found: dict[str, _Place] = {}
+        self._counted = 0
+        self._chain_end = self._reached = -1
+        self._shows_cleaning = False
+        self._missing: tuple[int, int] | None = None
+        self._refilled = 0
+
+    def look(self, run: BatchRun) -> None:
+        """Decode the batches of one window."""
+        chosen = _decodable(run)
+        if not chosen.all():
+            run = run.taken(np.flatnonzero(chosen))
+        for decoded in self._decoder.add(run):
+            self._judge(decoded)
+        for error in self._damage.errors:
+            self._note_error(run, error)
+        self._damage.errors.clear()
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what was found in the segment, each code once; its batches have all been seen."""
+        for decoded in self._decoder.flush():
+            self._judge(decoded)
+        for code, place in self._found.items():
+            if code == "KL-111" and (self._shows_cleaning or self._is_refilled):
+                continue
+            many = f"; {place.count:,} such batches" if place.count > 1 else ""
+            yield finding(
+                code,
+                f"{self._file} position {place.position:,}: {place.problem}{many}",
+                directory=self._replica.directory,
+                file=self._file,
+                position=place.position,
+                size_in_bytes=place.size_in_bytes,
+                offsets=place.offsets,
+                evidence={**place.evidence, "batches": place.count},
+            )
+
+    @property
+    def _is_refilled(self) -> bool:
+        """Whether batches behind the first gap hold what is missing there."""
+        return self._missing is not None and self._refilled >= self._missing[1] - self._missing[0]
+
+    def _judge(self, decoded: DecodedRecords) -> None:
+        """Hold decoded records against the headers of their batches."""
+        position = decoded.of_batches("position")
+        batch_of = decoded.of_records(np.arange(len(position)))
+        self._judge_offsets(decoded, batch_of)
+        self._judge_timestamps(decoded, batch_of)
+        self._judge_inner_magic(decoded)
+        self._judge_wrapper_offsets(decoded, batch_of)
+        if self._keys.is_wanted:
+            is_data = (decoded.of_batches("attributes") & CONTROL_BIT) == 0
+            self._keys.add(decoded.columns.column("key"), decoded.columns.offset, is_data[batch_of])
+
+    def _judge_offsets(self, decoded: DecodedRecords, batch_of: NDArray[np.int64]) -> None:
+        falls = (np.diff(decoded.columns.offset) <= 0) & (np.diff(batch_of) == 0)
+        batches = np.unique(batch_of[1:][falls])
+        if len(batches):
+            self._note("KL-109", decoded, batches, "the offsets of its records do not rise", {})
+
+    def _judge_timestamps(self, decoded: DecodedRecords, batch_of: NDArray[np.int64]) -> None:
+        """What the header says is the greatest of its records; a delete horizon moves the base."""
+        if not len(batch_of):
+            return
+        starts = np.flatnonzero(np.diff(batch_of, prepend=-1))
+        greatest = np.maximum.reduceat(decoded.columns.timestamp, starts)
+        np.maximum(greatest, _NO_TIMESTAMP_US, out=greatest)  # where Kafka begins to look for it
+        batches = batch_of[starts]
+        announced = microseconds(decoded.of_batches("max_timestamp")[batches])
+        is_checked = (decoded.of_batches("magic")[batches] == 2) & (
+            (decoded.of_batches("attributes")[batches] & DELETE_HORIZON_BIT) == 0
+        )
+        wrong = np.flatnonzero(is_checked & (greatest != announced))
+        if not len(wrong):
+            return
+        evidence: dict[str, object] = {
+            "maxTimestamp": int(announced[wrong[0]]) // 1000,
+            "greatestOfRecords": int(greatest[wrong[0]]) // 1000,
+        }
+        problem = (
+            f"its greatest timestamp is {evidence['greatestOfRecords']}, and its header says "
+            f"{evidence['maxTimestamp']}"
+        )
+        self._note("KL-113", decoded, batches[wrong], problem, evidence)
+
+    def _judge_wrapper_offsets(self, decoded: DecodedRecords, batch_of: NDArray[np.int64]) -> None:
+        """Where compressed messages begin only their records say: is it behind the last one?"""
+        if not len(batch_of):
+            return
+        starts = np.flatnonzero(np.diff(batch_of, prepend=-1))
+        batches = batch_of[starts]
+        counts = np.diff(np.append(starts, len(batch_of)))
+        first = decoded.columns.offset[starts]
+        last = decoded.columns.offset[starts + counts - 1]
+        position = decoded.of_batches("position")[batches]
+        end = position + decoded.of_batches("size_in_bytes")[batches]
+        announced = decoded.of_batches("last_offset")[batches]  # as it stands in front
+        magic = decoded.of_batches("magic")[batches]
+        codec = decoded.of_batches("attributes")[batches] & CODEC_MASK
+        is_wrapper = (magic < 2) & (codec != 0)
+        reached = np.append(self._reached, last[:-1])
+        chained = np.append(self._chain_end, end[:-1]) == position
+        self._chain_end, self._reached = int(end[-1]), int(last[-1])
+        if not is_wrapper.any():
+            return
+        self._shows_cleaning |= bool((is_wrapper & (last - first + 1 != counts)).any())
+        above = first > (self._replica.cleaner_offset or 0)
+        for code, found, problem in (
+            ("KL-109", is_wrapper & (last != announced), "its records end at another offset"),
+            ("KL-110", is_wrapper & chained & (first <= reached) & (reached < last),
+             "its records begin at or below the last offset before it"),
+            ("KL-111", is_wrapper & chained & (first > reached + 1) & above,
+             "offsets are missing in front of its records, and nothing shows compaction"),
+        ):  # fmt: skip
+            where = np.flatnonzero(found)
+            if len(where):
+                row = int(where[0])
+                if code == "KL-111" and self._missing is None:
+                    self._missing = int(reached[row]) + 1, int(first[row])
+                evidence: dict[str, object] = {
+                    "firstOffset": int(first[row]), "previousLastOffset": int(reached[row])
+                }  # fmt: skip
+                self._note(code, decoded, batches[where], problem, evidence)
+        if self._missing is not None:
+            inside = (first >= self._missing[0]) & (last < self._missing[1])
+            self._refilled += int((last - first + 1)[inside].sum())
+
+    def _judge_inner_magic(self, decoded: DecodedRecords) -> None:
+        """Messages inside of a wrapper: the decoder marks those that store no time (magic 0)."""
+        magic = decoded.of_batches("magic")
+        if magic.min(initial=2) == 2:
+            return
+        attributes = decoded.of_batches("attributes")
+        inner = np.where((attributes & codes.NO_TIMESTAMP_TYPE) != 0, 0, 1)
+        is_wrapper = (magic < 2) & ((attributes & CODEC_MASK) != 0)
+        batches = np.flatnonzero(is_wrapper & (inner != magic))
+        if not len(batches):
+            return
+        outside, inside = int(magic[batches[0]]), int(inner[batches[0]])
+        problem = f"a wrapper of magic {outside} holds messages of magic {inside}"
+        self._note("KL-115", decoded, batches, problem, {"magic": outside, "innerMagic": inside})
+
+    def _note_error(self, run: BatchRun, error: LocatedError) -> None:
+        """Put an undecodable batch under its code, while its bytes are at hand."""
+        row = int(np.searchsorted(run.position, error.where.position or 0))
+        if isinstance(error, LimitReachedError):
+            self._note_row("KL-005", run, row, f"not looked at: {error.problem}", {})
+            return
+        if codes.PROBLEMS[codes.BAD_OFFSET_DELTA] in error.problem:
+            self._note_row("KL-109", run, row, error.problem, {})
+            return
+        self._counted += 1
+        count = count_whole_records(run, row) if self._counted <= _COUNTED else None
+        if count is not None and count != int(run.records_count[row]):
+            evidence: dict[str, object] = {
+                "recordsCount": int(run.records_count[row]), "recordsDecoded": count
+            }  # fmt: skip
+            problem = f"{count:,} records are in it, and its header says {run.records_count[row]:,}"
+            self._note_row("KL-109", run, row, problem, evidence)
+        else:
+            problem = f"the checksum is right and the records cannot be decoded: {error.problem}"
+            self._note_row("KL-108", run, row, problem, {"problem": error.problem})
+
+    def _note(
+        self,
+        code: str,
+        decoded: DecodedRecords,
+        batches: NDArray[np.int64],
+        problem: str,
+        evidence: dict[str, object],
+    ) -> None:
+        """Count batches; problem and evidence are those of the first."""
+
+        def first(name: str) -> int:
+            return int(decoded.of_batches(name)[batches[0]])
+
+        base_offset = first("base_offset")
+        place = _Place(
+            position=first("position"),
+            size_in_bytes=first("size_in_bytes"),
+            offsets=(base_offset, base_offset + first("last_offset_delta") + 1),
+            problem=problem,
+            evidence=evidence,
+        )
+        self._keep(code, place, len(np.unique(decoded.of_batches("position")[batches])))
+
+    def _note_row(
+        self, code: str, run: BatchRun, row: int, problem: str, evidence: dict[str, object]
+    ) -> None:
+        place = _Place(
+            position=int(run.position[row]),
+            size_in_bytes=int(run.size_in_bytes[row]),
+            offsets=(int(run.base_offset[row]), int(run.last_offset[row]) + 1),
+            problem=problem,
+            evidence=evidence,
+        )
+        self._keep(code, place, 1)
+
+    def _keep(self, code: str, place: _Place, batches: int) -> None:
+        known = self._found.get(code)
+        count = batches if known is None else known.count + batches
+        if known is None or place.position < known.position:
+            self._found[code] = place
+        self._found[code].count = count
+
+
+def _decodable(run: BatchRun) -> NDArray[np.bool_]:
+    """Batches that a decoder may be asked for: what is wrong with the others is known already."""
+    codec = run.attributes & CODEC_MASK
+    known = (codec <= _LAST_CODEC) & ~((codec == _ZSTD) & (run.magic < 2))
+    room = run.last_offset_delta.astype(np.int64) + 1
+    possible = (run.magic < 2) | (
+        (run.last_offset_delta >= 0) & (run.records_count >= 0) & (run.records_count <= room)
+    )
+    decodable: NDArray[np.bool_] = run.crc_valid & known & possible & (run.base_offset >= 0)
+    return decodable

@@ -1,0 +1,158 @@
+"""Everything that the files of one replica say about each other, as findings with their causes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.integrity.causes import with_causes
+from kafkalog_reader.audits.integrity.checkpoint_findings import (
+    clean_shutdown_findings,
+    offset_findings,
+    problem_findings,
+    snapshot_findings,
+    temporary_findings,
+)
+from kafkalog_reader.audits.integrity.epoch_findings import epoch_findings
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.name_findings import name_findings
+from kafkalog_reader.audits.integrity.segment_chain_findings import file_findings
+from kafkalog_reader.audits.integrity.start_findings import start_findings
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.one_look import look_again
+from kafkalog_reader.io.partition_directory import readable_segments
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from kafkalog_reader.audits.integrity.log_watch import WatchedStream
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.recovery.recovery import Recovery
+    from kafkalog_reader.io.evidence import SegmentFiles
+
+_STOPS_RECOVERY: Final = frozenset({"KL-101", "KL-102", "KL-105"})
+_ENDS: Final = frozenset({"KL-103", "KL-104"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What one pass over the log and the small files around it found, damage itself left out.
+
+    ``log_end_offset`` is where the batches end, whatever the checkpoints say.
+    """
+
+    findings: tuple[Finding, ...]
+    log_end_offset: int
+
+
+def check_replica(replica: Replica, stream: WatchedStream) -> Checked:
+    """Look at the files of a replica whose stream is at its end."""
+    found = tuple(_checked(replica, stream, stream.next_offset))
+    return Checked(findings=found, log_end_offset=stream.next_offset)
+
+
+def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> Iterator[Finding]:
+    yield from stream.findings()
+    yield from problem_findings(replica)
+    changes = _changed(replica, stream)
+    yield from offset_findings(
+        replica, log_end_offset, stream.last_timestamp, has_grown=bool(changes)
+    )
+    pieces = stream.lineage.build().pieces
+    yield from epoch_findings(replica, pieces, log_end_offset, stream.messages_end)
+    try:
+        yield from file_findings(replica)
+        yield from name_findings(replica)
+        yield from snapshot_findings(replica)
+        yield from temporary_findings(replica)
+        yield from changes
+    except (LocatedError, OSError):  # not listed any more: `problems` has it, or it is gone
+        return
+
+
+def _changed(replica: Replica, stream: WatchedStream) -> list[Finding]:
+    try:
+        return list(_changes(replica, stream.listed))
+    except (LocatedError, OSError):  # not listed any more: `problems` has it, or it is gone
+        return []
+
+
+def joined(
+    replica: Replica,
+    damage: Iterable[Finding],
+    checked: Checked,
+    recovery: Recovery | LocatedError | None,
+    is_held_elsewhere: Callable[[int], bool],
+) -> list[Finding]:
+    """Damage and the other findings of one replica: what follows from what, and the next start.
+
+    Args:
+        replica: whose.
+        damage: what is wrong with the bytes of its segments.
+        checked: what its other files say.
+        recovery: the predicted start; None or an error: it cannot be predicted.
+        is_held_elsewhere: whether other replicas have all its records from an offset on.
+    """
+    own = {replica.file_of(problem.where) for problem in replica.problems}
+    damage = [
+        each
+        for each in damage
+        if each.code != "KL-110" and not (each.code == "KL-004" and each.file in own)
+    ]
+    is_clean = bool(replica.directory.log_directory.clean_shutdown)
+    stopping = [
+        each
+        for each in damage
+        if each.code in _STOPS_RECOVERY
+        or (each.code in _ENDS and (is_clean or each.severity == "H"))
+    ]
+    stopping.sort(key=lambda each: (each.file or "", each.position or 0))
+    last = _last_segment(replica)
+    return with_causes(
+        [
+            *damage,
+            *checked.findings,
+            *clean_shutdown_findings(replica, checked.log_end_offset, stopping, last),
+            *start_findings(
+                replica,
+                [*damage, *checked.findings],
+                recovery,
+                checked.log_end_offset,
+                is_held_elsewhere,
+            ),
+        ],
+        last,
+    )
+
+
+def _last_segment(replica: Replica) -> str:
+    """The file where the log ends; empty without one."""
+    try:
+        live = [s for s in readable_segments(replica.directory) if s.log_size is not None]
+    except LocatedError:
+        return ""
+    return replica.segment_file(live[-1]) if live else ""
+
+
+def _changes(replica: Replica, before: Sequence[SegmentFiles]) -> Iterator[Finding]:
+    with look_again():
+        now = {segment.base_offset: segment for segment in readable_segments(replica.directory)}
+    for segment in before:
+        after = now.get(segment.base_offset)
+        if after is None or (after.log_size, after.modified_at) != (
+            segment.log_size, segment.modified_at
+        ):  # fmt: skip
+            file = replica.segment_file(segment)
+            size = None if after is None else after.log_size
+            yield finding(
+                "KL-001",
+                f"{file}: changed while it was read: {segment.log_size} bytes before, {size} after",
+                directory=replica.directory,
+                file=file,
+                evidence={
+                    "sizeBefore": segment.log_size,
+                    "sizeAfter": size,
+                    "modifiedBefore": segment.modified_at,
+                    "modifiedAfter": None if after is None else after.modified_at,
+                },
+            )

@@ -1,0 +1,152 @@
+"""Findings about how segments follow one another, and which files stand around them."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.integrity.batch_findings import METADATA_TOPIC
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.swap_findings import swap_findings
+from kafkalog_reader.audits.log.release_signs import writes_time_indexes
+from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name
+from kafkalog_reader.io.partition_directory import readable_segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.integrity.batch_findings import BatchCheck
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.log.scan_stop import ScanStop
+    from kafkalog_reader.io.evidence import SegmentFiles
+
+
+def border_findings(
+    replica: Replica, before: BatchCheck | None, check: BatchCheck, stops: Sequence[ScanStop]
+) -> Iterator[Finding]:
+    """Yield what is wrong where a segment begins.
+
+    Args:
+        replica: whose segments.
+        before: the segment before it; None at the start of the log.
+        check: the segment.
+        stops: damage in it; at its start it hides what the first batch was.
+    """
+    base, first = check.segment.base_offset, check.first_offset
+    file = replica.segment_file(check.segment)
+    # A follower that began inside a batch names its first segment after the leader's log start
+    # (KAFKA-6975): only a later one proves anything.
+    if before is not None and first is not None and first < base:
+        yield finding(
+            "KL-401",
+            f"{file}: begins with offset {first}, below its name",
+            directory=replica.directory,
+            file=file,
+            position=0,
+            offsets=(first, base),
+            evidence={"firstOffset": first},
+        )
+    if before is None or before.last_offset is None:
+        return
+    end = before.last_offset + 1
+    if end > base:
+        yield finding(
+            "KL-402",
+            f"{file}: the segment before it reaches offset {before.last_offset}",
+            directory=replica.directory,
+            file=file,
+            offsets=(base, end),
+            evidence={"previousLastOffset": before.last_offset},
+        )
+    if end < base:
+        yield from _gap(replica, before, check, end)
+
+
+def _gap(replica: Replica, before: BatchCheck, check: BatchCheck, end: int) -> Iterator[Finding]:
+    base = check.segment.base_offset
+    if before.shows_cleaning or check.shows_cleaning or base <= (replica.cleaner_offset or 0):
+        return
+    traces = _traces(replica, end, base)
+    file = replica.segment_file(check.segment)
+    if traces:
+        yield finding(
+            "KL-404",
+            f"{file}: offsets {end} to {base - 1} are missing in front of it, and "
+            f"{', '.join(traces)} names a segment there",
+            directory=replica.directory,
+            file=file,
+            offsets=(end, base),
+            evidence={"traces": " ".join(traces)},
+        )
+    else:
+        yield finding(
+            "KL-403",
+            f"{file}: offsets {end} to {base - 1} are missing in front of it",
+            directory=replica.directory,
+            file=file,
+            offsets=(end, base),
+        )
+
+
+def _traces(replica: Replica, end: int, base: int) -> list[str]:
+    """Files that a segment between two offsets left behind."""
+    found = []
+    with os.scandir(replica.directory.path) as entries:
+        names = sorted(entry.name for entry in entries)
+    for name in names:
+        stem = name.removesuffix(".deleted")
+        segment = parse_segment_file_name(stem)
+        offset = parse_snapshot_file_name(stem) if segment is None else segment.base_offset
+        if offset is not None and end <= offset < base:
+            found.append(name)
+    return found
+
+
+def file_findings(replica: Replica) -> Iterator[Finding]:
+    """Yield what the names of the segment files say: missing, orphaned, half swapped."""
+    directory = replica.directory
+    if directory.only is not None:
+        return
+    live = readable_segments(directory)
+    root = directory.log_directory.path
+    kinds = ["index"]
+    if writes_time_indexes(root, directory.path, live):
+        kinds.append("timeindex")
+    for segment in live:
+        if segment.log_size is not None:
+            yield from _missing_indexes(replica, segment, kinds)
+        else:
+            yield from _orphans(replica, segment)
+    yield from swap_findings(replica)
+
+
+def _missing_indexes(
+    replica: Replica, segment: SegmentFiles, kinds: Sequence[str]
+) -> Iterator[Finding]:
+    sizes = {"index": segment.offset_index_size, "timeindex": segment.time_index_size}
+    for kind in kinds:
+        if sizes[kind] is None and replica.directory.topic != METADATA_TOPIC:
+            file = replica.segment_file(segment, kind)
+            yield finding(
+                "KL-201",
+                f"{file}: missing; the broker writes it anew at its start",
+                directory=replica.directory,
+                file=file,
+            )
+
+
+def _orphans(replica: Replica, segment: SegmentFiles) -> Iterator[Finding]:
+    sizes = {
+        "index": segment.offset_index_size,
+        "timeindex": segment.time_index_size,
+        "txnindex": segment.transaction_index_size,
+    }
+    for kind, size in sizes.items():
+        if size is not None:
+            file = replica.segment_file(segment, kind)
+            yield finding(
+                "KL-209",
+                f"{file}: there is no such log; the broker deletes it at its start",
+                directory=replica.directory,
+                file=file,
+            )

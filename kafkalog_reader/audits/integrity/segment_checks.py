@@ -1,0 +1,136 @@
+"""Checks of one segment that need nothing but its batches, one after another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.payload_findings import PayloadCheck
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.audits.integrity.compaction_findings import CompactedKeys
+    from kafkalog_reader.audits.integrity.file_checks import FileChecks
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.tables.batch_scan import BatchRun
+
+_DAY_MS: Final = 24 * 3600 * 1000
+_NO_TIMESTAMP: Final = -1
+_LATEST: Final = np.iinfo(np.int64).max
+_FIRST_PLAUSIBLE_MS: Final = 1_293_840_000_000
+"""2011, Kafka's first year: a file that claims to be older was copied without its time."""
+
+
+class SegmentCheck(Protocol):
+    """Sees every batch of one segment, in file order."""
+
+    def look(self, run: BatchRun) -> None:
+        """Check the batches of one window, while it is valid."""
+
+    def findings(self) -> Iterator[Finding]:
+        """Yield what was found; all batches have been seen."""
+
+
+def segment_checks(
+    replica: Replica, segment: SegmentFiles, checks: FileChecks, keys: CompactedKeys
+) -> tuple[SegmentCheck, ...]:
+    """The checks asked for of one segment; ``keys`` are those of the whole replica."""
+    made: list[SegmentCheck] = [TimestampCheck(replica, segment)]
+    if checks.max_message_bytes is not None:
+        made.append(BatchSizeCheck(replica, segment, checks.max_message_bytes))
+    if checks.deep:
+        made.append(PayloadCheck(replica, segment, checks.limits, keys))
+    return tuple(made)
+
+
+class _HeaderCheck:
+    """Notes the first batch of a kind, and how many there are."""
+
+    def __init__(self, replica: Replica, segment: SegmentFiles, code: str) -> None:
+        self._replica = replica
+        self._file = replica.segment_file(segment)
+        self._code = code
+        self._first: tuple[int, int, tuple[int, int], int] | None = None
+        self._count = 0
+
+    def note(self, run: BatchRun, found: NDArray[np.bool_], values: NDArray[np.int64]) -> None:
+        """Count the batches found; of the first its place and value are kept."""
+        count = int(np.count_nonzero(found))
+        if count and self._first is None:
+            row = int(np.argmax(found))
+            self._first = (
+                int(run.position[row]),
+                int(run.size_in_bytes[row]),
+                (int(run.base_offset[row]), int(run.last_offset[row]) + 1),
+                int(values[row]),
+            )
+        self._count += count
+
+    def told(self, problem: str, value_name: str, **evidence: object) -> Iterator[Finding]:
+        """Yield the finding, if there is one; ``{}`` in the problem becomes the value."""
+        if self._first is None:
+            return
+        position, size, offsets, value = self._first
+        many = f"; {self._count:,} such batches" if self._count > 1 else ""
+        yield finding(
+            self._code,
+            f"{self._file} position {position:,}: {problem.format(value)}{many}",
+            directory=self._replica.directory,
+            file=self._file,
+            position=position,
+            size_in_bytes=size,
+            offsets=offsets,
+            evidence={value_name: value, **evidence, "batches": self._count},
+        )
+
+
+class TimestampCheck:
+    """KL-113 by the headers alone: a time that blocks retention, or none that Kafka stores."""
+
+    def __init__(self, replica: Replica, segment: SegmentFiles) -> None:
+        self._kept = _HeaderCheck(replica, segment, "KL-113")
+        copied_at = int(segment.modified_at * 1000)
+        self._copied_at = copied_at if copied_at >= _FIRST_PLAUSIBLE_MS else None
+
+    def look(self, run: BatchRun) -> None:
+        """See ``SegmentCheck``."""
+        latest = _LATEST if self._copied_at is None else self._copied_at + _DAY_MS
+        if run.max_timestamp.min() >= _NO_TIMESTAMP and run.max_timestamp.max() <= latest:
+            return
+        found = (run.max_timestamp < _NO_TIMESTAMP) | (run.max_timestamp > latest)
+        self._kept.note(run, found & run.crc_valid & (run.magic > 0), run.max_timestamp)
+
+    def findings(self) -> Iterator[Finding]:
+        """See ``SegmentCheck``."""
+        yield from self._kept.told(
+            "the greatest timestamp is {}: negative, or more than a day later than the file",
+            "maxTimestamp",
+            fileModifiedAt=self._copied_at,
+        )
+
+
+class BatchSizeCheck:
+    """KL-116: batches that the topic's configuration would refuse today."""
+
+    def __init__(self, replica: Replica, segment: SegmentFiles, largest: int) -> None:
+        self._kept = _HeaderCheck(replica, segment, "KL-116")
+        self._largest = largest
+
+    def look(self, run: BatchRun) -> None:
+        """See ``SegmentCheck``."""
+        sizes = run.size_in_bytes.astype(np.int64)
+        self._kept.note(run, sizes > self._largest, sizes)
+
+    def findings(self) -> Iterator[Finding]:
+        """See ``SegmentCheck``."""
+        yield from self._kept.told(
+            f"{{}} bytes, and max.message.bytes is {self._largest}",
+            "sizeInBytes",
+            maxMessageBytes=self._largest,
+        )

@@ -1,0 +1,246 @@
+"""Findings about the next start of the broker: what it cuts, serves, sets aside or misreads.
+
+What happens is ``audits.recovery``'s prediction; here it is only told, and put to its cause.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.integrity.batch_findings import METADATA_TOPIC
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.errors import LocatedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.recovery.recovery import Recovery
+
+_FAILS: Final = (Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS)
+_STOPS_RECOVERY: Final = (
+    "KL-101", "KL-102", "KL-103", "KL-105", "KL-106", "KL-107", "KL-110", "KL-114", "KL-118"
+)  # fmt: skip
+_DAMAGED_BATCHES: Final = ("KL-101", "KL-102", "KL-106", "KL-107", "KL-110", "KL-114", "KL-118")
+_DAMAGE: Final = ("KL-101", "KL-102", "KL-105")
+_ENDS: Final = ("KL-103", "KL-104")
+
+
+def start_findings(
+    replica: Replica,
+    found: Sequence[Finding],
+    recovery: Recovery | LocatedError | None,
+    log_end_offset: int,
+    is_held_elsewhere: Callable[[int], bool],
+) -> Iterator[Finding]:
+    """Yield KL-412 to 418 for one replica, each with the finding that causes it.
+
+    Args:
+        replica: of a log directory that was given whole; of others nothing is known.
+        found: what is wrong with the bytes of its segments.
+        recovery: the predicted start; where it cannot be predicted, nothing is yielded.
+        log_end_offset: behind the last sound batch, wherever it lies.
+        is_held_elsewhere: whether other replicas have all its records from an offset on.
+    """
+    directory = replica.directory
+    is_clean = directory.log_directory.clean_shutdown
+    if is_clean is None or directory.topic == METADATA_TOPIC:
+        return
+    if recovery is None or isinstance(recovery, LocatedError):
+        return
+    in_order = sorted(found, key=lambda each: (each.file or "", each.position or 0))
+    start = _Start(replica, recovery, log_end_offset, is_held_elsewhere)
+    if recovery.outcome is Outcome.STRAY:
+        yield start.set_aside()
+        return
+    if recovery.outcome is Outcome.EXPIRED:
+        yield start.expires(in_order)
+    yield from start.cut(in_order)
+    yield from start.left(in_order, is_clean=is_clean)
+    yield from start.misread(in_order)
+
+
+class _Start:
+    """One predicted start, put into words."""
+
+    def __init__(
+        self,
+        replica: Replica,
+        recovery: Recovery,
+        log_end_offset: int,
+        is_held_elsewhere: Callable[[int], bool],
+    ) -> None:
+        self._replica = replica
+        self._recovery = recovery
+        self._log_end_offset = log_end_offset
+        self._is_held_elsewhere = is_held_elsewhere
+        self._read = frozenset(recovery.segments_read)
+
+    def set_aside(self) -> Finding:
+        """KL-417: everything goes."""
+        first = self._replica.log_start_offset
+        return self._told(
+            "KL-417",
+            self._recovery.reason,
+            severity=self._severity(first, self._log_end_offset > first),
+            offsets=(first, max(first, self._log_end_offset)),
+        )
+
+    def expires(self, found: Sequence[Finding]) -> Finding:
+        """KL-418: time retention deletes what it believes to be of 1970."""
+        first = self._replica.log_start_offset
+        after = self._recovery.log_end_offset_after_start
+        cause = next((each for each in found if each.code in ("KL-207", "KL-210")), None)
+        return self._told(
+            "KL-418",
+            self._recovery.reason,
+            severity=self._severity(first, self._recovery.records_cut > 0),
+            offsets=(first, self._log_end_offset if after is None else after),
+            records_at_risk=self._recovery.records_cut,
+            bytes_at_risk=self._recovery.bytes_cut,
+            cause=cause,
+        )
+
+    def cut(self, found: Sequence[Finding]) -> Iterator[Finding]:
+        """KL-412: recovery truncates, and deletes all later segments."""
+        recovery = self._recovery
+        if recovery.outcome is not Outcome.CUT:
+            return
+        cause = next((e for e in found if _stops_recovery(e) and _base_of(e) in self._read), None)
+        after = recovery.log_end_offset_after_start
+        if after is None or (cause is None and not recovery.records_cut):
+            return  # zeros behind the end go without a loss
+        records = recovery.records_cut
+        # What a crash left unfinished was never stored; a damaged batch may still be repaired.
+        has_loss = records > 0 or (cause is not None and cause.code in _DAMAGED_BATCHES)
+        yield self._told(
+            "KL-412",
+            f"the next start cuts the log at offset {after:,}: {records:,} sound "
+            f"record{'' if records == 1 else 's'} and {recovery.bytes_cut:,} bytes go "
+            f"({recovery.reason})",
+            severity=self._severity(after, has_loss) if has_loss else "L",
+            offsets=(after, max(after, self._log_end_offset)),
+            records_at_risk=records,
+            bytes_at_risk=recovery.bytes_cut,
+            cause=cause,
+            actions=None if has_loss else ("A1",),
+        )
+
+    def left(self, found: Sequence[Finding], *, is_clean: bool) -> Iterator[Finding]:
+        """KL-413 or KL-414: damage that the start does not look at."""
+        codes = (*_DAMAGE, *_ENDS) if is_clean else _DAMAGE
+        unseen = [
+            each
+            for each in found
+            if (each.code in codes or _is_read_as_message(each))
+            and _base_of(each) not in self._read
+        ]
+        if not is_clean:  # a torn end of a closed segment is damage, one of the last is a crash's
+            unseen += [
+                each
+                for each in found
+                if each.code in _ENDS and each.severity == "H" and _base_of(each) not in self._read
+            ]
+        if not unseen:
+            return
+        first = unseen[0]
+        places = f"; {len(unseen):,} such places" if len(unseen) > 1 else ""
+        if self._recovery.outcome in _FAILS:
+            yield self._of(
+                "KL-413" if is_clean else "KL-412",
+                first,
+                f"the next start fails: {self._recovery.reason}",
+            )
+        elif is_clean:
+            yield self._of(
+                "KL-413",
+                first,
+                "the clean-shutdown marker is there: the next start checks nothing, and readers "
+                f"fail at the damage{places}",
+            )
+        else:
+            yield self._of(
+                "KL-414",
+                first,
+                "the damage lies below the recovery point: no start checks it, readers and the "
+                f"cleaner fail at it{places}",
+            )
+
+    def misread(self, found: Sequence[Finding]) -> Iterator[Finding]:
+        """KL-415: the broker takes another log end than the sound batches have."""
+        after = self._recovery.log_end_offset_after_start
+        if self._recovery.outcome is not Outcome.LOADS or after in (None, self._log_end_offset):
+            return
+        assert after is not None
+        low, high = sorted((after, self._log_end_offset))
+        cause = next((e for e in reversed(found) if e.code in (*_DAMAGE, *_ENDS)), None)
+        yield self._told(
+            "KL-415",
+            f"the broker will see the log end at {after:,}, the sound batches end at "
+            f"{self._log_end_offset:,}: it hands out offsets that exist, or skips some",
+            offsets=(low, high),
+            cause=cause,
+        )
+
+    def _severity(self, offset: int, has_records: bool) -> str:
+        return "H" if not has_records or self._is_held_elsewhere(offset) else "C"
+
+    def _of(self, code: str, cause: Finding, effect: str) -> Finding:
+        offsets = (
+            None
+            if cause.first_offset is None or cause.next_offset is None
+            else (cause.first_offset, cause.next_offset)
+        )
+        return self._told(code, effect, offsets=offsets, cause=cause)
+
+    def _told(
+        self,
+        code: str,
+        effect: str,
+        *,
+        severity: str | None = None,
+        offsets: tuple[int, int] | None = None,
+        records_at_risk: int | None = None,
+        bytes_at_risk: int | None = None,
+        cause: Finding | None = None,
+        actions: tuple[str, ...] | None = None,
+    ) -> Finding:
+        recovery = self._recovery
+        return finding(
+            code,
+            f"{self._replica.name}: {effect}",
+            severity=severity,
+            confidence="proven" if cause is None else cause.confidence,
+            directory=self._replica.directory,
+            file=None if cause is None else cause.file,
+            position=None if cause is None else cause.position,
+            offsets=offsets,
+            evidence={
+                "outcome": recovery.outcome.value,
+                "logEndOffset": self._log_end_offset,
+                "logEndOffsetAfterStart": recovery.log_end_offset_after_start,
+                "recordsCut": recovery.records_cut,
+                "bytesCut": recovery.bytes_cut,
+            },
+            innocent=None if cause is None else cause.innocent,
+            records_at_risk=records_at_risk,
+            bytes_at_risk=bytes_at_risk,
+            caused_by=None if cause is None else f"{cause.code} {cause.file} {cause.position}",
+            actions=actions,
+        )
+
+
+def _stops_recovery(each: Finding) -> bool:
+    """Zeros too, where they are not the open end of the log."""
+    return each.code in _STOPS_RECOVERY or (each.code == "KL-104" and each.severity == "H")
+
+
+def _is_read_as_message(each: Finding) -> bool:
+    """A batch whose magic became that of messages fails their checksum; a magic above 2 is read."""
+    return each.code == "KL-106" and dict(each.evidence).get("readAs") == "message"
+
+
+def _base_of(each: Finding) -> int:
+    name = (each.file or "").rsplit("/", 1)[-1]
+    return int(name.split(".")[0]) if name[:20].isdigit() else 0

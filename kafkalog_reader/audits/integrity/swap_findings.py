@@ -1,0 +1,118 @@
+"""KL-405: what the next start does with segments that were being replaced, or were deleted.
+
+Source: Kafka 4.0, LogLoader#removeTempFilesAndCollectSwapFiles and #load.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.io.interrupted_swap import read_next_offset
+from kafkalog_reader.io.partition_directory import readable_segments
+from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.io.evidence import SegmentFiles
+
+_LISTED: Final = 10
+"""Base offsets named in a sentence."""
+
+
+def swap_findings(replica: Replica) -> Iterator[Finding]:
+    """Yield one finding a kind of leftover file.
+
+    Raises:
+        UnreadableFileError: the directory or a file cannot be read.
+    """
+    found = readable_segments(replica.directory, live_only=False)
+    of_kind = {
+        suffix: [segment for segment in found if segment.suffix == suffix]
+        for suffix in ("swap", "cleaned", "deleted")
+    }
+    first_cleaned = min((s.base_offset for s in of_kind["cleaned"]), default=None)
+    winning: list[SegmentFiles] = []
+    losing: list[SegmentFiles] = []
+    for swap in of_kind["swap"]:
+        is_whole = first_cleaned is None or swap.base_offset < first_cleaned
+        (winning if is_whole and swap.log_size is not None else losing).append(swap)
+    if winning:
+        yield _replacing(replica, winning, [s for s in found if s.suffix is None])
+    if losing:
+        yield _leftover(
+            replica, losing, "M", "stands at or above an unfinished cleaning: deleted at the start"
+        )
+    if of_kind["cleaned"]:
+        is_running = not replica.directory.log_directory.clean_shutdown
+        yield _leftover(
+            replica,
+            of_kind["cleaned"],
+            "L" if is_running else "M",
+            "an unfinished cleaning, deleted at the next start",
+        )
+    if of_kind["deleted"]:
+        yield _leftover(
+            replica, of_kind["deleted"], "I",
+            "deleted already, the file goes at the next start at the latest",
+        )  # fmt: skip
+
+
+def _replacing(
+    replica: Replica, winning: Sequence[SegmentFiles], live: Sequence[SegmentFiles]
+) -> Finding:
+    """The new segments are whole: they take the place of the old ones in their range."""
+    start = winning[0].base_offset
+    end = max(read_next_offset(segment) for segment in winning)
+    replaced = [s for s in live if start <= s.base_offset < end and s.log_size is not None]
+    damaged = [segment for segment in winning if _is_damaged(replica, segment)]
+    file = replica.segment_file(winning[0])
+    what = f"the next start puts {len(winning)} such in place of offsets {start} to {end - 1}"
+    if replaced:
+        what += f" and deletes the old segments {_bases(replaced)}"
+    if damaged:
+        what += f"; damaged itself: {_bases(damaged)}"
+    return finding(
+        "KL-405",
+        f"{file}: {what}",
+        severity="C" if damaged and replaced else "M",
+        confidence="proven" if replica.directory.log_directory.clean_shutdown else "possible",
+        directory=replica.directory,
+        file=file,
+        offsets=(start, max(start, end)),
+        evidence={
+            "suffix": "swap",
+            "outcome": "replaces",
+            "segments": len(winning),
+            "replaced": _bases(replaced),
+            "damaged": _bases(damaged),
+        },
+    )
+
+
+def _leftover(
+    replica: Replica, found: Sequence[SegmentFiles], severity: str, effect: str
+) -> Finding:
+    file = replica.segment_file(found[0])
+    return finding(
+        "KL-405",
+        f"{file}: {effect}; {len(found)} such",
+        severity=severity,
+        directory=replica.directory,
+        file=file,
+        evidence={"suffix": found[0].suffix, "outcome": "deleted", "segments": len(found)},
+        actions=("A1",) if severity == "I" else None,
+    )
+
+
+def _is_damaged(replica: Replica, segment: SegmentFiles) -> bool:
+    scan = ResynchronisedScan(segment, follow_links=replica.directory.follow_links)
+    return any(isinstance(part, DamagedRegion) or not part.crc_valid.all() for part in scan)
+
+
+def _bases(found: Sequence[SegmentFiles]) -> str:
+    listed = ", ".join(str(segment.base_offset) for segment in found[:_LISTED])
+    return f"{listed}, ..." if len(found) > _LISTED else listed

@@ -1,0 +1,372 @@
+"""The record batches of one replica as a cursor: windows of columns, moved forward by count.
+
+What a scan meets on the way is kept: the data lineage, where a scan stopped, offsets that fall.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.log.lineage import LineageBuilder
+from kafkalog_reader.audits.log.read_segment import ReadSegment
+from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
+from kafkalog_reader.audits.log.scan_stop import ScanStop
+from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.control_type import CONTROL, TRANSACTIONAL
+from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+from kafkalog_reader.tables.table import no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.table import Progress
+
+DELETE_HORIZON: Final[int] = 1 << 6
+CODEC: Final[int] = 0b111
+KNOWN_CODECS: Final[int] = 5
+EXAMPLES: Final[int] = 100
+"""Places of one kind kept of a replica; the others are counted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Regression:
+    """A batch that starts at or below the last offset of the batch before it."""
+
+    where: LogPosition
+    previous_last_offset: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BatchPlace:
+    """One batch in a file, and what its checksum says."""
+
+    where: LogPosition
+    size_in_bytes: int
+    next_offset: int
+    leader_epoch: int
+    records: int
+    crc: int
+    crc_computed: int
+    magic: int = 2
+    is_control: bool = False
+    """A transaction marker by its header: its record is no client's."""
+    intact_on: tuple[int, ...] = ()
+    """Indexes of the replicas that hold the same batch with a valid checksum."""
+
+
+class BatchStream:
+    """A cursor over the batches of a replica that reach above its log start, in file order.
+
+    Attributes:
+        run, index: the current window's columns and the current batch in it.
+        read_segments: by base offset, those that were read whole and are sound.
+        next_offset: one past the last batch of what has been loaded; the log end once ``ended``.
+        unsearched: damaged batches of the last segment loaded that hide what they hide, because a
+            cap on work was reached.
+        rises: whether offsets do in the current window.
+        restored: batches whose base offset, which no checksum covers, was known better.
+        unexplained_falls: of ``regression_count``, those that restored offsets do not explain.
+    """
+
+    def __init__(
+        self,
+        directory: PartitionDirectory,
+        log_start_offset: int = 0,
+        *,
+        window_size: int = 8 << 20,
+        progress: Progress = no_progress,
+    ) -> None:
+        self.lineage = LineageBuilder()
+        self.retries = RetryWatch()
+        self.stops: list[ScanStop] = []
+        self.unsearched = 0
+        self.regressions: list[Regression] = []
+        self.regression_count = 0
+        self.unexplained_falls = 0
+        self.restored = 0
+        self.unknown_codecs: list[tuple[LogPosition, int]] = []
+        self.read_segments: dict[int, ReadSegment] = {}
+        self.shows_cleaning = self.has_transactions = False
+        self.first_offset: int | None = None
+        self.next_offset = 0
+        self.size_in_bytes = 0
+        self.batches = 0
+        self.path = ""
+        self.ended = False
+        self._log_start_offset = log_start_offset
+        self._window_size = window_size
+        self._progress = progress
+        self._follow_links = directory.follow_links
+        self._segments = self._listed(directory)
+        self._runs = self._load_segments()
+        self._expected = 0
+        self._falls: NDArray[np.bool_]
+        self._restored_at = -1
+        self.rises = True
+        self.run: BatchRun
+        self.crc_valid: NDArray[np.bool_]
+        self.index = 0
+        self._next_run()
+
+    def _listed(self, directory: PartitionDirectory) -> list[SegmentFiles]:
+        """The segments; of a directory that is refused nothing is known, which is no empty log."""
+        try:
+            return [s for s in segments(directory) if s.log_size is not None]
+        except UnreadableFileError as error:
+            self.stops.append(
+                ScanStop(
+                    where=error.where,
+                    size_in_bytes=0,
+                    hidden_until=None,
+                    end=None,
+                    problem=error.problem,
+                )
+            )
+            return []
+
+    @property
+    def base_offset(self) -> int:
+        return int(self.run.base_offset[self.index])
+
+    @property
+    def last_offset(self) -> int:
+        return int(self.run.last_offset[self.index])
+
+    @property
+    def leader_epoch(self) -> int:
+        return int(self.run.leader_epoch[self.index])
+
+    @property
+    def expected_offset(self) -> int:
+        """Where the current batch begins in a log without gaps."""
+        return int(self.run.last_offset[self.index - 1]) + 1 if self.index else self._expected
+
+    @property
+    def is_intact(self) -> bool:
+        """Whether the checksum of the current batch is that of its bytes."""
+        return bool(self.crc_valid[self.index])
+
+    @property
+    def batch(self) -> memoryview:
+        """The bytes of the current batch, valid until the cursor moves."""
+        return self.bytes_of(1)
+
+    def bytes_of(self, count: int) -> memoryview:
+        """The bytes of the next ``count`` batches of this window."""
+        run, last = self.run, self.index + count - 1
+        start = int(run.position[self.index]) - run.window_position
+        stop = int(run.position[last]) + int(run.size_in_bytes[last]) - run.window_position
+        return run.buffer[start:stop]
+
+    def place(self, ahead: int = 0, intact_on: tuple[int, ...] = ()) -> BatchPlace:
+        """Where a batch of this window is, counted from the current one."""
+        run, index = self.run, self.index + ahead
+        base_offset = int(run.base_offset[index])
+        return BatchPlace(
+            where=LogPosition(self.path, int(run.position[index]), base_offset),
+            size_in_bytes=int(run.size_in_bytes[index]),
+            next_offset=int(run.last_offset[index]) + 1,
+            leader_epoch=int(run.leader_epoch[index]),
+            records=max(0, int(run.records_count[index])),
+            crc=int(run.crc[index]),
+            crc_computed=int(run.crc_computed[index]),
+            magic=int(run.magic[index]),
+            is_control=bool(int(run.attributes[index]) & CONTROL),
+            intact_on=intact_on,
+        )
+
+    @property
+    def left_in_window(self) -> int:
+        return self.run.count - self.index
+
+    def advance(self, count: int) -> None:
+        """Move on by ``count`` batches, at most to the end of this window."""
+        if self.step(count):
+            self.load()
+
+    def step(self, count: int) -> bool:
+        """Move on inside of this window; whether it is used up, and ``load`` is due."""
+        self.index += count
+        return self.index >= self.run.count
+
+    def load(self) -> None:
+        """Go on with the next window; streams of different replicas may do so at the same time."""
+        self._next_run()
+
+    @property
+    def is_restored(self) -> bool:
+        """Whether the current batch stands here with another base offset than in its file."""
+        return self._restored_at == self.index
+
+    def restore(self, base_offset: int) -> None:
+        """Take the current batch for one of another base offset; its bytes stay as they are."""
+        run, index = self.run, self.index
+        stored_next = int(run.last_offset[index]) + 1
+        run.move(index, base_offset)
+        if index + 1 == run.count:
+            known = 0 if self.next_offset == stored_next else self.next_offset
+            self.next_offset = max(known, int(run.last_offset[index]) + 1)
+        self.restored += 1
+        self._restored_at = index
+        for at in range(index, min(index + 2, run.count)):
+            before = self.expected_offset if at == index else int(run.last_offset[index]) + 1
+            if self._falls[at] and run.base_offset[at] >= before:
+                self._falls[at] = False
+                self.unexplained_falls -= 1
+
+    def hidden(self, offset: int) -> bool:
+        """Whether an offset lies behind damage that ended the scan of its segment."""
+        return any(
+            stop.hidden_until is not None and (stop.where.offset or 0) <= offset < stop.hidden_until
+            for stop in self.stops
+        )
+
+    def _next_run(self) -> None:
+        self._restored_at = -1
+        if self.batches:
+            self._expected = int(self.run.last_offset[-1]) + 1
+        for run in self._runs:
+            self._learn(run)
+            last = run.last_offset
+            if run.is_row and last[0] >= self._log_start_offset:
+                self.run, self.index, self.crc_valid = run, 0, run.crc_valid
+                return
+            reaching = (last >= self._log_start_offset) | (last < 0)  # a lie begins no log
+            below = int(np.argmax(reaching))
+            if reaching[below]:
+                self.run, self.index = run, below
+                self.crc_valid = run.crc_valid
+                return
+            self.run = run
+            self._expected = int(run.last_offset[-1]) + 1
+        self.ended = True
+        if self._segments:  # an empty last segment says where the log ends
+            self.next_offset = max(self.next_offset, self._segments[-1].base_offset)
+
+    def _learn(self, run: BatchRun) -> None:
+        self._look_at_falls(run)
+        self.retries.look(run)
+        codecs = run.attributes & CODEC
+        for index in np.flatnonzero((codecs >= KNOWN_CODECS) & run.crc_valid):
+            if len(self.unknown_codecs) == EXAMPLES:
+                break
+            where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
+            self.unknown_codecs.append((where, int(codecs[index])))
+        self.has_transactions |= bool((run.attributes & TRANSACTIONAL != 0).any())
+        self.shows_cleaning |= bool((run.attributes & DELETE_HORIZON != 0).any())
+        if not (self.shows_cleaning or run.is_row):
+            self.shows_cleaning = bool((run.records_count < run.last_offset_delta + 1).any())
+        starts = run.leader_epoch_starts
+        for start, stop in zip(starts, [*starts[1:], run.count], strict=True):
+            self.lineage.add(
+                int(run.leader_epoch[start]),
+                int(run.base_offset[start]),
+                int(run.last_offset[stop - 1]) + 1,
+            )
+        self.batches += run.count
+        self.size_in_bytes += int(run.size_in_bytes.sum(dtype=np.int64))
+        self.next_offset = max(self.next_offset, int(run.last_offset[-1]) + 1)
+
+    def _look_at_falls(self, run: BatchRun) -> None:
+        if self.batches == 0:
+            self.first_offset = int(run.base_offset[0])
+        if run.is_row and (self.batches == 0 or run.base_offset[0] >= self.next_offset):
+            self._falls = np.zeros(run.count, np.bool_)
+            self.rises = True
+            return
+        previous_last = np.empty(run.count, dtype=np.int64)
+        previous_last[0] = self.next_offset - 1
+        previous_last[1:] = run.last_offset[:-1]
+        falls = run.base_offset <= previous_last
+        falls[1:] &= run.crc_valid[:-1]  # where a damaged batch claims to end says nothing
+        if self.batches == 0:
+            falls[0] = False
+        falling = np.flatnonzero(falls)
+        self._falls = falls
+        self.rises = bool((run.last_offset[1:] > run.last_offset[:-1]).all())
+        self.regression_count += len(falling)
+        self.unexplained_falls += len(falling)
+        for index in falling[: max(0, EXAMPLES - len(self.regressions))]:
+            where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
+            self.regressions.append(
+                Regression(where=where, previous_last_offset=int(previous_last[index]))
+            )
+
+    def _load_segments(self) -> Iterator[BatchRun]:
+        following = (segment.base_offset for segment in self._segments[1:])
+        for segment, next_base in zip_longest(self._segments, following):
+            if next_base is not None and (
+                next_base <= self._log_start_offset or self._passes_by(segment)
+            ):
+                self._progress(segment.log_size or 0)
+                continue
+            yield from self._load_segment(segment, next_base)
+
+    def _passes_by(self, segment: SegmentFiles) -> bool:
+        """Whether a segment is not read; the last one always is: it says where the log ends."""
+        return False
+
+    def _scan(self, segment: SegmentFiles) -> ResynchronisedScan:
+        return ResynchronisedScan(
+            segment,
+            progress=self._progress,
+            window_size=self._window_size,
+            follow_links=self._follow_links,
+        )
+
+    def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
+        path = segment.path("log")
+        self.path = shown(path)
+        self._expected = segment.base_offset
+        self.next_offset = max(self.next_offset, segment.base_offset)
+        self.shows_cleaning = False
+        self.unsearched = 0
+        read = ReadSegment(segment.base_offset)
+        try:
+            scan = self._scan(segment)
+            for found in scan:
+                if isinstance(found, DamagedRegion):
+                    read.is_sound = False
+                    self._stop_at(found, next_base)
+                elif found.count:
+                    read.add(found)
+                    yield found
+            if read.is_sound and read.size_in_bytes == segment.log_size:
+                self.read_segments[segment.base_offset] = read
+            self.unsearched = scan.given_up
+        except UnreadableFileError as error:  # the rest of the log must still come out
+            position = error.where.position or 0
+            self.stops.append(
+                ScanStop(
+                    where=LogPosition(self.path, position, self.next_offset),
+                    size_in_bytes=max(0, (segment.log_size or 0) - position),
+                    hidden_until=next_base,
+                    end=None,
+                    problem=error.problem,
+                )
+            )
+
+    def _stop_at(self, region: DamagedRegion, next_base: int | None) -> None:
+        self.stops.append(
+            ScanStop(
+                where=LogPosition(self.path, region.start, self.next_offset),
+                size_in_bytes=region.size_in_bytes,
+                hidden_until=next_base if region.next_offset is None else region.next_offset,
+                end=region.end,
+                problem=region.problem,
+                goes_on_at=None if region.next_offset is None else region.stop,
+                begins_batch=region.begins_batch,
+                given_up=region.given_up,
+            )
+        )

@@ -1,0 +1,172 @@
+"""Which leader epoch wrote which offsets of a replica, and where two replicas part.
+
+A lineage is a step function with few steps. The batches tell it exactly where records exist; the
+``leader-epoch-checkpoint`` fills the ranges that compaction emptied.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+
+
+class EpochPiece(NamedTuple):
+    """The offsets [first, next) were written under one leader epoch."""
+
+    leader_epoch: int
+    first_offset: int
+    next_offset: int
+
+
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Pieces by rising offset, without overlap; what no piece covers is not known."""
+
+    pieces: tuple[EpochPiece, ...] = ()
+
+    def epoch_at(self, offset: int) -> int | None:
+        """The leader epoch in force at an offset; None where it is not known."""
+        index = bisect_right(self.pieces, offset, key=lambda piece: piece.first_offset) - 1
+        if index < 0 or offset >= self.pieces[index].next_offset:
+            return None
+        return self.pieces[index].leader_epoch
+
+    @property
+    def greatest_leader_epoch(self) -> int | None:
+        """None without a piece."""
+        return max((piece.leader_epoch for piece in self.pieces), default=None)
+
+    @property
+    def rising(self) -> Lineage:
+        """Without pieces that a lower epoch follows: a field outside of the CRC, damaged."""
+        kept: list[EpochPiece] = []
+        for piece in reversed(self.pieces):
+            if not kept or piece.leader_epoch <= kept[-1].leader_epoch:
+                kept.append(piece)
+        return Lineage(tuple(reversed(kept)))
+
+    def clipped(self, first_offset: int, next_offset: int) -> Lineage:
+        """The part of the lineage inside [first, next)."""
+        return Lineage(
+            tuple(
+                EpochPiece(
+                    piece.leader_epoch,
+                    max(piece.first_offset, first_offset),
+                    min(piece.next_offset, next_offset),
+                )
+                for piece in self.pieces
+                if piece.first_offset < next_offset and piece.next_offset > first_offset
+            )
+        )
+
+
+class LineageBuilder:
+    """Gathers the lineage of a replica from its batches, in the order of the log."""
+
+    def __init__(self) -> None:
+        self._pieces: list[EpochPiece] = []
+
+    def add(self, leader_epoch: int, first_offset: int, next_offset: int) -> None:
+        """Append a stretch of batches of one epoch; the first offset of an epoch begins its piece.
+
+        An offset that compaction emptied between two batches of one epoch belongs to the epoch.
+        """
+        if self._pieces and self._pieces[-1].leader_epoch == leader_epoch:
+            first_offset = self._pieces.pop().first_offset
+        self._pieces.append(EpochPiece(leader_epoch, first_offset, next_offset))
+
+    def build(self) -> Lineage:
+        """The lineage so far; batches of formats without leader epochs (−1) leave it unknown."""
+        return Lineage(tuple(piece for piece in self._pieces if piece.leader_epoch >= 0))
+
+
+def declared_lineage(
+    cache: LeaderEpochCache, log_start_offset: int, log_end_offset: int
+) -> Lineage:
+    """What the epoch checkpoint says about [log start, log end): entries last to the next one."""
+    ends = [*(entry.start_offset for entry in cache.entries), log_end_offset][1:]
+    return Lineage(
+        tuple(
+            EpochPiece(entry.leader_epoch, entry.start_offset, next_offset)
+            for entry, next_offset in zip(cache.entries, ends, strict=True)
+            if entry.start_offset < next_offset
+        )
+    ).clipped(log_start_offset, log_end_offset)
+
+
+def combined_lineage(data: Lineage, declared: Lineage) -> Lineage:
+    """``data`` where records exist, ``declared`` in the ranges that no record covers."""
+    builder = LineageBuilder()
+    for first_offset, next_offset in _cuts((data, declared)):
+        leader_epoch = data.epoch_at(first_offset)
+        if leader_epoch is None:
+            leader_epoch = declared.epoch_at(first_offset)
+        if leader_epoch is not None:
+            builder.add(leader_epoch, first_offset, next_offset)
+    return builder.build()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineageFork:
+    """Where two lineages stop agreeing on a common range.
+
+    Attributes:
+        offset: the first offset after the last agreed piece; the end of the range when all agrees.
+        first_offset, next_offset: the common range; empty when one ends before the other begins.
+        met_again: they agreed after they had parted, which no sound history does (KL-515).
+    """
+
+    offset: int
+    first_offset: int
+    next_offset: int
+    met_again: bool = False
+
+    @property
+    def agrees(self) -> bool:
+        """Nothing in the common range contradicts."""
+        return self.offset == self.next_offset
+
+    @property
+    def has_common_range(self) -> bool:
+        return self.first_offset < self.next_offset
+
+
+def lineage_fork(left: Lineage, right: Lineage, first_offset: int, next_offset: int) -> LineageFork:
+    """Walk two lineages over [first, next); what one of them does not know is no evidence."""
+    parted_at: int | None = None
+    met_again = False
+    common = (left.clipped(first_offset, next_offset), right.clipped(first_offset, next_offset))
+    for start, _ in _cuts(common):
+        left_epoch, right_epoch = left.epoch_at(start), right.epoch_at(start)
+        if left_epoch is None or right_epoch is None:
+            continue
+        if left_epoch != right_epoch:
+            parted_at = start if parted_at is None else parted_at
+        elif parted_at is not None:
+            met_again = True
+    return LineageFork(
+        offset=max(first_offset, next_offset) if parted_at is None else parted_at,
+        first_offset=first_offset,
+        next_offset=max(first_offset, next_offset),
+        met_again=met_again,
+    )
+
+
+def _cuts(lineages: Iterable[Lineage]) -> list[tuple[int, int]]:
+    """Neighbouring borders of all pieces, as half-open ranges within which nothing changes."""
+    borders = sorted(
+        {
+            border
+            for lineage in lineages
+            for piece in lineage.pieces
+            for border in (piece.first_offset, piece.next_offset)
+        }
+    )
+    return list(pairwise(borders))

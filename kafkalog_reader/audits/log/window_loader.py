@@ -1,0 +1,54 @@
+"""The next windows of several replicas, read and checked at the same time.
+
+Reading and checking lets go of the interpreter, so two copies of equal bytes, whose windows end
+together, take the time of one.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.io.read_rate import rate_limit
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from kafkalog_reader.audits.log.batch_stream import BatchStream
+
+_WORTH_A_THREAD: Final = 1 << 20
+"""Bytes of a window that take longer to read than a thread takes to wake up."""
+_THREADS: Final = 3
+"""Besides the caller's: a partition has three or four replicas, and memory is as fast as it is."""
+
+
+class WindowLoader:
+    """Loads windows, with threads from the first large ones on."""
+
+    def __init__(self) -> None:
+        self._pool: ThreadPoolExecutor | None = None
+
+    def load(self, streams: Sequence[BatchStream]) -> None:
+        """Load the next window of each stream.
+
+        Under a limit of the read rate threads gain nothing, and Ctrl-C would wait for them.
+        """
+        is_small = any(len(stream.run.buffer) < _WORTH_A_THREAD for stream in streams)
+        if len(streams) < 2 or is_small or rate_limit() is not None:
+            for stream in streams:
+                stream.load()
+            return
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(_THREADS, "window")
+        others = [self._pool.submit(stream.load) for stream in streams[1:]]
+        streams[0].load()
+        for other in others:
+            other.result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()

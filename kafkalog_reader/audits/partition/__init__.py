@@ -1,0 +1,1 @@
+"""One partition with all its replicas audited, and the findings that need more than one."""

@@ -1,0 +1,172 @@
+"""Findings about what a replica alone has or lacks, and traces of what it once cut."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.election.election_loss import committed_records
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+_GAPS: Final = frozenset({"KL-111", "KL-403"})
+_LACKING: Final = frozenset({DifferenceKind.MISSING, DifferenceKind.HIDDEN, DifferenceKind.DAMAGED})
+
+
+def copy_findings(audit: PartitionAudit) -> Iterator[Finding]:
+    """Yield ranges with a single copy, replicas without records, and traces of truncations."""
+    yield from _single_copies(audit)
+    yield from _empty(audit)
+    yield from _traces(audit)
+    yield from _keys(audit)
+
+
+def with_others(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings of a replica that was set aside, gaps raised where the others have the range."""
+    assert audit.comparison is not None
+    whole = [branch for branch in audit.comparison.branches() if branch.is_dense]
+    for each in found:
+        first, following = each.first_offset, each.next_offset
+        is_held = (
+            each.code in _GAPS
+            and first is not None
+            and following is not None
+            and any(b.first_offset <= first and following <= b.next_offset for b in whole)
+        )
+        yield replace(each, severity="H") if is_held and each.severity == "M" else each
+
+
+def with_peers(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
+    """The findings of single replicas, gaps raised where a peer has what is missing."""
+    indexes = {replica.directory: index for index, replica in enumerate(audit.replicas)}
+    for each in found:
+        if each.code in _GAPS and each.severity == "M" and _is_elsewhere(audit, indexes, each):
+            yield replace(each, severity="H")
+        else:
+            yield each
+
+
+def _is_elsewhere(
+    audit: PartitionAudit, indexes: dict[PartitionDirectory, int], gap: Finding
+) -> bool:
+    if audit.comparison is None or gap.directory is None:
+        return False
+    first, following, own = gap.first_offset, gap.next_offset, indexes.get(gap.directory)
+    if first is None or following is None:
+        return False
+    return any(
+        difference.first_offset <= first
+        and following <= difference.next_offset
+        and (own in difference.absent or own in difference.damaged)
+        for difference in audit.comparison.differences
+        if difference.kind in _LACKING
+    )
+
+
+def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:
+    """Records that one replica alone has, unless the others let them expire."""
+    assert audit.comparison is not None
+    for branch in audit.comparison.branches():
+        if len(branch.members) != 1 or not branch.records:
+            continue
+        index = branch.members[0]
+        if _has_expired_elsewhere(audit, index, branch):
+            continue
+        count = committed_records(branch, audit.candidates, audit.bounds)
+        yield finding(
+            "KL-520",
+            f"offsets {branch.first_offset} to {branch.next_offset - 1} are on "
+            f"{audit.replicas[index].name} only",
+            directory=audit.replicas[index].directory,
+            offsets=(branch.first_offset, branch.next_offset),
+            records_at_risk=branch.records,
+            bytes_at_risk=branch.size_in_bytes,
+            committed=count.state,
+        )
+
+
+def _has_expired_elsewhere(audit: PartitionAudit, index: int, branch: Branch) -> bool:
+    """Whether the others let a range go that they had: they share what follows on it."""
+    assert audit.comparison is not None
+    starts = [h.log_start_offset for i, h in enumerate(audit.histories) if i != index]
+    return branch.next_offset <= min(starts) and any(
+        index in other.members and len(other.members) > 1 and other.batches
+        for other in audit.comparison.branches()
+    )
+
+
+def _empty(audit: PartitionAudit) -> Iterator[Finding]:
+    if all(history.is_empty for history in audit.histories):
+        return
+    most = max(h.log_end_offset for h in audit.histories if not h.is_empty)
+    for replica, history in zip(audit.replicas, audit.histories, strict=True):
+        if history.is_empty and history.log_end_offset < most:
+            yield finding(
+                "KL-519",
+                f"{replica.name} holds no record, others end at {most}: elected, it empties them",
+                directory=replica.directory,
+                evidence={
+                    "logStartOffset": history.log_start_offset,
+                    "logEndOffset": history.log_end_offset,
+                    "longestLogEndOffset": most,
+                },
+            )
+
+
+def _keys(audit: PartitionAudit) -> Iterator[Finding]:
+    """What consumers of a compacted topic would see differently."""
+    if audit.keys.latest:
+        first, count = audit.keys.latest[0], len(audit.keys.latest)
+        yield finding(
+            "KL-511",
+            f"the last value of {count:,} key{'' if count == 1 else 's'} differs between copies, "
+            f"first at offset {first}",
+            offsets=(first, audit.keys.latest[-1] + 1),
+            evidence={"keys": count},
+            records_at_risk=count,
+        )
+    if not audit.keys.is_complete:
+        yield finding(
+            "KL-005",
+            "too many records for keys to be compared: that compaction explains what copies lack "
+            "was not checked",
+        )
+
+
+def _traces(audit: PartitionAudit) -> Iterator[Finding]:
+    """A follower that truncates writes a producer snapshot at the cut, and the log grows over it.
+
+    So does a broker that stops in order; what tells the two apart here is that another leader epoch
+    begins at that very offset, and that no other replica stopped there.
+    """
+    found: list[set[int]] = []
+    for replica in audit.replicas:
+        try:
+            bases = {segment.base_offset for segment in readable_segments(replica.directory)}
+            found.append(set(producer_snapshot_offsets(replica.directory)) - bases)
+        except LocatedError:
+            found.append(set())
+    for index, (replica, history) in enumerate(zip(audit.replicas, audit.histories, strict=True)):
+        elsewhere = set[int]().union(*(found[:index] + found[index + 1 :]))
+        begun = {piece.first_offset for piece in history.lineage.pieces[1:]}
+        for offset in sorted(found[index] - elsewhere):
+            if offset in begun and offset < history.log_end_offset:
+                yield finding(
+                    "KL-523",
+                    f"{replica.name}: a producer snapshot at offset {offset}, where no segment "
+                    "begins and another leader epoch does: the log was once cut there",
+                    confidence="likely",
+                    directory=replica.directory,
+                    file=replica.file(f"{offset:020d}.snapshot"),
+                    offsets=(offset, offset),
+                    evidence={"leaderEpoch": history.lineage.epoch_at(offset)},
+                )

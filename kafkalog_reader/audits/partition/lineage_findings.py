@@ -1,0 +1,194 @@
+"""Findings about leader epochs across replicas: tails that a newer leader lacks, and collisions."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.comparison.committed import History, fork_of
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.log.record_count import records_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.log.lineage import Lineage
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+
+def lineage_findings(audit: PartitionAudit) -> Iterator[Finding]:
+    """Yield what leader epochs say about the replicas of a partition that were compared."""
+    yield from _superseded(audit)
+    yield from _collisions(audit)
+    yield from _restamped(audit)
+    yield from _metadata_ahead(audit)
+
+
+def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
+    newest = audit.newest
+    newest_end = -1 if newest is None else audit.histories[newest].log_end_offset
+    for index, (replica, bound) in enumerate(zip(audit.replicas, audit.bounds, strict=True)):
+        if bound.superseded is None:
+            continue
+        offsets = (bound.superseded, bound.log_end)
+        if newest_end <= bound.superseded:
+            count = audit.candidates[index].records(*offsets)
+            yield finding(
+                "KL-504",
+                f"{replica.name}: a newer leader's history ends at offset {bound.superseded}; "
+                f"{records_text(count)} from there on will be cut",
+                confidence="likely" if bound.known > bound.superseded else "proven",
+                directory=replica.directory,
+                offsets=offsets,
+                records_at_risk=count,
+                committed="known" if bound.known > bound.superseded else "none",
+            )
+        if bound.known > bound.superseded:
+            is_proven = _is_proven(audit, newest, bound.superseded)
+            yield finding(
+                "KL-514",
+                f"{replica.name} knew everything below {bound.known} to be committed, and the "
+                f"newest leader's history leaves it at {bound.superseded}: an unclean election, a "
+                "leader that had lost data"
+                + ("" if is_proven else ", or one after it that restarted before it wrote"),
+                confidence="proven" if is_proven else "likely",
+                directory=replica.directory,
+                offsets=(bound.superseded, bound.known),
+                evidence={"highWatermarkLow": bound.known, "superseded": bound.superseded},
+                records_at_risk=audit.candidates[index].records(bound.superseded, bound.known),
+                committed="known",
+            )
+
+
+def _is_proven(audit: PartitionAudit, newest: int | None, superseded: int) -> bool:
+    """Whether no later leader can have continued the branch that the newest one left.
+
+    One that was elected, wrote nothing and restarted leaves no trace in any log. The cluster
+    metadata would name it; and what the newest leader's branch has committed, none took back.
+    """
+    if newest is None:
+        return True
+    epoch = audit.histories[newest].greatest_leader_epoch
+    if audit.membership is not None and (epoch is None or audit.membership.leader_epoch >= epoch):
+        return True
+    return audit.bounds[newest].known > superseded
+
+
+def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
+    """One leader epoch with two beginnings, or lineages that part and meet again."""
+    told: dict[tuple[int, int], list[str]] = {}
+    for (one, left), (other, right) in combinations(
+        zip(audit.replicas, audit.histories, strict=True), 2
+    ):
+        fork = fork_of(left, right)
+        if fork.met_again and _rises(left.data) and _rises(right.data):
+            yield finding(
+                "KL-515",
+                f"the leader epochs of {one.name} and {other.name} part at offset {fork.offset} "
+                "and agree again behind it",
+                offsets=(fork.offset, fork.next_offset),
+                evidence={"copies": f"{one.name} | {other.name}"},
+            )
+        for leader_epoch, starts in _two_starts(one, left, other, right):
+            names = told.setdefault((leader_epoch, min(starts)), [])
+            names += [
+                f"{replica.name} {start}"
+                for replica, start in zip((one, other), starts, strict=True)
+            ]
+    for (leader_epoch, first), names in sorted(told.items()):
+        each = ", ".join(dict.fromkeys(names))
+        yield finding(
+            "KL-515",
+            f"leader epoch {leader_epoch} begins at different offsets by the epoch checkpoints: "
+            f"{each}",
+            offsets=(first, first),
+            evidence={"leaderEpoch": leader_epoch, "starts": each},
+        )
+
+
+def _restamped(audit: PartitionAudit) -> Iterator[Finding]:
+    """Equal records under different leader epochs: a damaged number, or sent by a client twice."""
+    assert audit.comparison is not None
+    for offset in audit.comparison.restamped:
+        yield finding(
+            "KL-507",
+            f"at offset {offset}, where histories part, the copies hold the same records under "
+            "different leader epochs: one number is wrong, or a client sent them to both leaders",
+            confidence="likely",
+            offsets=(offset, offset + 1),
+        )
+
+
+def _two_starts(
+    one: Replica, left: History, other: Replica, right: History
+) -> Iterator[tuple[int, tuple[int, int]]]:
+    """Epochs that both checkpoints list, with starts that differ above both log starts."""
+    low = max(left.log_start_offset, right.log_start_offset)
+    high = min(left.log_end_offset, right.log_end_offset)
+    theirs = {entry.leader_epoch: entry.start_offset for entry in other.epoch_entries or ()}
+    for entry in one.epoch_entries or ():
+        if entry.leader_epoch not in theirs:
+            continue
+        starts = (max(entry.start_offset, low), max(theirs[entry.leader_epoch], low))
+        if starts[0] == starts[1] or min(starts) >= high:
+            continue
+        later, its_entries = (
+            (right, other.epoch_entries) if starts[0] < starts[1] else (left, one.epoch_entries)
+        )
+        begins_with_it = (its_entries or (entry,))[0].leader_epoch == entry.leader_epoch
+        if begins_with_it and _is_blank(later.data, min(starts), max(starts)):
+            continue  # copied from a leader whose first batches were cleaned away
+        data = (left, right)[starts.index(min(starts))].data
+        if _is_blank(data, min(starts), max(starts)):
+            continue  # cleaned away: a copy made later begins at the first batch that is left
+        yield entry.leader_epoch, starts
+
+
+def _is_blank(data: Lineage, first_offset: int, next_offset: int) -> bool:
+    return not data.clipped(first_offset, next_offset).pieces
+
+
+def _rises(lineage: Lineage) -> bool:
+    """Whether the batches alone make sense; a field that was damaged has findings of its own."""
+    epochs = [piece.leader_epoch for piece in lineage.pieces]
+    return epochs == sorted(epochs)
+
+
+def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
+    """The controller elected a leader that no log knows of, or one that forgot its own epoch."""
+    membership = audit.membership
+    if membership is None:
+        return
+    greatest = max((epoch for each in audit.histories for epoch in each.leader_epochs), default=-1)
+    if membership.leader_epoch > greatest >= 0:
+        yield finding(
+            "KL-522",
+            f"the cluster metadata names leader epoch {membership.leader_epoch}, the greatest in "
+            f"a log is {greatest}",
+            evidence={
+                "leader": membership.leader,
+                "metadataLeaderEpoch": membership.leader_epoch,
+                "greatestLeaderEpoch": greatest,
+            },
+        )
+    by_broker = {replica.broker_id: index for index, replica in enumerate(audit.replicas)}
+    leader = by_broker.get(membership.leader)
+    latest = None if leader is None else audit.replicas[leader].cache.latest
+    if leader is None or latest is None:
+        return
+    for index, replica in enumerate(audit.replicas):
+        asked = replica.cache.latest
+        if index != leader and asked is not None and asked.leader_epoch > latest.leader_epoch:
+            yield finding(
+                "KL-521",
+                f"{replica.name} knows leader epoch {asked.leader_epoch}, and its leader, "
+                f"{audit.replicas[leader].name}, none after {latest.leader_epoch}: while that one "
+                "leads, it keeps its log and asks again",
+                directory=replica.directory,
+                evidence={
+                    "asked": asked.leader_epoch,
+                    "leaderKnows": latest.leader_epoch,
+                    "leader": membership.leader,
+                },
+            )

@@ -1,0 +1,386 @@
+"""One topic partition with all its replicas: read once, compared, every leader elected in thought.
+
+What comes out is plain values: the tables, the terminal and JSON show the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.comparison.committed import (
+    CommitBounds,
+    History,
+    commit_bounds,
+    newest_replica,
+)
+from kafkalog_reader.audits.comparison.comparison import compare
+from kafkalog_reader.audits.comparison.difference import KeyCheck
+from kafkalog_reader.audits.comparison.key_check import check_keys
+from kafkalog_reader.audits.comparison.replica_history import history_of
+from kafkalog_reader.audits.comparison.scan import Scan, scan_of, spoilt
+from kafkalog_reader.audits.comparison.undecided import (
+    reaches_further,
+    reason_of_all,
+    unusable_copies,
+)
+from kafkalog_reader.audits.comparison.verdict import Verdict, verdict_of
+from kafkalog_reader.audits.election.candidate import Candidate
+from kafkalog_reader.audits.election.candidates import Election, elections
+from kafkalog_reader.audits.election.cut_transactions import cut_transactions
+from kafkalog_reader.audits.election.membership import in_sync, is_member, named_leader
+from kafkalog_reader.audits.election.truncation_rule import TruncationRule, possible_rules
+from kafkalog_reader.audits.integrity.file_checks import FileChecks
+from kafkalog_reader.audits.integrity.log_watch import WatchedStream
+from kafkalog_reader.audits.integrity.replica_checks import Checked, check_replica
+from kafkalog_reader.audits.log.batch_stream import BatchPlace, BatchStream
+from kafkalog_reader.audits.log.epoch_log import EpochLog
+from kafkalog_reader.audits.log.lineage import declared_lineage
+from kafkalog_reader.audits.log.record_count import count_records, first_batch_cut
+from kafkalog_reader.audits.log.replica_inspection import inspect_replica
+from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
+from kafkalog_reader.audits.recovery.start_prediction import predict_starts
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.one_look import one_look
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.election.membership import PartitionMembership
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+CLUSTER_METADATA: Final = "__cluster_metadata"
+
+_LEAST_COMPARED: Final = 2
+_ANY_END: Final[int] = (1 << 63) - 1
+_WINDOW: Final[int] = 8 << 20
+_ALL_WINDOWS: Final[int] = 64 << 20
+_SMALLEST_WINDOW: Final[int] = 256 << 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartitionAudit:
+    """The replicas of one partition; sequences are by replica.
+
+    Attributes:
+        comparison: None where topic ids differ, and nothing was compared.
+        elections: best candidate first; empty where the verdict is undecidable, and of the
+            metadata log.
+        reason: why the verdict is undecidable; empty otherwise.
+        checked: what the other files and the headers of each replica say; empty unless asked for.
+        recoveries: what the next start does to each replica, or why that cannot be said; empty
+            where the verdict is undecidable, and of the metadata log.
+        rules: by which followers may truncate; elections follow the first.
+        membership: as the cluster metadata says; None where none was supplied.
+        compared_from: content below this offset was not looked at, and starts were not predicted;
+            None: everything was.
+        retries: of each replica, which batches were stored again.
+        keys: what the keys of a compacted partition say.
+        set_aside: audits of single replicas of which is not known what they hold, each with its
+            reason; everything else here is about the others.
+        compared_verdict: of the others; None where nothing was set aside.
+    """
+
+    cluster_id: str | None
+    topic: str | None
+    partition: int | None
+    replicas: tuple[Replica, ...]
+    scans: tuple[Scan, ...]
+    histories: tuple[History, ...]
+    bounds: tuple[CommitBounds, ...]
+    comparisons: tuple[Comparison, ...]
+    candidates: tuple[Candidate, ...]
+    elections: tuple[Election, ...]
+    verdict: Verdict
+    reason: str = ""
+    checked: tuple[Checked, ...] = ()
+    recoveries: tuple[Recovery | LocatedError, ...] = ()
+    rules: tuple[TruncationRule, ...] = (TruncationRule.CURRENT,)
+    membership: PartitionMembership | None = None
+    compared_from: int | None = None
+    retries: tuple[RetryWatch, ...] = ()
+    keys: KeyCheck = field(default_factory=KeyCheck)
+    set_aside: tuple[PartitionAudit, ...] = ()
+    compared_verdict: Verdict | None = None
+
+    @property
+    def everyone(self) -> tuple[Replica, ...]:
+        """Every replica supplied; those set aside behind the others."""
+        return (*self.replicas, *(alone.replicas[0] for alone in self.set_aside))
+
+    @property
+    def newest(self) -> int | None:
+        """The replica that leads by the greatest leader epoch known, by index."""
+        named = named_leader(self.replicas, self.histories, self.membership)
+        return newest_replica(self.histories, named)
+
+    @property
+    def is_metadata(self) -> bool:
+        """The metadata log follows the controllers' quorum: its files are audited, no elections."""
+        return self.topic == CLUSTER_METADATA
+
+    @property
+    def comparison(self) -> Comparison | None:
+        return self.comparisons[0] if len(self.comparisons) == 1 else None
+
+    @property
+    def fork_offset(self) -> int | None:
+        """The lowest offset at which replicas hold different content."""
+        if self.comparison is None or self.verdict is Verdict.UNDECIDABLE:
+            return None
+        everyone = range(len(self.replicas))
+        offsets = [self.comparison.content_fork(i, j) for i in everyone for j in everyone if i < j]
+        return min((offset for offset in offsets if offset is not None), default=None)
+
+    def names(self, members: Sequence[int]) -> str:
+        """The replicas for people: ``broker 1``, ``brokers 1, 2 and 3``."""
+        everyone = self.everyone
+        return joined_names([everyone[member].name for member in members])
+
+
+def joined_names(names: Sequence[str]) -> str:
+    """Names of replicas in a sentence."""
+    numbers = [name.removeprefix("broker ") for name in names]
+    if len(names) > 1 and all(number.isdigit() for number in numbers):
+        return f"brokers {', '.join(numbers[:-1])} and {numbers[-1]}"
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+@one_look()
+def audit_partition(
+    directories: Sequence[PartitionDirectory],
+    progress: Progress = no_progress,
+    *,
+    check_files: bool = False,
+    checks: FileChecks = FileChecks(),  # noqa: B008  frozen
+    topics: ClusterTopics | None = None,
+    membership: PartitionMembership | None = None,
+    rule: TruncationRule | None = None,
+    quick: bool = False,
+) -> PartitionAudit:
+    """Audit the live replicas of one partition; every byte of their logs is read once.
+
+    Files that cannot be read are findings, no error. A copy of which is not known what it holds is
+    set aside where two others are left and it shows nothing that they lack: they are read again
+    without it. Otherwise the verdict is ``undecidable``.
+
+    Args:
+        directories: of the replicas.
+        progress: told the bytes that were read.
+        check_files: hold headers, indexes and checkpoints of each replica against each other too.
+        checks: how far that goes.
+        topics: of the cluster, as far as its metadata log was supplied.
+        membership: of this partition, as that log says.
+        rule: how followers truncate; None: as the files tell, or all rules that may hold.
+        quick: compare epochs, ends and tails only, and take starts for harmless.
+    """
+    audited = partial(
+        _audited,
+        progress=progress,
+        check_files=check_files,
+        checks=checks,
+        topics=topics,
+        membership=membership,
+        rule=rule,
+        quick=quick,
+    )
+    together = audited(directories)
+    unusable = unusable_copies(together.replicas, together.scans)
+    if not unusable or together.reason not in unusable.values():
+        return together
+    others = [each for index, each in enumerate(directories) if index not in unusable]
+    further = reaches_further(together.replicas, together.histories, unusable)
+    if len(others) < _LEAST_COMPARED or further:
+        reason = "; ".join([together.reason, *([further] if further else [])])
+        return replace(together, reason=reason)
+    rest = audited(others)
+    if rest.reason:
+        return together
+    return replace(
+        rest,
+        verdict=max(rest.verdict, Verdict.DAMAGED_RECOVERABLE, key=lambda each: each.badness),
+        compared_verdict=rest.verdict,
+        set_aside=tuple(audited([directories[index]]) for index in unusable),
+    )
+
+
+def _audited(
+    directories: Sequence[PartitionDirectory],
+    *,
+    progress: Progress,
+    check_files: bool,
+    checks: FileChecks,
+    topics: ClusterTopics | None,
+    membership: PartitionMembership | None,
+    rule: TruncationRule | None,
+    quick: bool,
+) -> PartitionAudit:
+    replicas = tuple(inspect_replica(directory) for directory in directories)
+    size = max(_SMALLEST_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
+    streams: list[BatchStream]
+    watched = [
+        WatchedStream(replica, checks, window_size=size, progress=progress)
+        for replica in replicas
+        if check_files
+    ]
+    compared_from = first_compared(replicas) if quick else None
+    streams = [*watched] or [
+        (BatchStream if compared_from is None else TailStream)(
+            replica.directory,
+            max(replica.log_start_offset, compared_from or 0),
+            window_size=size,
+            progress=progress,
+        )
+        for replica in replicas
+    ]
+    same_topic = len({replica.topic_id for replica in replicas} - {None}) <= 1
+    groups = [range(len(replicas))] if same_topic else [[i] for i in range(len(replicas))]
+    comparisons = tuple(_compare(replicas, streams, group) for group in groups)
+    histories = tuple(map(history_of, replicas, streams))
+    keys = KeyCheck()
+    if same_topic and not quick:
+        keys = check_keys(directories, histories, comparisons[0])
+        comparisons = (comparisons[0].with_differences(keys.missing),)
+    named = named_leader(replicas, histories, membership)
+    members = in_sync(replicas, membership)
+    bounds = commit_bounds(histories, members, named) if same_topic else ()
+    scans = tuple(map(scan_of, streams))
+    unusable = unusable_copies(replicas, scans)
+    reason = reason_of_all(replicas, comparisons, same_topic=same_topic)
+    reason = reason or next(iter(unusable.values()), "")
+    verdict = Verdict.UNDECIDABLE
+    recoveries: tuple[Recovery | LocatedError, ...] = ()
+    if not reason and directories[0].topic != CLUSTER_METADATA:
+        recoveries = (
+            tuple(map(_taken_for_loaded, replicas, histories))
+            if quick
+            else predict_starts(
+                directories, topics, known=[stream.read_segments for stream in streams]
+            )
+        )
+    rules = possible_rules(replicas, histories) if rule is None else (rule,)
+    candidates: tuple[Candidate, ...] = ()
+    held: tuple[Election, ...] = ()
+    cluster_id, topic, partition = directories[0].identity
+    if not reason:
+        verdict = verdict_of(histories, bounds, comparisons[0], [scan.stops for scan in scans])
+        if topic != CLUSTER_METADATA:
+            candidates = tuple(
+                replace(
+                    _candidate(replica, history, recovery, damaged),
+                    damaged=comparisons[0].damaged_count[index] + spoilt(streams[index]),
+                    cut_transactions=(
+                        _cut_transactions(index, recovery, replicas, histories, comparisons[0])
+                        if any(stream.has_transactions for stream in streams)
+                        else ()
+                    ),
+                    is_member=is_member(membership, replica.broker_id),
+                )
+                for index, (replica, history, recovery, damaged) in enumerate(
+                    zip(replicas, histories, recoveries, comparisons[0].damaged, strict=True)
+                )
+            )
+            if not any(isinstance(recovery, LocatedError) for recovery in recoveries):
+                greatest = max((max(h.leader_epochs, default=-1) for h in histories), default=-1)
+                greatest = max(greatest, -1 if membership is None else membership.leader_epoch)
+                held = elections(candidates, bounds, comparisons[0], rules, greatest)
+        elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):  # KRaft truncates by votes
+            verdict = Verdict.UNDECIDABLE
+            reason = "the copies part, and the controllers' quorum decides which records stay"
+    return PartitionAudit(
+        cluster_id=cluster_id,
+        topic=topic,
+        partition=partition,
+        replicas=replicas,
+        scans=scans,
+        histories=histories,
+        bounds=tuple(bounds),
+        comparisons=comparisons,
+        candidates=candidates,
+        elections=held,
+        recoveries=recoveries,
+        rules=rules,
+        membership=membership,
+        compared_from=compared_from,
+        keys=keys,
+        verdict=verdict,
+        reason=reason,
+        retries=tuple(stream.retries for stream in streams),
+        checked=tuple(
+            check_replica(replica, stream)
+            for replica, stream in zip(replicas, watched, strict=False)
+        ),
+    )
+
+
+def _cut_transactions(
+    index: int,
+    recovery: Recovery | LocatedError,
+    replicas: Sequence[Replica],
+    histories: Sequence[History],
+    comparison: Comparison,
+) -> tuple[int, ...]:
+    if isinstance(recovery, LocatedError) or recovery.loaded is None:
+        return ()
+    end = recovery.loaded.log.log_end_offset
+    return cut_transactions(index, end, replicas, histories, comparison)
+
+
+def _compare(
+    replicas: Sequence[Replica], streams: Sequence[BatchStream], group: Sequence[int]
+) -> Comparison:
+    return compare(
+        [streams[index] for index in group],
+        [
+            declared_lineage(replicas[index].cache, replicas[index].log_start_offset, _ANY_END)
+            for index in group
+        ],
+        [replicas[index].cleaner_offset or 0 for index in group],
+        [replicas[index].log_start_offset for index in group],
+    )
+
+
+def _taken_for_loaded(replica: Replica, history: History) -> Recovery:
+    """What a harmless start leaves; nothing is read for it."""
+    cache = replica.cache.truncate_from_end(history.log_end_offset)
+    log = EpochLog(
+        cache=cache,
+        log_start_offset=history.log_start_offset,
+        log_end_offset=history.log_end_offset,
+        high_watermark=min(replica.checkpointed_high_watermark or 0, history.log_end_offset),
+    )
+    return Recovery(
+        directory=replica.directory,
+        outcome=Outcome.LOADS,
+        log_end_offset=history.log_end_offset,
+        loaded=LoadedReplica(directory=replica.directory, log=log),
+    )
+
+
+def _candidate(
+    replica: Replica,
+    history: History,
+    recovery: Recovery | LocatedError,
+    damaged: Sequence[BatchPlace],
+) -> Candidate:
+    directory = replica.directory
+    start = None if isinstance(recovery, LocatedError) else recovery
+    return Candidate(
+        log=None if start is None or start.loaded is None else start.loaded.log,
+        log_start_offset=history.log_start_offset,
+        log_end_offset=history.log_end_offset,
+        records_cut_at_start=0 if start is None else start.records_cut,
+        last_leader_epoch=-1 if history.last_leader_epoch is None else history.last_leader_epoch,
+        broker_id=replica.broker_id,
+        unreplaceable=sum(not place.intact_on for place in damaged),
+        records=lambda first, following: count_records(directory, first, following),
+        batch_start=lambda target: first_batch_cut(directory, target),
+    )

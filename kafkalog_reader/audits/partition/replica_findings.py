@@ -1,0 +1,269 @@
+"""Findings about several replicas of one partition: who lags, and where they part."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.comparison.committed import CommitCount
+from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.election.election_loss import committed_records
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.copy_findings import copy_findings
+from kafkalog_reader.audits.partition.election_findings import election_findings
+from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+_CODE_OF: Final = {
+    DifferenceKind.CONFLICT: "KL-505",
+    DifferenceKind.DAMAGED: "KL-506",
+    DifferenceKind.HIDDEN: "KL-506",
+    DifferenceKind.UNCOVERED: "KL-507",
+    DifferenceKind.MISSING: "KL-508",
+    DifferenceKind.CLEANED: "KL-509",
+}
+_SAYS: Final = {
+    DifferenceKind.CONFLICT: "different content under one leader epoch, every checksum valid",
+    DifferenceKind.DAMAGED: "a damaged copy differs from an intact one",
+    DifferenceKind.HIDDEN: "behind damage on one copy, readable on another",
+    DifferenceKind.UNCOVERED: "equal content, but a header field that no checksum covers differs",
+    DifferenceKind.MISSING: "absent on a copy whose log goes on behind it",
+    DifferenceKind.CLEANED: "compaction has gone further on one copy",
+}
+
+
+def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
+    """Yield what the replicas say about each other; nothing where they could not be compared."""
+    if len({replica.topic_id for replica in audit.replicas} - {None}) > 1:
+        ids = {replica.name: replica.topic_id for replica in audit.replicas}
+        yield finding("KL-009", audit.reason, evidence=dict(ids))
+        return
+    if audit.comparison is None or audit.verdict is Verdict.UNDECIDABLE:
+        return
+    yield from _set_aside(audit)
+    yield from _empty_epochs(audit)
+    if len(audit.replicas) < 2:
+        return
+    for difference in audit.comparison.differences:
+        if difference.kind in _CODE_OF and not _is_damaged_everywhere(difference):
+            yield _of_difference(audit, difference)
+    yield from _agreement(audit)
+    yield from _lagging(audit)
+    if audit.is_metadata:  # other rules for truncation and elections
+        return
+    yield from _forked(audit)
+    yield from lineage_findings(audit)
+    yield from copy_findings(audit)
+    yield from election_findings(audit)
+
+
+def _is_damaged_everywhere(difference: Difference) -> bool:
+    """Whether no copy is valid: nothing tells a damaged copy from an intact one (A33)."""
+    holders = {member for side in difference.contents for member in side}
+    return difference.kind is DifferenceKind.DAMAGED and holders <= set(difference.damaged)
+
+
+def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
+    """Copies of which it is not known what they hold, while others agree on it or explain it."""
+    for alone in audit.set_aside:
+        (replica,), (scan,) = alone.replicas, alone.scans
+        others = audit.names(range(len(audit.replicas)))
+        yield finding(
+            "KL-506",
+            f"{alone.reason}; {replica.name} is set aside, {others} are compared without it",
+            directory=replica.directory,
+            evidence={"damaged": replica.name, "compared": others, "batches": scan.batches},
+        )
+
+
+def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
+    for replica, history in zip(audit.replicas, audit.histories, strict=True):
+        latest = replica.cache.latest
+        is_clipped = latest not in (replica.epoch_entries or ())
+        if latest is None or is_clipped:
+            continue
+        if latest.start_offset == history.log_end_offset:
+            yield finding(
+                "KL-408",
+                f"{replica.name}: leader epoch {latest.leader_epoch} begins at the log end "
+                f"{latest.start_offset}: elected, nothing written yet",
+                directory=replica.directory,
+                offsets=(latest.start_offset, latest.start_offset),
+                evidence={"leaderEpoch": latest.leader_epoch},
+            )
+
+
+def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
+    sides = " | ".join(audit.names(members) for members in difference.contents)
+    absent = audit.names(difference.absent) if difference.absent else ""
+    wrong = difference.damaged if difference.kind is DifferenceKind.UNCOVERED else ()
+    intact = [i for side in difference.contents for i in side if i not in difference.damaged]
+    return finding(
+        _CODE_OF[difference.kind],
+        f"offsets {difference.first_offset} to {difference.next_offset - 1}: "
+        f"{_SAYS[difference.kind]} ({sides}{f'; absent on {absent}' if absent else ''})"
+        + (f"; the base offset is wrong on {audit.names(wrong)}" if wrong else ""),
+        directory=audit.replicas[wrong[0]].directory if len(wrong) == 1 else None,
+        offsets=(difference.first_offset, difference.next_offset),
+        evidence={
+            "copies": sides,
+            "absent": absent,
+            "damaged": audit.names(difference.damaged) if difference.damaged else "",
+            "intact": audit.names(intact) if intact else "",
+            "batches": difference.batches,
+        },
+        innocent=None if audit.scans else (),
+        records_at_risk=difference.records,
+    )
+
+
+def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
+    assert audit.comparison is not None
+    everyone = tuple(range(len(audit.replicas)))
+    starts = {history.log_start_offset for history in audit.histories}
+    common = [b for b in audit.comparison.branches() if b.members == everyone and b.batches]
+    if audit.verdict is Verdict.CONSISTENT and common:
+        yield finding(
+            "KL-501",
+            f"offsets {common[0].first_offset} to {common[-1].next_offset - 1} are equal on "
+            f"{audit.names(everyone)}",
+            offsets=(common[0].first_offset, common[-1].next_offset),
+            evidence={
+                "batches": sum(branch.batches for branch in common),
+                "records": sum(branch.records for branch in common),
+                "bytes": sum(branch.size_in_bytes for branch in common),
+            },
+        )
+    if len(starts) > 1:
+        yield finding(
+            "KL-510",
+            f"log starts differ: {min(starts)} to {max(starts)}",
+            offsets=(min(starts), max(starts)),
+        )
+    yield from _nothing_common(audit)
+
+
+def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
+    """A log that ends at or before the place where another begins."""
+    first_end = min(history.log_end_offset for history in audit.histories)
+    last_start = max(history.log_start_offset for history in audit.histories)
+    first_start = min(history.log_start_offset for history in audit.histories)
+    if first_end <= last_start and first_start < last_start:
+        yield finding(
+            "KL-512",
+            f"one log ends at {first_end}, before another begins at {last_start}",
+            offsets=(first_end, last_start),
+        )
+
+
+def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
+    """A replica whose whole log is a prefix of another's that will not be cut itself."""
+    assert audit.comparison is not None
+    everyone = range(len(audit.histories))
+    for index, history in enumerate(audit.histories):
+        longer = [
+            branch
+            for branch in audit.comparison.branches()
+            if index not in branch.members
+            and branch.first_offset >= history.log_end_offset
+            and branch.batches
+            and not _is_superseded(audit, branch)
+        ]
+        forks = any(
+            other != index and audit.comparison.content_fork(index, other) is not None
+            for other in everyone
+        )
+        if not longer or forks or audit.bounds[index].superseded is not None:
+            continue
+        holders = [audit.histories[member] for branch in longer for member in branch.members]
+        start = min(holder.log_start_offset for holder in holders)
+        if history.log_start_offset < start and history.log_end_offset <= start:
+            continue  # nothing in common: KL-512
+        end = max(branch.next_offset for branch in longer)
+        behind = sum(branch.records for branch in longer)
+        yield finding(
+            "KL-502",
+            f"{audit.replicas[index].name} is {records_text(behind)} behind: it ends at "
+            f"{history.log_end_offset}, the longest log at {end}",
+            directory=audit.replicas[index].directory,
+            offsets=(history.log_end_offset, end),
+            evidence={"offsets": end - history.log_end_offset, "records": behind},
+        )
+
+
+def _is_superseded(audit: PartitionAudit, branch: Branch) -> bool:
+    """Whether a newer leader's history lacks all of a branch."""
+    ends = [audit.bounds[member].superseded for member in branch.members]
+    return all(end is not None and end <= branch.first_offset for end in ends)
+
+
+def side_of(audit: PartitionAudit, branch: Branch) -> tuple[int, int, CommitCount]:
+    """Distinct records, their end offset and what is committed of one side of a fork."""
+    count, end, records = CommitCount(), branch.next_offset, 0
+    for part in branch.walk():
+        if part.batches:
+            count += committed_records(part, audit.candidates, audit.bounds)
+            records += part.records
+            end = max(end, part.next_offset)
+    return records, end, count
+
+
+def _forked(audit: PartitionAudit) -> Iterator[Finding]:
+    assert audit.comparison is not None
+    sides_of_forks = [fork.children for fork in audit.comparison.forks]
+    if not sides_of_forks and audit.fork_offset is not None and len(audit.comparison.roots) > 1:
+        sides_of_forks = [audit.comparison.roots]
+    for sides in sides_of_forks:
+        yield from _fork(audit, sides)
+
+
+def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]:
+    offset = max(side.first_offset for side in sides)
+    evidence: dict[str, object] = {}
+    told, ends, known_sides = [], [], 0
+    at_risk = 0
+    for number, side in enumerate(sides, 1):
+        records, end, count = side_of(audit, side)
+        epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
+        name = audit.names(side.members)
+        under = f"under leader epoch {_listed(epochs)}" if epochs else "without leader epochs"
+        told.append(f"{name} {records_text(records)} {under}")
+        evidence[f"side{number}"] = name
+        evidence[f"side{number}.records"] = records
+        evidence[f"side{number}.leaderEpochs"] = _listed(epochs)
+        evidence[f"side{number}.knownCommitted"] = count.known
+        evidence[f"side{number}.possiblyCommitted"] = count.possible
+        ends.append(end)
+        known_sides += bool(count.known)
+        at_risk += records
+    is_legacy = not any(piece for side in sides for part in side.walk() for piece in part.pieces)
+    below = min(audit.bounds[member].known for side in sides for member in side.members)
+    code = "KL-516" if is_legacy and offset < below else "KL-503"
+    yield finding(
+        code,
+        f"histories part at offset {offset}: {'; '.join(told)}",
+        offsets=(offset, max(ends)),
+        evidence=evidence,
+        records_at_risk=at_risk,
+        committed="known" if known_sides else "possible",
+    )
+    if known_sides > 1:
+        yield finding(
+            "KL-513",
+            f"both sides of the fork at offset {offset} hold committed records: every choice "
+            "loses some",
+            offsets=(offset, max(ends)),
+            evidence=evidence,
+            committed="known",
+            caused_by=f"{code} at offset {offset}",
+        )
+
+
+def _listed(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers))

@@ -1,0 +1,68 @@
+"""What repeated batches say of a partition: KL-601 and KL-602."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.log.retry_duplicates import Repeated, RetryWatch
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+_DOMINANT: Final = 0.9
+"""Share of the repeated contents that a multiplicity needs to say something of the producer."""
+
+
+def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
+    """One finding for each kind of repetition; the same one on several replicas is told once."""
+    for code in ("KL-601", "KL-602"):
+        told: dict[tuple[tuple[int, int, int], ...], list[int]] = {}
+        for index, watch in enumerate(audit.retries):
+            if groups := _groups(watch, code):
+                key = tuple(sorted((g.first_offset, g.next_offset, g.copies) for g in groups))
+                told.setdefault(key, []).append(index)
+        for indexes in told.values():
+            first = audit.retries[indexes[0]]
+            yield _finding(code, audit.names(indexes), _groups(first, code), first.left_out)
+
+
+def _groups(watch: RetryWatch, code: str) -> list[Repeated]:
+    is_across = code == "KL-602"
+    return [each for each in watch.repeated.values() if (len(each.leader_epochs) > 1) == is_across]
+
+
+def _finding(code: str, names: str, groups: Sequence[Repeated], left_out: int) -> Finding:
+    histogram = Counter(each.copies for each in groups)
+    times, contents = max(histogram.items(), key=lambda item: (item[1], item[0]))
+    surplus = sum((each.copies - 1) * each.records for each in groups)
+    says = f"{_batches(len(groups))} stored {_times(histogram)} without idempotence"
+    if code == "KL-602":
+        epochs = sorted({epoch for each in groups for epoch in each.leader_epochs})
+        says += f", under leader epochs {', '.join(map(str, epochs))}"
+    elif contents / len(groups) >= _DOMINANT and not left_out:
+        says += f": looks like retries = {times - 1}"
+    offsets = min(each.first_offset for each in groups), max(each.next_offset for each in groups)
+    evidence: dict[str, object] = {
+        "replicas": names,
+        "histogram": dict(sorted(histogram.items())),
+        "dominantMultiplicity": times,
+        "surplusRecords": surplus,
+    }
+    if left_out:
+        evidence["copiesNotToldApart"] = left_out
+    return finding(
+        code, f"{names}: {says}", confidence="likely", offsets=offsets, evidence=evidence
+    )
+
+
+def _batches(count: int) -> str:
+    return "1 batch" if count == 1 else f"{count:,} batches"
+
+
+def _times(histogram: Counter[int]) -> str:
+    few, many = min(histogram), max(histogram)
+    return f"{few} times" if few == many else f"{few} to {many} times"

@@ -1,0 +1,267 @@
+"""Findings about the bytes of one replica's segments: damage, torn ends, unknown formats."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.comparison.verdict import is_replaced
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.log.batch_stream import EXAMPLES
+from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
+from kafkalog_reader.audits.log.header_repair import SMALLEST_ENTRY, Repair, repair_of
+from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.tables.batch_scan import ScanEnd
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.log.batch_stream import BatchPlace
+    from kafkalog_reader.audits.log.scan_stop import ScanStop
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.errors import LogPosition
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+_NEWEST_MAGIC = 2
+_ROUND = 1 << 20
+"""``segment.bytes`` is a multiple of it by default and by custom; a crash leaves any size."""
+
+
+def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
+    """Yield what is wrong with the files of each replica, replica by replica."""
+    for index, (replica, scan) in enumerate(zip(audit.replicas, audit.scans, strict=True)):
+        directory = replica.directory
+        for problem in replica.problems:
+            yield finding(
+                "KL-004",
+                f"{problem.where}: {problem.problem}",
+                directory=directory,
+                file=_file(directory, problem.where),
+                position=problem.where.position,
+            )
+        for number, place in enumerate(_damaged(audit, index)):
+            if number < EXAMPLES and _is_other_magic(directory, place):
+                yield _wrong_magic(directory, place)
+                continue
+            yield _crc_mismatch(audit, index, place, _bit(place) if number < EXAMPLES else None)
+        for stop in scan.stops:
+            yield _stop_finding(audit, index, stop)
+        for where, codec in scan.unknown_codecs:
+            yield finding(
+                "KL-006",
+                f"{where}: codec {codec} is newer than 0 to 4",
+                directory=directory,
+                file=_file(directory, where),
+                position=where.position,
+                evidence={"codec": codec},
+            )
+        if scan.regressions:
+            yield _regression(audit, index)
+
+
+def _damaged(audit: PartitionAudit, index: int) -> tuple[BatchPlace, ...]:
+    if audit.comparison is not None:
+        return audit.comparison.damaged[index]
+    return audit.comparisons[index].damaged[0]
+
+
+def _is_other_magic(directory: PartitionDirectory, place: BatchPlace) -> bool:
+    """Whether the checksum is right when the batch is read as one of magic 2."""
+    return place.magic < _NEWEST_MAGIC and (
+        _repair(directory, place.where, place.size_in_bytes) is Repair.MAGIC
+    )
+
+
+def _wrong_magic(directory: PartitionDirectory, place: BatchPlace) -> Finding:
+    return finding(
+        "KL-106",
+        f"{place.where}: the magic is wrong: as magic {_NEWEST_MAGIC} the checksum is right",
+        directory=directory,
+        file=_file(directory, place.where),
+        position=place.where.position,
+        size_in_bytes=place.size_in_bytes,
+        evidence={"readAs": "message"},
+        bytes_at_risk=place.size_in_bytes,
+    )
+
+
+def _bit(place: BatchPlace) -> FlippedBit | None:
+    """The one bit of a batch that explains its wrong CRC, if one does."""
+    return flipped_bit(place.crc, place.crc_computed, place.size_in_bytes, place.magic)
+
+
+def _bit_text(place: BatchPlace, bit: FlippedBit) -> str:
+    position = (place.where.position or 0) + bit.position
+    where = "of the CRC field itself" if bit.in_crc else "of the batch"
+    return f"; one flipped bit {where} explains it: byte {position:,} bit {bit.bit}"
+
+
+def _bit_evidence(place: BatchPlace, bit: FlippedBit | None) -> dict[str, object]:
+    if bit is None:
+        return {}
+    return {
+        "flippedByte": (place.where.position or 0) + bit.position,
+        "flippedBit": bit.bit,
+        "flippedField": "crc" if bit.in_crc else "covered",
+    }
+
+
+def _crc_mismatch(
+    audit: PartitionAudit, index: int, place: BatchPlace, bit: FlippedBit | None
+) -> Finding:
+    """Judge a batch with a wrong CRC: critical when no other copy has it intact."""
+    directory = audit.replicas[index].directory
+    first_offset = place.where.offset or 0
+    peers = (
+        joined_names([audit.replicas[i].name for i in place.intact_on]) if (place.intact_on) else ""
+    )
+    saved = f"intact on {peers}" if peers else "no supplied copy has it intact"
+    in_tail = place.next_offset >= audit.histories[index].log_end_offset
+    is_hot = in_tail and not directory.log_directory.clean_shutdown
+    return finding(
+        "KL-101",
+        f"{place.where}: CRC stored 0x{place.crc:08x}, computed 0x{place.crc_computed:08x}"
+        f"{'' if bit is None else _bit_text(place, bit)}; {saved}",
+        severity="H" if peers else "C",
+        confidence="possible" if is_hot else "proven",
+        directory=directory,
+        file=_file(directory, place.where),
+        position=place.where.position,
+        size_in_bytes=place.size_in_bytes,
+        offsets=(first_offset, place.next_offset),
+        evidence={
+            "crcStored": f"0x{place.crc:08x}",
+            "crcComputed": f"0x{place.crc_computed:08x}",
+            "syndrome": f"0x{place.crc ^ place.crc_computed:08x}",
+            **_bit_evidence(place, bit),
+            "leaderEpoch": place.leader_epoch,
+            "intactOn": peers,
+        },
+        innocent=("T01",) if is_hot else (),
+        records_at_risk=place.records,
+        bytes_at_risk=place.size_in_bytes,
+        committed=_committed(audit, index, first_offset),
+        actions=("A5", "A9") if peers or len(audit.replicas) == 1 else ("A4", "A7", "A9"),
+    )
+
+
+def _committed(audit: PartitionAudit, index: int, offset: int) -> str | None:
+    if not audit.bounds:
+        return None
+    bound = audit.bounds[index]
+    return "known" if offset < bound.known else "possible" if offset < bound.possible else "none"
+
+
+def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
+    """Judge the place where the batches of a segment could not be followed any further."""
+    code, severity, confidence = _judged(audit, index, stop)
+    directory = audit.replicas[index].directory
+    offset = stop.where.offset
+    replaced = audit.comparison is not None and is_replaced(
+        audit.comparison, index, stop, [scan.stops for scan in audit.scans]
+    )
+    behind = "" if stop.hidden_until is None else f"; offsets {offset} to {stop.hidden_until - 1}"
+    saved = (
+        f"{behind} are behind it, another copy has them"
+        if behind and replaced
+        else (f"{behind} are behind it" if behind else "")
+    )
+    until = None if offset is None else stop.hidden_until or offset
+    return finding(
+        code,
+        f"{stop.where}: {stop.problem}{saved}",
+        severity=severity,
+        confidence=confidence,
+        directory=directory,
+        file=_file(directory, stop.where),
+        position=stop.where.position,
+        size_in_bytes=stop.size_in_bytes,
+        offsets=None if offset is None or until is None else (offset, until),
+        evidence={"problem": stop.problem, "bytesNotRead": stop.size_in_bytes},
+        innocent=None if stop.in_last_segment else (),
+        bytes_at_risk=stop.size_in_bytes,
+    )
+
+
+def _judged(audit: PartitionAudit, index: int, stop: ScanStop) -> tuple[str, str | None, str]:
+    directory = audit.replicas[index].directory
+    is_hot = stop.in_last_segment and not directory.log_directory.clean_shutdown
+    confidence = "possible" if is_hot else "proven"
+    if stop.end is None:
+        return "KL-004", None, "proven"
+    if stop.goes_on_at is None and stop.end is ScanEnd.ZEROS:
+        return "KL-104", _severity_of_zeros(stop, is_hot=is_hot), confidence
+    if not stop.begins_batch and not _is_fragment(stop):
+        return "KL-105", None, confidence
+    match stop.end:
+        case ScanEnd.UNKNOWN_MAGIC:
+            magic = int(stop.problem.split()[2].rstrip(","))
+            return ("KL-006" if magic == _NEWEST_MAGIC + 1 else "KL-106"), None, "proven"
+        case ScanEnd.TORN if stop.goes_on_at is None:
+            return "KL-103", "L" if stop.in_last_segment else "H", confidence
+        case ScanEnd.WRONG_CRC:
+            return _judged_checksum(audit, index, stop)
+    return "KL-102", None, confidence
+
+
+def _judged_checksum(
+    audit: PartitionAudit, index: int, stop: ScanStop
+) -> tuple[str, str | None, str]:
+    """Nothing but the length was hit, or no length is right and the content is damaged too."""
+    if stop.goes_on_at is not None:
+        match _repair(audit.replicas[index].directory, stop.where, stop.size_in_bytes):
+            case Repair.LENGTH:
+                return "KL-102", None, "proven"
+            case Repair.MAGIC:
+                return "KL-106", None, "proven"
+    replaced = len(audit.replicas) > 1 and (
+        audit.comparison is not None
+        and is_replaced(audit.comparison, index, stop, [scan.stops for scan in audit.scans])
+    )
+    return "KL-101", "H" if replaced else "C", "proven"
+
+
+def _repair(directory: PartitionDirectory, where: LogPosition, size: int) -> Repair | None:
+    start = where.position or 0
+    path = posixpath.join(directory.path, posixpath.basename(where.file))
+    return repair_of(path, start, start + size, follow_links=directory.follow_links)
+
+
+def _is_fragment(stop: ScanStop) -> bool:
+    """Whether it ends before it could be told from a batch."""
+    is_small = stop.goes_on_at is None and stop.size_in_bytes < SMALLEST_ENTRY
+    return is_small and stop.end is ScanEnd.TORN
+
+
+def _severity_of_zeros(stop: ScanStop, *, is_hot: bool) -> str:
+    """A file that was preallocated has a round size, and is cut when the broker stops."""
+    if not stop.in_last_segment or not is_hot:
+        return "H"
+    is_round = ((stop.where.position or 0) + stop.size_in_bytes) % _ROUND == 0
+    return "I" if is_round else "M"
+
+
+def _regression(audit: PartitionAudit, index: int) -> Finding:
+    scan, directory = audit.scans[index], audit.replicas[index].directory
+    first = scan.regressions[0]
+    return finding(
+        "KL-110",
+        f"{first.where}: starts at or below offset {first.previous_last_offset}, the last one "
+        f"before it; {scan.regression_count} such batches",
+        directory=directory,
+        file=_file(directory, first.where),
+        position=first.where.position,
+        offsets=(first.where.offset or 0, first.previous_last_offset + 1),
+        evidence={
+            "previousLastOffset": first.previous_last_offset,
+            "batches": scan.regression_count,
+        },
+    )
+
+
+def _file(directory: PartitionDirectory, where: LogPosition) -> str:
+    """The file below its log directory."""
+    root = directory.log_directory.path.rstrip("/") + "/"
+    if where.file.startswith(root):
+        return where.file[len(root) :]
+    return posixpath.join(*where.file.split("/")[-2:])

@@ -1,0 +1,192 @@
+"""Findings about what was supplied: replicas that are not there, clusters that are mixed up."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.checkpoints import read_topic_id
+from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import readable_segments
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kafkalog_reader.audits.election.membership import PartitionMembership
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.io.evidence import LogDirectory
+
+_TOPICS_COMPARED: Final = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Supply:
+    """Which replicas of a partition there should be besides those that were supplied.
+
+    Attributes:
+        absent: node ids of brokers that were not supplied.
+        lacking: of brokers that were, and have no directory of the partition.
+        is_assigned: the cluster metadata says so; else the topic's other partitions suggest it.
+        has_peers: more than one broker was supplied, so that copies are meant to be compared.
+    """
+
+    absent: tuple[int, ...] = ()
+    lacking: tuple[int, ...] = ()
+    is_assigned: bool = False
+    has_peers: bool = False
+
+
+NOTHING_KNOWN: Final = Supply()
+
+
+def assigned_supply(
+    membership: PartitionMembership,
+    directories: Sequence[PartitionDirectory],
+    brokers: frozenset[int],
+) -> Supply:
+    """By the assignment.
+
+    Args:
+        membership: of the partition.
+        directories: that were supplied.
+        brokers: whose log directories were supplied whole.
+    """
+    here = {directory.log_directory.broker_id for directory in directories}
+    missing = [broker_id for broker_id in membership.replicas if broker_id not in here]
+    return Supply(
+        absent=tuple(sorted(each for each in missing if each not in brokers)),
+        lacking=tuple(sorted(each for each in missing if each in brokers)),
+        is_assigned=True,
+        has_peers=sum(each in here or each in brokers for each in membership.replicas) > 1,
+    )
+
+
+def suggested_supply(
+    directories: Sequence[PartitionDirectory], replicas: int, brokers: frozenset[int]
+) -> Supply:
+    """By the topic's other partitions, one of which has so many ``replicas``."""
+    here = {directory.log_directory.broker_id for directory in directories}
+    if None in here or len(here) >= replicas:
+        return Supply(has_peers=len(here) > 1)
+    return Supply(absent=tuple(sorted(brokers - here)), has_peers=True)
+
+
+def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
+    """Yield KL-012 and KL-310 for one partition."""
+    source = "the metadata log" if supply.is_assigned else "the topic's other partitions"
+    if supply.absent:
+        names = ", ".join(map(str, supply.absent))
+        which = f"broker {names} is" if len(supply.absent) == 1 else f"one of brokers {names} is"
+        if supply.is_assigned and len(supply.absent) > 1:
+            which = f"brokers {names} are"
+        yield finding(
+            "KL-012",
+            f"by {source} {which} expected to have a replica that was not supplied",
+            severity="M" if supply.has_peers else "I",
+            confidence="proven" if supply.is_assigned else "possible",
+            evidence={"expected": names, "supplied": len(audit.replicas), "by": source},
+        )
+    if supply.lacking and any(
+        replica.directory.log_directory.clean_shutdown is not None for replica in audit.replicas
+    ):
+        names = ", ".join(map(str, supply.lacking))
+        yield finding(
+            "KL-310",
+            f"by {source} broker {names} should have a replica, and has no such folder: it will "
+            "create an empty one",
+            confidence="possible",
+            evidence={"brokers": names},
+        )
+
+
+def skew_findings(audit: PartitionAudit) -> Iterator[Finding]:
+    """Yield KL-013: copies of running brokers that differ only as copies taken one by one do."""
+    hot = [
+        replica.name for replica in audit.replicas
+        if not replica.directory.log_directory.clean_shutdown
+    ]  # fmt: skip
+    if len(audit.replicas) < 2 or audit.verdict is not Verdict.LAGGING or not hot:
+        return
+    ends = [history.log_end_offset for history in audit.histories]
+    yield finding(
+        "KL-013",
+        f"logs end at {min(ends)} to {max(ends)}, one a prefix of the other: copies of running "
+        "brokers that were taken one after another differ like this",
+        offsets=(min(ends), max(ends)),
+        evidence={
+            "hot": ", ".join(hot),
+            **{f"modifiedAt.{r.name}": _modified_at(r.directory) for r in audit.replicas},
+        },
+    )
+
+
+def _modified_at(directory: PartitionDirectory) -> int | None:
+    """When the log was last modified, in milliseconds."""
+    try:
+        found = readable_segments(directory)
+    except LocatedError:
+        return None
+    return max((int(segment.modified_at * 1000) for segment in found), default=None)
+
+
+def cluster_findings(
+    roots: Iterable[LogDirectory], directories: Iterable[PartitionDirectory]
+) -> Iterator[Finding]:
+    """Yield KL-008: several clusters in what was named as one broker, or one topic id in two.
+
+    Topic ids are random: the same one in two clusters means that one cluster id is not true.
+    """
+    by_name: dict[str, dict[str, LogDirectory]] = defaultdict(dict)
+    for root in roots:
+        if root.named is not None and root.cluster_id is not None:
+            by_name[root.named].setdefault(root.cluster_id, root)
+    for name, clusters in by_name.items():
+        if len(clusters) > 1:
+            yield _mixed(
+                list(clusters.values()), f"what was named {shown(name)} holds several clusters"
+            )
+    by_topic: dict[str, dict[str, PartitionDirectory]] = defaultdict(dict)
+    for directory in directories:
+        cluster_id = directory.log_directory.cluster_id
+        is_known = directory.topic is not None and cluster_id is not None
+        if is_known and (directory.topic in by_topic or len(by_topic) < _TOPICS_COMPARED):
+            by_topic[directory.topic or ""].setdefault(cluster_id or "", directory)
+    told: set[frozenset[str]] = set()
+    for topic, by_cluster in by_topic.items():
+        ids: dict[str, list[PartitionDirectory]] = defaultdict(list)
+        for directory in by_cluster.values():
+            ids[_topic_id(directory) or ""].append(directory)
+        for topic_id, same in ids.items():
+            pair = frozenset(each.log_directory.cluster_id or "" for each in same)
+            if topic_id and len(pair) > 1 and pair not in told:
+                told.add(pair)
+                problem = f"topic {shown(topic)} has the id {topic_id} in several clusters"
+                yield _mixed([each.log_directory for each in same], problem)
+
+
+def _mixed(roots: Sequence[LogDirectory], problem: str) -> Finding:
+    first = roots[0]
+    clusters = ", ".join(shown(root.cluster_id or "") for root in roots)
+    return finding(
+        "KL-008",
+        f"{problem}: {clusters}",
+        directory=PartitionDirectory(
+            path=first.path, log_directory=first, topic=None, partition=None
+        ),
+        evidence={
+            "clusters": clusters,
+            "directories": ", ".join(shown(root.path) for root in roots),
+        },
+    )
+
+
+def _topic_id(directory: PartitionDirectory) -> str | None:
+    try:
+        return read_topic_id(directory.path, follow_links=directory.follow_links)
+    except LocatedError:  # a finding of its own
+        return None

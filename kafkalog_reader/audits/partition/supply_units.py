@@ -1,0 +1,66 @@
+"""Units of findings that know which replicas were not supplied."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.election.metadata_log import METADATA_TOPIC
+from kafkalog_reader.audits.integrity.directory_findings import names_replica
+from kafkalog_reader.audits.partition.supply_findings import assigned_supply, suggested_supply
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.io.evidence import Evidence
+
+
+def with_supply(
+    units: Iterable[PartitionUnit], evidence: Evidence, *, tells_directories: bool = False
+) -> Iterator[PartitionUnit]:
+    """Yield the units of each topic once all of them are known.
+
+    Args:
+        units: sorted by topic.
+        evidence: which brokers were supplied whole.
+        tells_directories: log directories get findings of their own: a folder that two checkpoints
+            name and that is gone is told there.
+    """
+    brokers: dict[str | None, set[int]] = defaultdict(set)
+    for root in evidence.roots:
+        if root.broker_id is not None:
+            brokers[root.cluster_id].add(root.broker_id)
+    for topic, of_topic in groupby(units, key=lambda unit: unit.directories[0].topic):
+        same = list(of_topic)
+        replicas: dict[str | None, int] = defaultdict(int)
+        for unit in same:
+            cluster_id = unit.directories[0].log_directory.cluster_id
+            replicas[cluster_id] = max(replicas[cluster_id], len(unit.directories))
+        for unit in same:
+            cluster_id = unit.directories[0].log_directory.cluster_id
+            here = frozenset(brokers[cluster_id])
+            if unit.membership is not None:
+                supply = assigned_supply(unit.membership, unit.directories, here)
+            elif topic is None or topic == METADATA_TOPIC:
+                yield unit
+                continue
+            else:
+                supply = suggested_supply(unit.directories, replicas[cluster_id], here)
+            if supply.lacking and tells_directories:
+                supply = replace(supply, lacking=_untold(unit, supply.lacking, evidence))
+            yield replace(unit, supply=supply)
+
+
+def _untold(unit: PartitionUnit, lacking: tuple[int, ...], evidence: Evidence) -> tuple[int, ...]:
+    """Of the brokers without a folder of the partition, those whose checkpoints do not name it."""
+    one = unit.directories[0]
+    told = {
+        root.broker_id
+        for root in evidence.roots
+        if root.cluster_id == one.log_directory.cluster_id
+        and names_replica(root, one.topic, one.partition)
+    }
+    return tuple(broker_id for broker_id in lacking if broker_id not in told)

@@ -1,0 +1,116 @@
+"""Replicas that log directories name and that were not read: links passed by, folders gone."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.election.metadata_log import METADATA_TOPIC
+from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS, RECOVERY_POINTS
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.names import parse_directory_name, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.partition.supply_findings import Supply
+    from kafkalog_reader.io.evidence import Evidence, Identity, LogDirectory
+    from kafkalog_reader.tables.request import ReadRequest
+
+
+class UnreadReplicas:
+    """Every log directory is listed once; ask for one partition after another.
+
+    Args:
+        evidence: only log directories that were given whole tell anything.
+        request: which partitions will be asked for.
+    """
+
+    def __init__(self, evidence: Evidence, request: ReadRequest) -> None:
+        self._found: dict[Identity, list[Finding]] = {}
+        for root in evidence.roots:
+            for each in _unread(root, request):
+                assert each.directory is not None
+                self._found.setdefault(each.directory.identity, []).append(each)
+
+    def beside(self, unit: PartitionUnit) -> tuple[tuple[Finding, ...], Supply]:
+        """KL-002 and KL-310 of brokers without a replica here, and what else should be here."""
+        here = {each.log_directory.broker_id for each in unit.directories} - {None}
+        found = [
+            each
+            for each in self._found.get(unit.directories[0].identity, ())
+            if each.directory is not None and each.directory.log_directory.broker_id not in here
+        ]
+        told = {
+            each.directory.log_directory.broker_id for each in found if each.directory is not None
+        }
+        supply = replace(
+            unit.supply,
+            absent=tuple(each for each in unit.supply.absent if each not in told),
+            lacking=tuple(each for each in unit.supply.lacking if each not in told),
+        )
+        return tuple(found), supply
+
+
+def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
+    try:
+        with os.scandir(root.path) as entries:
+            names = {entry.name: entry for entry in entries if parse_directory_name(entry.name)}
+    except OSError:  # a finding of its own
+        return
+    has_folder = set()
+    for file, entry in names.items():
+        name = parse_directory_name(file)
+        assert name is not None
+        has_folder.add((name.topic, name.partition))
+        if name.state is None and request.selects(name.topic, name.partition):
+            kind = _kind_not_read(entry, follow_links=root.follow_links)
+            if kind:
+                yield finding(
+                    "KL-002",
+                    f"{_who(root)} has {shown(file)} as {kind}",
+                    directory=_place(root, name.topic, name.partition),
+                    file=shown(file),
+                )
+    try:
+        rows = [checkpointed_offsets(root, file) for file in (RECOVERY_POINTS, HIGH_WATERMARKS)]
+    except LocatedError:  # a finding of its own
+        return
+    for topic, partition in sorted(set(rows[0]).intersection(rows[1]) - has_folder):
+        if topic != METADATA_TOPIC and request.selects(topic, partition):
+            yield finding(
+                "KL-310",
+                f"{_who(root)} has no folder {shown(topic)}-{partition}, which its checkpoints "
+                "name: it will create an empty replica",
+                confidence="proven" if root.clean_shutdown else "possible",
+                directory=_place(root, topic, partition),
+                file=RECOVERY_POINTS,
+                evidence={"checkpoints": f"{RECOVERY_POINTS} {HIGH_WATERMARKS}"},
+            )
+
+
+def _kind_not_read(entry: os.DirEntry[str], *, follow_links: bool) -> str:
+    """What stands where a folder should be; empty where it can be read."""
+    if entry.is_symlink() and not follow_links:
+        return "a symbolic link, which was not followed (--follow-links)"
+    try:
+        mode = entry.stat(follow_symlinks=follow_links).st_mode
+    except OSError:
+        return "a symbolic link that leads nowhere" if entry.is_symlink() else ""
+    return "" if stat.S_ISDIR(mode) or stat.S_ISREG(mode) else "no file and no folder"
+
+
+def _who(root: LogDirectory) -> str:
+    return _place(root, None, None).replica_name
+
+
+def _place(root: LogDirectory, topic: str | None, partition: int | None) -> PartitionDirectory:
+    path = root.path if topic is None else posixpath.join(root.path, f"{topic}-{partition}")
+    return PartitionDirectory(path=path, log_directory=root, topic=topic, partition=partition)

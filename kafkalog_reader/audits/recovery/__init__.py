@@ -1,0 +1,1 @@
+"""What the next start of a broker does with each replica."""

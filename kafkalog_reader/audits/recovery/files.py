@@ -1,0 +1,245 @@
+"""The small files as a starting broker reads them, and what it does where one is damaged.
+
+What happens depends on the kind of damage. What Kafka's readers report as an I/O error takes the
+log directory offline; a number that is none, where they do not expect it, is caught by nobody and
+ends the broker. Source: Kafka 4.3, CheckpointFile, PartitionMetadataReadBuffer, LogManager.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from functools import lru_cache
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure
+from kafkalog_reader.errors import CorruptCheckpointError, LogPosition
+from kafkalog_reader.format.checkpoint import LeaderEpochEntry
+from kafkalog_reader.format.uuid import ZERO_UUID
+from kafkalog_reader.io.checkpoints import checkpoint_path, file_version, parse_topic_id
+from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
+from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafkalog_reader.io.checkpoints import FileVersion
+    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+
+TopicPartition = tuple[str, int]
+RECOVERY_POINTS: Final = "recovery-point-offset-checkpoint"
+LOG_STARTS: Final = "log-start-offset-checkpoint"
+HIGH_WATERMARKS: Final = "replication-offset-checkpoint"
+CLEANER_OFFSETS: Final = "cleaner-offset-checkpoint"
+
+_SMALL: Final = 1 << 20
+"""Bytes of a checkpoint, some 30,000 rows, of which many may stay in memory."""
+_LINE_END: Final = re.compile(rb"\r\n|\n|\r")
+_WHITESPACE: Final = re.compile(rb"[ \t\n\x0b\f\r]+")
+_INTEGER: Final = re.compile(rb"[+-]?[0-9]{1,20}")
+_SEPARATOR: Final = re.compile(rb":[ \t\n\x0b\f\r]+")
+
+
+class _NoNumber(Exception):  # noqa: N818  Java's NumberFormatException
+    """A field of an entry is no number."""
+
+
+class _Malformed(Exception):  # noqa: N818  Java's IOException
+    """The version, the count or the fields of a line are not what they should be."""
+
+
+def read_recovery_points(root: LogDirectory) -> Mapping[TopicPartition, int]:
+    """Rows of the recovery points; of a file with a number that is none there are no rows.
+
+    Raises:
+        DirectoryFailure: reading it takes the log directory offline.
+        UnreadableFileError: the file is there and cannot be read.
+    """
+    return _lenient(root, RECOVERY_POINTS)
+
+
+def read_log_starts(root: LogDirectory) -> Mapping[TopicPartition, int]:
+    """The same of the log starts."""
+    return _lenient(root, LOG_STARTS)
+
+
+def read_high_watermarks(root: LogDirectory) -> Mapping[TopicPartition, int]:
+    """The high watermarks.
+
+    Raises:
+        DirectoryFailure: reading it takes the log directory offline, or leaves its partitions
+            without a leader: the broker runs and serves nothing.
+        UnreadableFileError: the file is there and cannot be read.
+    """
+    try:
+        return _read(root, HIGH_WATERMARKS)
+    except _NoNumber as problem:
+        raise DirectoryFailure(f"{problem}: the broker runs and serves no partition") from None
+
+
+def check_cleaner_offsets(root: LogDirectory) -> None:
+    """Raise what the log cleaner would.
+
+    Raises:
+        DirectoryFailure: reading it takes the log directory offline.
+        UnreadableFileError: the file is there and cannot be read.
+    """
+    try:
+        _read(root, CLEANER_OFFSETS)
+    except _NoNumber:
+        return  # the cleaner gives up, the partitions are served
+
+
+def read_epochs(directory: PartitionDirectory) -> tuple[LeaderEpochEntry, ...]:
+    """Rows of the leader epoch checkpoint as they stand; none where there is no file.
+
+    Raises:
+        DirectoryFailure: reading it takes the log directory offline.
+        StartFailure: reading it ends the broker.
+        UnreadableFileError: the file is there and cannot be read.
+    """
+    path = posixpath.join(directory.path, LEADER_EPOCHS)
+    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=directory.follow_links)
+    try:
+        return tuple(
+            LeaderEpochEntry(leader_epoch=_integer(epoch), start_offset=_integer(offset))
+            for epoch, offset in _entries(content or b"", 2)
+        )
+    except _NoNumber as problem:
+        raise StartFailure(f"{shown(path)}: {problem}") from None
+    except _Malformed as problem:
+        raise DirectoryFailure(f"{shown(path)}: {problem}") from None
+
+
+def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
+    """The topic id; None where there is no file.
+
+    Raises:
+        DirectoryFailure: reading it takes the log directory offline.
+        StartFailure: reading it ends the broker.
+        UnreadableFileError: the file is there and cannot be read.
+    """
+    path = posixpath.join(directory.path, PARTITION_METADATA)
+    content = read_if_present(path, METADATA_LIMIT, follow_links=directory.follow_links)
+    if content is None:
+        return None
+    where = LogPosition(shown(path))
+    try:
+        return parse_topic_id(content, where)
+    except CorruptCheckpointError as error:
+        failure = StartFailure if _ends_broker(content) else DirectoryFailure
+        raise failure(str(error)) from None
+
+
+def topic_id_of_peer(directory: PartitionDirectory) -> str | None:
+    """The topic id of another broker's copy; None where its file says nothing."""
+    try:
+        return read_topic_id_at_start(directory)
+    except (DirectoryFailure, StartFailure):
+        return None  # its own start fails of it, no other
+
+
+def _ends_broker(metadata: bytes) -> bool:
+    """Whether this damage is a missing line or an id of another shape, which nobody catches."""
+    lines = _lines(metadata)
+    if len(lines) < 2:
+        return True
+    values = [_SEPARATOR.split(line) for line in lines[:2]]
+    if any(len(value) != 2 for value in values) or not _INTEGER.fullmatch(values[0][1]):
+        return False
+    return values[1][1] != ZERO_UUID.encode() and int(values[0][1]) >= 0
+
+
+def _lenient(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
+    try:
+        return _read(root, name)
+    except _NoNumber:
+        return {}
+
+
+def _read(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
+    """One checkpoint; read again only when it has changed, because partition after partition asks.
+
+    Raises:
+        _NoNumber: a field of an entry is none.
+        DirectoryFailure: it is malformed otherwise.
+        UnreadableFileError: the file is there and cannot be read.
+    """
+    path = checkpoint_path(root, name)
+    version = file_version(path, follow_links=root.follow_links)
+    if version is None:  # absent or refused: reading it tells which
+        read = _parsed(path, root.follow_links)
+    else:
+        read = (_read_small if version.size_in_bytes <= _SMALL else _read_large)(
+            path, root.follow_links, version
+        )
+    if isinstance(read, Exception):
+        raise read.with_traceback(None)
+    return read
+
+
+def _parsed(path: str, follow_links: bool) -> Mapping[TopicPartition, int] | Exception:
+    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
+    try:
+        return MappingProxyType(
+            {
+                (topic.decode("utf-8", "replace"), _integer(partition)): _integer(offset)
+                for topic, partition, offset in _entries(content or b"", 3)
+            }
+        )
+    except _NoNumber as problem:
+        return _NoNumber(f"{shown(path)}: {problem}")
+    except _Malformed as problem:
+        return DirectoryFailure(f"{shown(path)}: {problem}")
+
+
+def _version_parsed(
+    path: str, follow_links: bool, _version: FileVersion
+) -> Mapping[TopicPartition, int] | Exception:
+    return _parsed(path, follow_links)
+
+
+_read_small = lru_cache(maxsize=64)(_version_parsed)
+_read_large = lru_cache(maxsize=12)(_version_parsed)
+
+
+def _entries(content: bytes, width: int) -> list[list[bytes]]:
+    lines = _lines(content)
+    if not lines:
+        return []
+    if _head(lines[0], 1) != 0:
+        raise _Malformed(f"line 1: checkpoint version {_head(lines[0], 1)}, 0 expected")
+    if len(lines) == 1:
+        return []
+    count = _head(lines[1], 2)
+    entries = []
+    for number, line in enumerate(lines[2:], 3):
+        fields = _WHITESPACE.split(line)
+        while len(fields) > 1 and fields[-1] == b"":  # as java.util.regex.Pattern#split
+            fields.pop()
+        if len(fields) != width:
+            raise _Malformed(f"line {number}: {len(fields)} fields, {width} expected")
+        if not all(_INTEGER.fullmatch(field) for field in fields[width - 2 :]):
+            raise _NoNumber(f"line {number}: no number where one is expected")
+        entries.append(fields)
+    if len(entries) != count:
+        raise _Malformed(f"line 2 announces {count} entries, found {len(entries)}")
+    return entries
+
+
+def _lines(content: bytes) -> list[bytes]:
+    lines = _LINE_END.split(content)
+    if lines[-1] == b"":  # a terminator at the very end starts no further line
+        lines.pop()
+    return lines
+
+
+def _head(line: bytes, number: int) -> int:
+    if not _INTEGER.fullmatch(line):
+        raise _Malformed(f"line {number}: no number")
+    return int(line)
+
+
+def _integer(field: bytes) -> int:
+    return int(field)

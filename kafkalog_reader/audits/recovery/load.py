@@ -1,0 +1,383 @@
+"""Loading one log, step by step as a starting broker does it, on paper: no file is changed.
+
+Two passes read segments. The first goes over every segment whose offset index is missing, or whose
+transaction index contradicts its name; what it cuts, it cuts without a word, and later segments
+stay. The second goes from the recovery point on after an unclean stop; where it cuts, it deletes
+what follows. Source: Kafka 4.3, storage.internals.log.LogLoader.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import zip_longest
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.recovery.batches import CURRENT_READING, Reading, WalkEnd
+from kafkalog_reader.audits.recovery.index import check_transaction_index, index_contradiction
+from kafkalog_reader.audits.recovery.loss import LostRange
+from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.audits.recovery.rule import CURRENT_RULE, IndexCheck, StartRule
+from kafkalog_reader.audits.recovery.segment import (
+    LoadingSegment,
+    Recovered,
+    read_next_offset,
+    recover,
+)
+from kafkalog_reader.audits.recovery.split import MOST_OFFSETS, split_pieces
+from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedFormatError
+from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
+from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafkalog_reader.audits.log.read_segment import ReadSegment
+    from kafkalog_reader.audits.recovery.rule import LogConfig
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+_ENTRY_SIZES: Final = {"index": 8, "timeindex": 12}
+
+
+class LogLoad:
+    """The load of one log.
+
+    Args:
+        directory: the replica.
+        cache: of its leader epoch file.
+        recovery_point: of the checkpoint; 0 without a row.
+        log_start: of the checkpoint; 0 without a row.
+        is_clean: the marker is there.
+        config: of the topic.
+        rule: of the broker's release.
+        progress: told the bytes that were read.
+        known: segments that were read already and are sound, by base offset.
+
+    Attributes:
+        segments: what is left of the log.
+        log_end_offset: as the broker sees it.
+        log_start_offset: the first offset that it serves.
+        cache: with the epochs that recovery met, without those beyond the end.
+        read: base offsets of the segments whose every batch was checked.
+        lost: what was cut off and deleted.
+        reasons: what happened, in words.
+        is_emptied: the log start lies beyond the end.
+        first_damage: where the sound batches end that it walked; None: nowhere.
+    """
+
+    def __init__(
+        self,
+        directory: PartitionDirectory,
+        cache: LeaderEpochCache,
+        *,
+        recovery_point: int,
+        log_start: int,
+        is_clean: bool,
+        config: LogConfig,
+        rule: StartRule = CURRENT_RULE,
+        progress: Progress = no_progress,
+        known: Mapping[int, ReadSegment] | None = None,
+    ) -> None:
+        self.cache = cache
+        self.segments: list[LoadingSegment] = []
+        self.log_start_offset = log_start
+        self.log_end_offset = log_start
+        self.read: set[int] = set()
+        self.lost: list[LostRange] = []
+        self.reasons: list[str] = []
+        self.is_emptied = False
+        self.first_damage: int | None = None
+        self._directory = directory
+        self._recovery_point = recovery_point
+        self._log_start = log_start
+        self._is_clean = is_clean
+        self._config = config
+        self._rule = rule
+        self._progress = progress
+        self._known = known or {}
+
+    def run(self) -> None:
+        """Load it.
+
+        Raises:
+            StartFailure: the broker ends meanwhile.
+            UnreadableFileError: a file cannot be opened or read.
+        """
+        self.segments = _segments(self._directory, self._rule.reading)
+        self._load_segment_files()
+        if not self._is_clean:
+            self._recover_log()
+        self._find_end()
+        self._check_all_indexes()
+        if self.segments:
+            self._resize_indexes(self.segments[-1])
+        self.cache = self.cache.truncate_from_end(self.log_end_offset)
+        if self.segments:
+            self.log_start_offset = max(self._log_start, self.segments[0].base_offset)
+        self.cache = self.cache.truncate_from_start(self.log_start_offset)
+        if self._is_clean and not self.is_emptied:
+            self._replay_producers(self.log_end_offset, assumes_upgrade=True)
+
+    def _load_segment_files(self) -> None:
+        position = 0
+        while position < len(self.segments):
+            segment = self.segments[position]
+            problem = "" if segment.recovered else self._index_problem(segment)
+            if problem:
+                found = self._recovered(segment)
+                if found.overflows:
+                    self._split(segment)
+                    continue
+                if found.falls:
+                    raise StartFailure(f"{_path(segment)}: offsets fall, and {problem}")
+                self.reasons.append(f"{problem}: segment {segment.base_offset} is read again")
+                if not self._rule.learns_all_epochs:
+                    found = replace(found, cache=self.cache)
+                self._keep(segment, found)
+            position += 1
+
+    def sound_end(self) -> int:
+        """One past the last batch that is sound and has only sound ones before it.
+
+        What no start reads is not read for it either, but for the last segment.
+        """
+        if self.first_damage is not None:
+            return self.first_damage
+        if self.segments and self.segments[-1].recovered is not None:
+            return self.segments[-1].recovered.next_offset
+        if self.segments and (known := self._known_of(self.segments[-1])):
+            return known.next_offset
+        return sound_end(self._directory, self._progress)
+
+    def _index_problem(self, segment: LoadingSegment) -> str:
+        """Why a segment is recovered whatever the marker says; empty where it is not."""
+        if segment.files.offset_index_size is None:
+            return f"{LogPosition(shown(segment.files.path('index')))}: missing"
+        if self._rule.index_check is IndexCheck.REBUILDS and (
+            problem := index_contradiction(segment.files, follow_links=segment.follow_links)
+        ):
+            return problem
+        is_above_base, version = check_transaction_index(
+            segment.files, follow_links=segment.follow_links
+        )
+        name = shown(segment.files.path("txnindex"))
+        if version is not None:
+            raise StartFailure(f"{name}: aborted transaction of version {version}, 0 is known")
+        return "" if is_above_base else f"{name}: an entry lies below the segment"
+
+    def _recover_log(self) -> None:
+        first = max(
+            (
+                number
+                for number, segment in enumerate(self.segments)
+                if segment.base_offset <= self._recovery_point
+            ),
+            default=0,
+        )
+        if first < len(self.segments):
+            self._replay_producers(self.segments[first].base_offset, assumes_upgrade=False)
+        number = first
+        while number < len(self.segments):
+            segment = self.segments[number]
+            found = self._recovered(segment)
+            if found.overflows:
+                self._split(segment)
+                continue
+            if found.falls:
+                self.reasons.append(
+                    f"{_path(segment)}: offsets fall where its index needs them to rise, "
+                    "so the segment is emptied"
+                )
+                found = Recovered(
+                    stop=segment.start,
+                    next_offset=segment.base_offset,
+                    greatest_timestamp=-1,
+                    cache=found.cache,
+                )
+            is_cut = found.stop < segment.stop
+            self._keep(segment, found)
+            number += 1
+            if is_cut:
+                self._delete(number)
+
+    def _recovered(self, segment: LoadingSegment) -> Recovered:
+        self.read.add(segment.base_offset)
+        if known := self._known_of(segment):
+            return Recovered(
+                stop=segment.stop,
+                next_offset=known.next_offset,
+                greatest_timestamp=known.greatest_timestamp,
+                cache=known.recovered_cache(self.cache),
+            )
+        return recover(segment, self.cache, self._config.index_interval, self._progress)
+
+    def _known_of(self, segment: LoadingSegment) -> ReadSegment | None:
+        """What an earlier reading says of all the bytes of a segment."""
+        known = self._known.get(segment.base_offset)
+        if known is None or (segment.start, segment.stop) != (0, known.size_in_bytes):
+            return None
+        return known
+
+    def _keep(self, segment: LoadingSegment, found: Recovered) -> None:
+        if found.problem and self.first_damage is None:
+            self.first_damage = found.next_offset
+        if found.stop < segment.stop:
+            self.lost.append(LostRange.of(segment, found.stop))
+            self.reasons.append(found.problem or f"{_path(segment)}: cut at position {found.stop}")
+        segment.stop = found.stop
+        segment.recovered = found
+        self.cache = found.cache
+
+    def _delete(self, first: int) -> None:
+        removed = self.segments[first:]
+        if removed:
+            bases = ", ".join(str(segment.base_offset) for segment in removed)
+            self.reasons.append(f"segments behind the cut are deleted: {bases}")
+        self.lost += [LostRange.of(segment) for segment in removed]
+        del self.segments[first:]
+
+    def _split(self, segment: LoadingSegment) -> None:
+        """Put the pieces of a segment with an offset beyond 2^31 of its base in its place."""
+        pieces, walk_end = split_pieces(segment, self._progress)
+        end = pieces[-1].recovered.next_offset - 1 if pieces[-1].recovered else 0
+        if not segment.base_offset + MOST_OFFSETS < end:
+            raise StartFailure(
+                f"{_path(segment)}: an offset is not within 2^31 of the segment's base, "
+                "and the last one is, so it cannot be split"
+            )
+        if walk_end is not WalkEnd.END:
+            raise StartFailure(f"{_path(segment)}: cannot be split, its end is damaged")
+        self.reasons.append(
+            f"{_path(segment)}: offset {end} is not within 2^31 of the segment's base: "
+            f"split into {len(pieces)}"
+        )
+        self.segments.remove(segment)
+        self.segments = sorted(
+            (*self.segments, *pieces), key=lambda each: (each.base_offset, each.start)
+        )
+
+    def _find_end(self) -> None:
+        if not self.segments:
+            self.reasons.append("there is no segment")
+            return
+        end = read_next_offset(self.segments[-1], self._progress)
+        if end >= self._log_start or not self._rule.empties_beyond_end:
+            self.log_end_offset = end
+            return
+        self.reasons.append(
+            f"the log ends at {end}, below its start {self._log_start} in the checkpoint: "
+            "every segment is deleted"
+        )
+        self.lost += [LostRange.of(segment) for segment in self.segments]
+        self.segments = []
+        self.cache = LeaderEpochCache()
+        self.is_emptied = True
+
+    def _check_all_indexes(self) -> None:
+        if self._rule.index_check is not IndexCheck.ENDS_BROKER:
+            return
+        for segment in self.segments:
+            if segment.recovered is None and (
+                problem := index_contradiction(segment.files, follow_links=segment.follow_links)
+            ):
+                raise StartFailure(problem)
+
+    def _resize_indexes(self, last: LoadingSegment) -> None:
+        """The active segment's indexes become as large as the topic says, which is not checked."""
+        if last.recovered is not None:
+            return  # rebuilt, with no more entries than fit
+        sizes = {"index": last.files.offset_index_size, "timeindex": last.files.time_index_size}
+        for kind, entry_size in _ENTRY_SIZES.items():
+            size = sizes[kind] or 0
+            greatest = self._config.max_index_size // entry_size * entry_size
+            if size // entry_size * entry_size > greatest:
+                raise StartFailure(
+                    f"{shown(last.files.path(kind))}: {size} bytes, and segment.index.bytes is "
+                    f"{self._config.max_index_size}"
+                )
+
+    def _replay_producers(self, offset: int, *, assumes_upgrade: bool) -> None:
+        """Batches between the newest sound producer snapshot and ``offset`` are walked again.
+
+        Raises:
+            StartFailure: there is damage of the kind that the walk does not survive.
+        """
+        if not self._rule.keeps_producers:
+            return
+        snapshots = producer_snapshot_offsets(self._directory)
+        if assumes_upgrade and not snapshots:
+            return
+        start = max((s for s in snapshots if s <= offset and self._is_sound(s)), default=0)
+        start = max(start, self._log_start)
+        for segment, following in zip_longest(self.segments, self.segments[1:]):
+            if following is not None and following.base_offset <= start:
+                continue
+            is_read = segment.recovered is not None or self._known_of(segment) is not None
+            if segment.base_offset >= offset or is_read:
+                continue
+            walk = segment.walk(0, check_crc=False, progress=self._progress)
+            next_offset = segment.base_offset
+            for batches in walk:
+                next_offset = int(batches.last_offset[-1]) + 1
+            if walk.end is WalkEnd.TOO_SMALL and start <= next_offset < offset:
+                raise StartFailure(
+                    f"{segment.where(walk.end_position, next_offset)}: {walk.problem}, "
+                    f"read to rebuild the producers' state from offset {start} on"
+                )
+
+    def _is_sound(self, snapshot: int) -> bool:
+        path = self._directory.path
+        content = read_producer_snapshot(path, snapshot, follow_links=self._directory.follow_links)
+        where = LogPosition(shown(producer_snapshot_path(path, snapshot)))
+        if content is None:
+            return False
+        try:
+            check_producer_snapshot(content, where)
+        except (CorruptLogError, UnsupportedFormatError):
+            return False
+        return True
+
+
+def sound_end(directory: PartitionDirectory, progress: Progress) -> int:
+    """Where the sound batches of the last segment end, from its start on.
+
+    Raises:
+        UnreadableFileError: a file cannot be opened or read.
+    """
+    found = _segments(directory)
+    if not found:
+        return 0
+    end = found[-1].base_offset
+    for batches in found[-1].walk(0, check_crc=True, progress=progress):
+        sound = int(np.argmin(np.append(batches.is_sound, False)))
+        if sound:
+            end = int(batches.last_offset[sound - 1]) + 1
+        if sound < len(batches):
+            break
+    return end
+
+
+def _segments(
+    directory: PartitionDirectory, reading: Reading = CURRENT_READING
+) -> list[LoadingSegment]:
+    return [
+        LoadingSegment(
+            files=files,
+            base_offset=files.base_offset,
+            start=0,
+            stop=files.log_size,
+            follow_links=directory.follow_links,
+            reading=reading,
+        )
+        for files in readable_segments(directory)
+        if files.log_size is not None
+    ]
+
+
+def _path(segment: LoadingSegment) -> str:
+    return shown(segment.path)

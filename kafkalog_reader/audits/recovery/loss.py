@@ -1,0 +1,81 @@
+"""What goes with a start: byte ranges of segments, and the records that are sound there."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kafkalog_reader.errors import (
+    CorruptLogError,
+    LimitReachedError,
+    LogPosition,
+    UnsupportedFormatError,
+)
+from kafkalog_reader.format.message import parse_message
+from kafkalog_reader.format.message_set import parse_message_set
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.tables.control_type import CONTROL
+from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.recovery.segment import LoadingSegment
+    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.table import Progress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRange:
+    """Bytes of one segment that a start removes."""
+
+    files: SegmentFiles
+    start: int
+    stop: int
+    follow_links: bool
+
+    @classmethod
+    def of(cls, segment: LoadingSegment, start: int | None = None) -> LostRange:
+        """A segment from a position in its file on; by default all of it."""
+        return cls(
+            files=segment.files,
+            start=segment.start if start is None else start,
+            stop=segment.stop,
+            follow_links=segment.follow_links,
+        )
+
+    @property
+    def size_in_bytes(self) -> int:
+        return self.stop - self.start
+
+    def records(self, progress: Progress) -> int:
+        """Clients' records of its sound batches, behind damage too: what could have been saved.
+
+        Raises:
+            UnreadableFileError: a file cannot be opened or read.
+        """
+        scan = ResynchronisedScan(
+            self.files, self.start, self.stop, progress=progress, follow_links=self.follow_links
+        )
+        return sum(self._records(piece) for piece in scan if not isinstance(piece, DamagedRegion))
+
+    def _records(self, run: BatchRun) -> int:
+        sound = run.crc_valid & (run.attributes & CONTROL == 0)
+        is_wrapper = run.is_wrapper
+        total = int(np.maximum(run.records_count, 0)[sound & ~is_wrapper].sum(dtype=np.int64))
+        return total + sum(
+            self._inside(run, batch) for batch in np.flatnonzero(sound & is_wrapper).tolist()
+        )
+
+    def _inside(self, run: BatchRun, batch: int) -> int:
+        """How many messages are in a compressed one; 1 where nobody can tell."""
+        position = int(run.position[batch])
+        start = position - run.window_position
+        content = bytes(run.buffer[start : start + int(run.size_in_bytes[batch])])
+        where = LogPosition(shown(self.files.path("log")), position)
+        try:
+            return parse_message_set(parse_message(content, where), where).count
+        except (CorruptLogError, LimitReachedError, UnsupportedFormatError):
+            return 1

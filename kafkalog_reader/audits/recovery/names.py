@@ -1,0 +1,79 @@
+"""Names of files and directories that a starting broker does not survive.
+
+Source: Kafka 4.3, LocalLog#parseTopicPartitionName, LogFileUtils#offsetFromFileName.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.io.checkpoints import file_version
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.one_look import entries
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Iterator
+
+    from kafkalog_reader.io.checkpoints import FileVersion
+    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+
+_REMOTE_INDEXES: Final = "remote-log-index-cache"
+_RENAMED: Final = re.compile(r"(\S+)-(\S+)\.(\S+)-(?:delete|future|stray)")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,20}")
+_LOADED_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex", ".cleaned", ".swap")
+
+
+def check_directories(root: LogDirectory) -> None:
+    """Look for a directory that is named like no partition.
+
+    Raises:
+        StartFailure: there is one.
+        UnreadableFileError: the log directory cannot be listed.
+    """
+    strange = _strange_directory(root.path, file_version(root.path, follow_links=True))
+    if strange is not None:
+        raise StartFailure(f"{strange}: a directory that is named like no partition")
+
+
+@lru_cache(maxsize=64)
+def _strange_directory(path: str, _version: FileVersion | None) -> str | None:
+    """Listed once as long as it does not change: every partition in it asks."""
+    for entry in _entries(path):
+        if entry.is_dir() and entry.name != _REMOTE_INDEXES and not _is_partition(entry.name):
+            return shown(entry.path)
+    return None
+
+
+def check_files(directory: PartitionDirectory) -> None:
+    """Look for a file that is named like a segment's, without a number.
+
+    Raises:
+        StartFailure: there is one.
+        UnreadableFileError: the directory cannot be listed.
+    """
+    for entry in _entries(directory.path):
+        prefix = entry.name.split(".", 1)[0]
+        if entry.name.endswith(_LOADED_ENDINGS) and not _NUMBER.fullmatch(prefix):
+            raise StartFailure(f"{shown(entry.path)}: no number before the first dot")
+
+
+def _is_partition(name: str) -> bool:
+    if name.endswith(("-delete", "-future", "-stray")):
+        if not _RENAMED.fullmatch(name):
+            return False
+        name = name.rpartition(".")[0]
+    topic, _, partition = name.rpartition("-")
+    return bool(topic) and _NUMBER.fullmatch(partition) is not None
+
+
+def _entries(path: str) -> Iterator[os.DirEntry[str]]:
+    try:
+        yield from entries(path)
+    except OSError as error:
+        where = LogPosition(shown(path))
+        raise UnreadableFileError(error.strerror or str(error), where) from error

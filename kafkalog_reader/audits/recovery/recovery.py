@@ -1,0 +1,335 @@
+"""What the next start of a broker does to its replicas, predicted from its files.
+
+The prediction follows the broker step by step (``recovery_load``), with its gaps: what it does not
+look at is not looked at here. Proven against real 4.3.1 brokers that were started on damaged
+copies, see ``fixtures/recovery``. Source: Kafka 4.3, LogManager#loadLogs, LogLoader.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from kafkalog_reader.audits.log.epoch_log import EpochLog
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.recovery.files import (
+    check_cleaner_offsets,
+    read_epochs,
+    read_high_watermarks,
+    read_log_starts,
+    read_recovery_points,
+    read_topic_id_at_start,
+    topic_id_of_peer,
+)
+from kafkalog_reader.audits.recovery.load import LogLoad, sound_end
+from kafkalog_reader.audits.recovery.loss import LostRange
+from kafkalog_reader.audits.recovery.names import check_directories, check_files
+from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, Outcome, StartFailure
+from kafkalog_reader.audits.recovery.release import possible_rules
+from kafkalog_reader.audits.recovery.retention import count_expired
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kafkalog_reader.audits.log.read_segment import ReadSegment
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics, StartRule
+    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+
+_T = TypeVar("_T")
+Peers = Callable[["PartitionDirectory"], "Sequence[PartitionDirectory]"]
+_FEWEST_PEERS: Final = 2
+"""Copies of other brokers that must agree on a topic id before it counts as the cluster's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadedReplica:
+    """A replica as its broker has it after the start: what an election begins with.
+
+    Attributes:
+        log: offsets, leader epochs and high watermark; empty for a stray, whose partition starts
+            anew at 0.
+    """
+
+    directory: PartitionDirectory
+    log: EpochLog
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovery:
+    """What the next start does to one replica.
+
+    Attributes:
+        log_end_offset: of the sound prefix now: up to the first damage in the segments that are
+            read again and in the last one, which is read for this.
+        segments_read: base offsets of the segments whose every batch is checked.
+        records_cut: clients' records of sound batches that go; what was damaged does not count.
+        bytes_cut: bytes that go from the logs.
+        reason: why, in words, with file, position and offset; empty where nothing is special.
+        loaded: None where the broker or the log directory does not come up.
+    """
+
+    directory: PartitionDirectory
+    outcome: Outcome
+    log_end_offset: int
+    segments_read: tuple[int, ...] = ()
+    records_cut: int = 0
+    bytes_cut: int = 0
+    reason: str = ""
+    loaded: LoadedReplica | None = None
+
+    @property
+    def log_end_offset_after_start(self) -> int | None:
+        """Null where the broker does not come up, or sets the directory aside."""
+        if self.loaded is None or self.outcome is Outcome.STRAY:
+            return None
+        return self.loaded.log.log_end_offset
+
+
+def _effect(recovery: Recovery) -> tuple[object, ...]:
+    """What counts when two releases are compared."""
+    return recovery.outcome, recovery.log_end_offset_after_start, recovery.bytes_cut
+
+
+def _with_other(recovery: Recovery, other: Recovery, likely: StartRule, rule: StartRule) -> str:
+    """The reason, and what a release of the other rule would do."""
+    older, newer = sorted((likely, rule), key=lambda each: each.order)
+    which = f"before {newer.release}" if rule is older else f"from {newer.release} on"
+    end = other.log_end_offset_after_start
+    told = f"a broker {which}: {other.outcome.value}"
+    told += "" if end is None else f", log end {end}"
+    told += f" ({other.reason})" if other.reason else ""
+    return f"{recovery.reason}; {told}" if recovery.reason else told
+
+
+def _nothing_known(_directory: PartitionDirectory) -> Mapping[int, ReadSegment]:
+    return {}
+
+
+def predict_start(
+    directories: Sequence[PartitionDirectory],
+    topics: ClusterTopics | None = None,
+    *,
+    peers: Peers = lambda _: (),
+    rule: StartRule | None = None,
+    progress: Progress = no_progress,
+    known: Callable[[PartitionDirectory], Mapping[int, ReadSegment]] = _nothing_known,
+) -> tuple[Recovery, ...]:
+    """Predict the start of one broker, from all the replicas in all its log directories.
+
+    Args:
+        directories: live replicas. One that is left out can still stop the broker.
+        topics: of the cluster; without them a topic id is only held against those of ``peers``.
+        peers: the replicas of the same partition on other brokers.
+        rule: of the broker's release; None: what the files of a log directory tell. Where several
+            may hold, ``reason`` says what the less likely ones would do otherwise.
+        progress: told the bytes that were read.
+        known: of a replica, the segments that were read already and are sound, by base offset.
+
+    Raises:
+        UnreadableFileError: the operating system refuses a file, so that nothing can be said.
+    """
+    by_root: dict[LogDirectory, list[PartitionDirectory]] = defaultdict(list)
+    for directory in directories:
+        by_root[directory.log_directory].append(directory)
+    recoveries: dict[PartitionDirectory, Recovery] = {}
+    fatal = ""
+    for root, inside in by_root.items():
+        rules = possible_rules(root) if rule is None else (rule,)
+        start = _DirectoryStart(root, topics, peers, rules, progress, known)
+        recoveries.update((directory, start.predict(directory)) for directory in inside)
+        fatal = fatal or start.fatal
+        if start.offline:
+            for directory in inside:
+                recoveries[directory] = _failed(
+                    recoveries[directory], Outcome.DIRECTORY_OFFLINE, start.offline
+                )
+    if fatal:
+        for directory in directories:
+            recoveries[directory] = _failed(recoveries[directory], Outcome.BROKER_ABORTS, fatal)
+    return tuple(recoveries[directory] for directory in directories)
+
+
+def _failed(recovery: Recovery, outcome: Outcome, reason: str) -> Recovery:
+    """A replica that does not come up because of its broker or directory, or because of itself."""
+    if recovery.outcome is outcome:
+        return recovery
+    if recovery.reason:
+        reason = f"{reason}; then: {recovery.reason}"
+    return replace(recovery, outcome=outcome, loaded=None, reason=reason)
+
+
+class _DirectoryStart:
+    """The start of one log directory.
+
+    Attributes:
+        offline: why it is taken offline as far as is known; empty where it is not.
+        fatal: why it ends the broker.
+    """
+
+    def __init__(
+        self,
+        root: LogDirectory,
+        topics: ClusterTopics | None,
+        peers: Peers,
+        rules: Sequence[StartRule],
+        progress: Progress,
+        known: Callable[[PartitionDirectory], Mapping[int, ReadSegment]],
+    ) -> None:
+        self.offline = self.fatal = ""
+        self._root = root
+        self._topics = topics
+        self._peers = peers
+        self._rule, *self._other_rules = rules
+        self._progress = progress
+        self._known = known
+        nothing: Mapping[tuple[str, int], int] = {}
+        counts = self._rule.loses_disks
+        self._recovery_points = self._tried(lambda: read_recovery_points(root), nothing, counts)
+        self._log_starts = self._tried(lambda: read_log_starts(root), nothing, counts)
+        self._high_watermarks = self._tried(lambda: read_high_watermarks(root), nothing)
+        self._tried(lambda: check_cleaner_offsets(root), None, counts)
+        if root.clean_shutdown is not None:  # else the directory itself was not given
+            self._tried(lambda: check_directories(root), None)
+
+    def predict(self, directory: PartitionDirectory) -> Recovery:
+        """What happens to one replica of it."""
+        recovery = self._predicted(directory, self._rule)
+        if recovery.outcome is Outcome.BROKER_ABORTS:
+            self.fatal = self.fatal or recovery.reason
+        elif recovery.outcome is Outcome.DIRECTORY_OFFLINE:
+            self.offline = self.offline or recovery.reason
+        for rule in self._other_rules:
+            other = self._predicted(directory, rule)
+            if _effect(other) != _effect(recovery):
+                recovery = replace(recovery, reason=_with_other(recovery, other, self._rule, rule))
+        return recovery
+
+    def _predicted(self, directory: PartitionDirectory, rule: StartRule) -> Recovery:
+        try:
+            return self._load(directory, rule)
+        except StartFailure as failure:
+            outcome, reason = Outcome.BROKER_ABORTS, str(failure)
+        except DirectoryFailure as failure:
+            outcome = Outcome.DIRECTORY_OFFLINE if rule.loses_disks else Outcome.BROKER_ABORTS
+            reason = str(failure)
+        return Recovery(
+            directory=directory,
+            outcome=outcome,
+            log_end_offset=sound_end(directory, self._progress),
+            reason=reason,
+        )
+
+    def _tried(self, read: Callable[[], _T], otherwise: _T, counts: bool = True) -> _T:
+        try:
+            return read()
+        except DirectoryFailure as failure:
+            if counts:
+                self.offline = self.offline or str(failure)
+        except StartFailure as failure:
+            self.fatal = self.fatal or str(failure)
+        return otherwise
+
+    def _load(self, directory: PartitionDirectory, rule: StartRule) -> Recovery:
+        key = (directory.topic or "", -1 if directory.partition is None else directory.partition)
+        config = rule.config_of(directory.topic, self._topics)
+        check_files(directory)
+        topic_id = read_topic_id_at_start(directory)
+        load = LogLoad(
+            directory,
+            LeaderEpochCache.loaded(read_epochs(directory)),
+            recovery_point=self._recovery_points.get(key, 0),
+            log_start=self._log_starts.get(key, 0),
+            is_clean=bool(self._root.clean_shutdown),
+            config=config,
+            rule=rule,
+            progress=self._progress,
+            known=self._known(directory),
+        )
+        load.run()
+        log_end_offset = load.sound_end()
+        if self._root.clean_shutdown is None:
+            load.reasons.append("the log directory was not given: taken for one of a killed broker")
+        outcome = (
+            Outcome.EMPTIED if load.is_emptied else Outcome.CUT if load.lost else Outcome.LOADS
+        )
+        stray = self._why_stray(directory, topic_id) if rule.sets_strays_aside else ""
+        if stray:
+            outcome = Outcome.STRAY
+            load.reasons.append(stray)
+        elif expired := count_expired(load.segments, config, rule):
+            outcome = Outcome.EXPIRED
+            self._expire(load, expired, is_known=config.is_known)
+        if outcome is Outcome.LOADS and load.log_end_offset != log_end_offset:
+            load.reasons.append(
+                f"the broker sees the end at {load.log_end_offset}, the sound batches end at "
+                f"{log_end_offset}"
+            )
+        return Recovery(
+            directory=directory,
+            outcome=outcome,
+            log_end_offset=log_end_offset,
+            segments_read=tuple(sorted(load.read)),
+            records_cut=sum(lost.records(self._progress) for lost in load.lost),
+            bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
+            reason="; ".join(load.reasons),
+            loaded=LoadedReplica(
+                directory=directory,
+                log=(_NOTHING if stray else _loaded_log(load, self._high_watermarks.get(key, 0))),
+            ),
+        )
+
+    def _why_stray(self, directory: PartitionDirectory, topic_id: str | None) -> str:
+        """Why a directory is set aside; empty where it stays, or where it cannot be known."""
+        is_kraft = self._topics is not None or self._root.directory_id is not None
+        if not is_kraft:
+            return ""
+        aside = "the directory is renamed -stray and the partition starts empty"
+        if topic_id is None:
+            return f"no topic id: partition.metadata is missing: {aside}"
+        if self._topics is not None:
+            known = self._topics.topic_ids.get(directory.topic or "")
+            if known == topic_id:
+                return ""
+            other = "has no such topic" if known is None else f"has {known}"
+            return f"topic id {topic_id}, and the cluster {other}: {aside}"
+        others = [topic_id_of_peer(peer) for peer in self._peers(directory)]
+        theirs = {other for other in others if other is not None}
+        if len(theirs) == 1 and topic_id not in theirs and len(others) >= _FEWEST_PEERS:
+            return f"topic id {topic_id}, and {theirs.pop()} on the other brokers: {aside}"
+        return ""
+
+    def _expire(self, load: LogLoad, count: int, *, is_known: bool) -> None:
+        gone = load.segments[:count]
+        load.lost += [LostRange.of(segment) for segment in gone]
+        bases = ", ".join(str(segment.base_offset) for segment in gone)
+        assumed = "" if is_known else ", with the default retention of 7 days,"
+        load.reasons.append(
+            f"the largest timestamp is read from the time index, and by it{assumed} segments are "
+            f"too old and deleted right after the start: {bases}"
+        )
+        load.segments = load.segments[count:]
+        start = load.segments[0].base_offset if load.segments else load.log_end_offset
+        load.log_start_offset = max(load.log_start_offset, start)
+        load.cache = load.cache.truncate_from_start(load.log_start_offset)
+
+
+_NOTHING: Final = EpochLog(cache=LeaderEpochCache(), log_start_offset=0, log_end_offset=0)
+
+
+def _loaded_log(load: LogLoad, high_watermark: int) -> EpochLog:
+    return EpochLog(
+        cache=load.cache,
+        log_start_offset=load.log_start_offset,
+        log_end_offset=load.log_end_offset,
+        high_watermark=max(min(high_watermark, load.log_end_offset), load.log_start_offset),
+    )
+
+
+def broker_key(directory: PartitionDirectory) -> tuple[str, ...]:
+    """What replicas that start together have in common: their broker, or else their directory."""
+    root = directory.log_directory
+    name = root.broker_label or (None if root.broker_id is None else str(root.broker_id))
+    return (root.cluster_id or "", root.path if name is None else name)

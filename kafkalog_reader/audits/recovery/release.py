@@ -1,0 +1,56 @@
+"""Which releases may start a log directory: what its files tell of the one that wrote them."""
+
+from __future__ import annotations
+
+import posixpath
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.log.release_signs import release_signs
+from kafkalog_reader.audits.recovery.rule import (
+    CURRENT_RULE,
+    FIRST_RULE,
+    SINCE_0_9,
+    SINCE_0_10_1,
+    SINCE_0_11,
+    SINCE_2_3,
+    StartRule,
+)
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import LogDirectory
+
+_META_PROPERTIES: Final = "meta.properties"
+
+
+def possible_rules(root: LogDirectory) -> tuple[StartRule, ...]:
+    """The rules by which the broker of a log directory may start, the likeliest first.
+
+    Directory ids came with 3.7 and topic ids with 2.8; between 0.11 and 2.7 no file tells releases
+    apart, and what they do is not the same.
+    """
+    if root.directory_id is not None:
+        return (CURRENT_RULE,)
+    try:
+        version = Path(root.path).stat().st_mtime_ns
+    except OSError:
+        return (CURRENT_RULE,)  # who lists it says so
+    return _rules(root.path, version)
+
+
+@lru_cache(maxsize=64)
+def _rules(root: str, _version: int) -> tuple[StartRule, ...]:
+    """Looked at once as long as it does not change: every partition in it asks."""
+    signs = release_signs(root)
+    if not signs.has_segments:
+        return (CURRENT_RULE,)
+    if signs.topic_ids:
+        return (SINCE_2_3,)
+    if signs.leader_epochs:
+        return (SINCE_2_3, SINCE_0_11)
+    if signs.time_indexes:
+        return (SINCE_0_10_1,)
+    if Path(posixpath.join(root, _META_PROPERTIES)).is_file():
+        return (SINCE_0_9,)
+    return (FIRST_RULE, SINCE_0_9)

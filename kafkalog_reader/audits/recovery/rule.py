@@ -1,0 +1,158 @@
+"""By which rule a broker starts: its release, and the configuration of its topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.recovery.batches import CURRENT_READING, Reading
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+_COMPACTED_BY_ITSELF: Final = frozenset(
+    {"__consumer_offsets", "__transaction_state", "__share_group_state"}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogConfig:
+    """What a start looks at of a topic's configuration.
+
+    Attributes:
+        index_interval: ``index.interval.bytes``.
+        max_index_size: ``segment.index.bytes``.
+        retention_ms: ``retention.ms``; None keeps for ever.
+        is_known: the retention is the topic's own; otherwise it is Kafka's default, and the
+            broker's may be another.
+    """
+
+    index_interval: int = 4096
+    max_index_size: int = 10 << 20
+    retention_ms: int | None = 7 * 24 * 3600 * 1000
+    is_known: bool = False
+
+
+DEFAULT_CONFIG: Final = LogConfig()
+KEPT: Final = LogConfig(retention_ms=None, is_known=True)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterTopics:
+    """The topics of a cluster, as its metadata log tells.
+
+    Attributes:
+        topic_ids: by topic.
+        configs: of topics, by topic; only what was set.
+    """
+
+    topic_ids: Mapping[str, str] = field(default_factory=dict)
+    configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def only(self, topics: Iterable[str]) -> ClusterTopics:
+        """What is said of some topics: units of work travel."""
+        return ClusterTopics(
+            topic_ids={name: self.topic_ids[name] for name in topics if name in self.topic_ids},
+            configs={name: self.configs[name] for name in topics if name in self.configs},
+        )
+
+
+class IndexCheck(Enum):
+    """What a start does with an index that contradicts itself (``index_contradiction``)."""
+
+    NONE = "none"
+    """It is not looked at: since 2.3 (KAFKA-7283)."""
+    REBUILDS = "rebuilds"
+    """Its segment is recovered, whatever the marker says; what is cut there, nobody is told."""
+    ENDS_BROKER = "ends the broker"
+    """Up to 0.8.2."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartRule:
+    """How brokers of a release start; what differs between releases has a name here.
+
+    Attributes:
+        release: the first one that starts like this.
+        index_check: what becomes of a damaged offset or time index.
+        reading: of log files.
+        learns_all_epochs: leader epochs are taken from every segment that is read, not only from
+            those above the recovery point.
+        keeps_producers: their state is rebuilt from the log, which not every damage survives.
+        empties_beyond_end: a log start beyond the end deletes every segment (KAFKA-8306).
+        loses_disks: a directory that fails is taken offline; before KIP-112 the broker ended, and a
+            malformed recovery point checkpoint counted as none.
+        sets_strays_aside: a replica whose topic id is missing or not the cluster's is renamed.
+        default_config: of topics that say nothing themselves.
+        started_at: milliseconds; None: when the files were last modified, so that retention
+            deletes only what it would have deleted there and then.
+    """
+
+    release: str = "4.0"
+    index_check: IndexCheck = IndexCheck.NONE
+    reading: Reading = CURRENT_READING
+    learns_all_epochs: bool = True
+    keeps_producers: bool = True
+    empties_beyond_end: bool = True
+    loses_disks: bool = True
+    sets_strays_aside: bool = True
+    default_config: LogConfig = DEFAULT_CONFIG
+    started_at: int | None = None
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Rises with the releases."""
+        return tuple(int(part) for part in self.release.split("."))
+
+    def config_of(self, topic: str | None, topics: ClusterTopics | None) -> LogConfig:
+        """The configuration of a topic, as far as it is known."""
+        default = self.default_config
+        said = {} if topics is None or topic is None else topics.configs.get(topic, {})
+        policy = said.get("cleanup.policy")
+        is_compacted = topic in _COMPACTED_BY_ITSELF if policy is None else "delete" not in policy
+        retention = _number(said.get("retention.ms"))
+        kept_for_ever = is_compacted or (retention is not None and retention < 0)
+        return LogConfig(
+            index_interval=_number(said.get("index.interval.bytes")) or default.index_interval,
+            max_index_size=_number(said.get("segment.index.bytes")) or default.max_index_size,
+            retention_ms=(
+                None if kept_for_ever else default.retention_ms if retention is None else retention
+            ),
+            is_known=retention is not None or is_compacted or default.is_known,
+        )
+
+
+CURRENT_RULE: Final = StartRule()
+SINCE_2_3: Final = replace(
+    CURRENT_RULE,
+    release="2.3",
+    reading=Reading(finds_by_last_offset=True),
+)
+SINCE_0_11: Final = replace(
+    SINCE_2_3,
+    release="0.11",
+    index_check=IndexCheck.REBUILDS,
+    learns_all_epochs=False,
+    empties_beyond_end=False,
+    loses_disks=False,
+)
+SINCE_0_10_1: Final = replace(
+    SINCE_0_11,
+    release="0.10.1",
+    reading=Reading(start_size=12, decompresses=False, finds_by_last_offset=True),
+    keeps_producers=False,
+)
+SINCE_0_9: Final = replace(
+    SINCE_0_10_1,
+    release="0.9",
+    reading=replace(SINCE_0_10_1.reading, raises=False),
+)
+FIRST_RULE: Final = replace(SINCE_0_9, release="0.8", index_check=IndexCheck.ENDS_BROKER)
+
+
+def _number(text: str | None) -> int | None:
+    try:
+        return None if text is None else int(text)
+    except ValueError:
+        return None

@@ -1,0 +1,247 @@
+"""One segment while a broker starts: what recovery keeps, and where the broker sees its end.
+
+Source: Kafka 4.3, storage.internals.log.LogSegment (recover, readNextOffset) and AbstractIndex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.recovery.batches import CURRENT_READING, BatchWalk, Reading, WalkEnd
+from kafkalog_reader.audits.recovery.index import last_entry_lookup
+from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.tables.running_maximum import running_maximum
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+    from kafkalog_reader.audits.recovery.batches import StoredBatches
+    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.tables.table import Progress
+
+_MOST_OFFSETS: Final = 2**31 - 1
+
+
+@dataclass(slots=True, kw_only=True)
+class LoadingSegment:
+    """A segment as the broker has it in mind; the file itself stays as it is.
+
+    Attributes:
+        start, stop: what of the file belongs to it: recovery cuts, a split divides.
+        recovered: what recovery found; None as long as its index is the one on disk.
+        reading: of the broker's release.
+    """
+
+    files: SegmentFiles
+    base_offset: int
+    start: int
+    stop: int
+    follow_links: bool
+    recovered: Recovered | None = None
+    reading: Reading = CURRENT_READING
+
+    @property
+    def path(self) -> str:
+        return self.files.path("log")
+
+    @property
+    def size_in_bytes(self) -> int:
+        return self.stop - self.start
+
+    def walk(self, position: int, *, check_crc: bool, progress: Progress) -> BatchWalk:
+        """Its batches from a position on."""
+        return BatchWalk(
+            self.path,
+            self.start + position,
+            self.stop,
+            check_crc=check_crc,
+            progress=progress,
+            follow_links=self.follow_links,
+            reading=self.reading,
+        )
+
+    def where(self, position: int, offset: int | None = None) -> LogPosition:
+        """A place in it, for messages."""
+        return LogPosition(shown(self.path), position, offset)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Recovered:
+    """What walking every batch of a segment led to.
+
+    Attributes:
+        stop: the first position that is cut.
+        next_offset: one past the last offset kept; the segment's base where nothing is.
+        greatest_timestamp: -1 without batches.
+        cache: with the leader epochs that were met.
+        problem: why it is cut; empty where nothing is.
+        overflows: an offset does not fit into an index entry, which recovery does not survive.
+        falls: offsets fall where the index needs them to rise, which empties the segment.
+    """
+
+    stop: int
+    next_offset: int
+    greatest_timestamp: int
+    cache: LeaderEpochCache
+    problem: str = ""
+    overflows: bool = False
+    falls: bool = False
+
+
+def recover(
+    segment: LoadingSegment, cache: LeaderEpochCache, index_interval: int, progress: Progress
+) -> Recovered:
+    """Walk all batches until one is bad.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or read.
+    """
+    walk = segment.walk(0, check_crc=True, progress=progress)
+    state = _Recovery(segment, cache)
+    for batches in walk:
+        if state.add(batches):
+            break
+    else:
+        if walk.problem:
+            state.stop, state.problem = walk.end_position, walk.problem
+    if state.problem:
+        state.problem = f"{segment.where(state.stop, state.next_offset)}: {state.problem}"
+    falls = not state.rises and _index_refuses(segment, state.stop, index_interval)
+    return Recovered(
+        stop=state.stop,
+        next_offset=state.next_offset,
+        greatest_timestamp=state.greatest_timestamp,
+        cache=state.cache,
+        problem=state.problem,
+        overflows=state.overflows,
+        falls=falls,
+    )
+
+
+class _Recovery:
+    """How far a recovery came."""
+
+    def __init__(self, segment: LoadingSegment, cache: LeaderEpochCache) -> None:
+        self.cache = cache
+        self.stop = segment.start
+        self.next_offset = segment.base_offset
+        self.greatest_timestamp = -1
+        self.problem = ""
+        self.overflows = False
+        self.rises = True
+        self._base_offset = segment.base_offset
+        self._last_offset = segment.base_offset - 1
+
+    def add(self, batches: StoredBatches) -> bool:
+        """Take batches up to the first bad one; returns whether there was one."""
+        relative_offset = batches.last_offset - self._base_offset
+        fits = (relative_offset >= 0) & (relative_offset <= _MOST_OFFSETS)
+        good = int(np.argmin(np.append(batches.is_sound & fits, False)))
+        if good < len(batches):
+            self.overflows = bool(batches.is_sound[good])
+            self.problem = (
+                f"offset {batches.last_offset[good]} is not within 2^31 of the segment's base"
+                if self.overflows
+                else "the CRC is wrong"
+            )
+        self._take(batches.first(good))
+        return good < len(batches)
+
+    def _take(self, batches: StoredBatches) -> None:
+        if not len(batches):
+            return
+        before = np.append(self._last_offset, batches.last_offset[:-1])
+        self.rises &= bool((batches.last_offset > before).all())
+        self._last_offset = int(batches.last_offset[-1])
+        self.next_offset = self._last_offset + 1
+        self.stop = int(batches.position[-1] + batches.size_in_bytes[-1])
+        self.greatest_timestamp = max(self.greatest_timestamp, int(batches.max_timestamp.max()))
+        latest = self.cache.latest
+        newest_before = -1 if latest is None else latest.leader_epoch
+        epochs = np.append(newest_before, batches.leader_epoch)
+        begins = np.flatnonzero(epochs[1:] > running_maximum(epochs)[:-1])
+        for batch in begins.tolist():
+            self.cache = self.cache.assign(
+                int(batches.leader_epoch[batch]), int(batches.base_offset[batch])
+            )
+
+
+def _index_refuses(segment: LoadingSegment, stop: int, index_interval: int) -> bool:
+    """Whether an index that is rebuilt up to ``stop`` gets an entry that does not rise.
+
+    Offsets outside of the CRC may fall. Most batches get no entry, so that most of it passes.
+    """
+    last_indexed = segment.start
+    last_entry: int | None = None
+    last_time_entry: tuple[int, int] | None = None
+    greatest = (-1, segment.base_offset)
+    for batches in BatchWalk(
+        segment.path,
+        segment.start,
+        stop,
+        check_crc=False,
+        follow_links=segment.follow_links,
+    ):
+        newest = running_maximum(np.append(greatest[0], batches.max_timestamp))
+        rises = np.flatnonzero(newest[1:] > newest[:-1])
+        batch = 0
+        while True:
+            # The next batch that starts more than an interval behind the one last indexed.
+            batch = int(batches.position.searchsorted(last_indexed + index_interval, side="right"))
+            newest_before = rises[rises <= min(batch, len(batches) - 1)]
+            if len(newest_before):
+                greatest = (
+                    int(batches.max_timestamp[newest_before[-1]]),
+                    int(batches.last_offset[newest_before[-1]]),
+                )
+            if batch >= len(batches):
+                break
+            offset = int(batches.last_offset[batch])
+            if last_entry is not None and offset <= last_entry:
+                return True
+            last_entry, last_indexed = offset, int(batches.position[batch])
+            if last_time_entry is not None and greatest[1] < last_time_entry[1]:
+                return True
+            if last_time_entry is None or greatest[0] > last_time_entry[0]:
+                last_time_entry = greatest if greatest[0] > -1 else last_time_entry
+    return last_time_entry is not None and greatest[1] < last_time_entry[1]
+
+
+def read_next_offset(segment: LoadingSegment, progress: Progress) -> int:
+    """Where the broker believes that a segment ends: from the last index entry on.
+
+    Raises:
+        StartFailure: what lies there makes the broker fail.
+        UnreadableFileError: a file cannot be opened or read.
+    """
+    if segment.recovered is not None:
+        return segment.recovered.next_offset
+    target, position = last_entry_lookup(segment.files, follow_links=segment.follow_links)
+    position = max(position, 0)  # LogSegment#translateOffset takes an entry below 0 for the start
+    if position >= segment.size_in_bytes:
+        return segment.base_offset
+    found, next_offset = False, segment.base_offset
+    walk = segment.walk(position, check_crc=False, progress=progress)
+    for batches in walk:
+        if not found:
+            if segment.reading.decompresses:
+                _check_messages(segment, batches)
+            is_last = segment.reading.finds_by_last_offset
+            reached = batches.last_offset if is_last else batches.base_offset
+            found = bool((reached >= target).any())
+        next_offset = int(batches.last_offset[-1]) + 1
+    if walk.end is WalkEnd.TOO_SMALL:
+        raise StartFailure(f"{segment.where(walk.end_position, next_offset)}: {walk.problem}")
+    found = found or next_offset > target
+    return next_offset if found else segment.base_offset
+
+
+def _check_messages(segment: LoadingSegment, batches: StoredBatches) -> None:
+    """A search asks for base offsets: those of old wrappers are found by decompressing them."""
+    for batch in np.flatnonzero(~batches.is_sound).tolist():
+        where = segment.where(int(batches.position[batch]), int(batches.base_offset[batch]))
+        raise StartFailure(f"{where}: read as an old wrapper of messages, which it is not")

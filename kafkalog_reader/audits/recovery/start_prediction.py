@@ -1,0 +1,53 @@
+"""What the next start makes of each replica of one partition: elections begin with the result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.recovery.recovery import predict_start
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kafkalog_reader.audits.log.read_segment import ReadSegment
+    from kafkalog_reader.audits.recovery.recovery import Recovery
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+
+def predict_starts(
+    directories: Sequence[PartitionDirectory],
+    topics: ClusterTopics | None = None,
+    progress: Progress = no_progress,
+    known: Sequence[Mapping[int, ReadSegment]] = (),
+) -> tuple[Recovery | LocatedError, ...]:
+    """The start of each replica; the error instead where a file that decides cannot be read.
+
+    Only this partition is looked at: that another one keeps the broker from starting is for the
+    table ``recoveries`` to say.
+
+    Args:
+        directories: of the replicas.
+        topics: of the cluster, as far as its metadata log was supplied.
+        progress: told the bytes that were read.
+        known: of each replica, the segments that were read already and are sound.
+    """
+    read = dict(zip(directories, known, strict=False))
+
+    def predicted(directory: PartitionDirectory) -> Recovery | LocatedError:
+        peers = [other for other in directories if other is not directory]
+        try:
+            (recovery,) = predict_start(
+                (directory,),
+                topics,
+                peers=lambda _: peers,
+                progress=progress,
+                known=lambda each: read.get(each, {}),
+            )
+        except LocatedError as error:
+            return error
+        return recovery
+
+    return tuple(map(predicted, directories))

@@ -1,0 +1,51 @@
+"""What the tables of compared partitions have in common: one audit a partition, many rows."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from kafkalog_reader.audits.election.truncation_rule import rule_named
+from kafkalog_reader.audits.partition.partition_audit import audit_partition
+from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
+from kafkalog_reader.tables.rows import build_from_dicts
+from kafkalog_reader.tables.table import Progress, Table, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Unit
+
+
+class AuditTable(Table):
+    """A table whose unit is a topic partition with all its replicas."""
+
+    options: ClassVar[frozenset[str]] = frozenset({"rule"})
+
+    @abstractmethod
+    def rows_of(self, audit: PartitionAudit) -> list[dict[str, Any]]:
+        """The rows of one partition by column name, in the order shown."""
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
+        """One topic partition with all its replicas."""
+        return partition_units(evidence, request, with_topics=True)
+
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of a partition."""
+        schema = self.projected(request)
+        partition = cast("PartitionUnit", unit)
+        audit = audit_partition(
+            partition.directories,
+            progress,
+            topics=partition.topics,
+            membership=partition.membership,
+            rule=rule_named(request.rule),
+        )
+        yield build_from_dicts(schema, self.rows_of(audit))

@@ -1,0 +1,158 @@
+"""The ``divergence`` table: ranges of offsets, and which replicas hold the same there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.election.election_loss import committed_records
+from kafkalog_reader.audits.tables.audit_table import AuditTable
+from kafkalog_reader.tables.schemas import DIVERGENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.comparison.difference import Difference
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.tables.table import Column
+
+EQUAL: Final = "equal"
+AHEAD: Final = "ahead"
+EXPIRED: Final = "expired"
+SUPERSEDED: Final = "superseded"
+FORK: Final = "fork"
+ALONE: Final = "alone"
+NOT_COMPARED: Final = "notCompared"
+_KINDS: Final = {
+    DifferenceKind.CLEANED: "cleaned",
+    DifferenceKind.DAMAGED: "damaged",
+    DifferenceKind.HIDDEN: "hidden",
+    DifferenceKind.UNCOVERED: "uncovered",
+    DifferenceKind.MISSING: "missing",
+    DifferenceKind.CONFLICT: "conflict",
+    DifferenceKind.NOT_COMPARED: NOT_COMPARED,
+}
+
+
+class DivergenceTable(AuditTable):
+    """One row is one range of offsets that the same replicas hold, or hold differently."""
+
+    name: ClassVar[str] = "divergence"
+    doc: ClassVar[str] = "one row a range of offsets: which replicas hold the same, and why not"
+    columns: ClassVar[tuple[Column, ...]] = DIVERGENCE
+
+    def rows_of(self, audit: PartitionAudit) -> list[dict[str, Any]]:
+        """The rows of one partition; none of a partition without records."""
+        return divergence_rows(audit)
+
+
+def divergence_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
+    """The rows by column name, by offset; differences behind the range that they lie in."""
+    if audit.verdict is Verdict.UNDECIDABLE or audit.comparison is None:
+        rows = [_unknown(audit, index) for index in range(len(audit.replicas))]
+    else:
+        rows = [
+            _of_branch(audit, branch, kind)
+            for root in audit.comparison.roots
+            for branch, kind in classified(audit, root)
+            if branch.batches
+        ]
+        rows += [_of_difference(audit, each) for each in audit.comparison.differences]
+        rows += [_unknown(alone, 0) for alone in audit.set_aside]
+    rows.sort(key=lambda row: (row["firstOffset"], row["kind"] not in _OF_BRANCHES))
+    return rows
+
+
+_OF_BRANCHES: Final = frozenset({EQUAL, AHEAD, EXPIRED, SUPERSEDED, FORK, ALONE})
+_NOTHING: Final = dict.fromkeys(column.name for column in DIVERGENCE)
+
+
+def classified(audit: PartitionAudit, root: Branch) -> Iterator[tuple[Branch, str]]:
+    """Every branch of a tree, and the kind of its range."""
+    assert audit.comparison is not None
+    overlaps = any(
+        other is not root
+        and other.first_offset < root.tree_next_offset
+        and root.first_offset < other.tree_next_offset
+        for other in audit.comparison.roots
+    )
+    waiting = [(root, overlaps)]
+    while waiting:
+        branch, is_apart = waiting.pop()
+        yield branch, FORK if is_apart else _kind(audit, branch)
+        waiting += [(child, is_apart or branch.is_fork) for child in reversed(branch.children)]
+
+
+def _kind(audit: PartitionAudit, branch: Branch) -> str:
+    absent = [h for i, h in enumerate(audit.histories) if i not in branch.members]
+    if not absent:
+        return EQUAL if len(branch.members) > 1 else ALONE
+    ends = [audit.bounds[member].superseded for member in branch.members]
+    if all(end is not None and end <= branch.first_offset for end in ends):
+        return SUPERSEDED
+    if any(history.log_end_offset <= branch.first_offset for history in absent):
+        return AHEAD
+    return EXPIRED
+
+
+def _of_branch(audit: PartitionAudit, branch: Branch, kind: str) -> dict[str, Any]:
+    row = _scope(audit, branch.members) | {
+        "firstOffset": branch.first_offset,
+        "nextOffset": branch.next_offset,
+        "kind": kind,
+        "leaderEpochs": sorted({piece.leader_epoch for piece in branch.pieces}),
+        "batches": branch.batches,
+        "records": branch.records,
+        "controlRecords": branch.control_records,
+        "sizeInBytes": branch.size_in_bytes,
+    }
+    if audit.candidates:
+        count = committed_records(branch, audit.candidates, audit.bounds)
+        row |= {
+            "committedRecords": count.known,
+            "possiblyCommittedRecords": count.possible,
+            "recordsCommittedOnlyIfUnclean": count.only_if_unclean,
+        }
+    return row
+
+
+def _of_difference(audit: PartitionAudit, difference: Difference) -> dict[str, Any]:
+    members = sorted(member for side in difference.contents for member in side)
+    sides = [audit.names(side) for side in difference.contents]
+    return _scope(audit, members) | {
+        "firstOffset": difference.first_offset,
+        "nextOffset": difference.next_offset,
+        "kind": _KINDS[difference.kind],
+        "absentBrokers": [audit.replicas[index].broker_id for index in difference.absent],
+        "damagedBrokers": [audit.replicas[index].broker_id for index in difference.damaged],
+        "batches": difference.batches,
+        "records": difference.records,
+        "detail": " | ".join(sides),
+    }
+
+
+def _unknown(audit: PartitionAudit, index: int) -> dict[str, Any]:
+    history = audit.histories[index]
+    return _scope(audit, [index]) | {
+        "firstOffset": history.log_start_offset,
+        "nextOffset": history.log_end_offset,
+        "kind": NOT_COMPARED,
+        "detail": audit.reason or None,
+    }
+
+
+def _scope(audit: PartitionAudit, members: Sequence[int]) -> dict[str, Any]:
+    return _NOTHING | {
+        "clusterId": audit.cluster_id,
+        "topic": audit.topic,
+        "partition": audit.partition,
+        "brokers": [audit.replicas[index].broker_id for index in members],
+        "replicas": [audit.replicas[index].name for index in members],
+        "absentBrokers": [
+            replica.broker_id for i, replica in enumerate(audit.replicas) if i not in members
+        ],
+        "damagedBrokers": [],
+        "leaderEpochs": [],
+    }

@@ -1,0 +1,121 @@
+"""The ``elections`` table: what becomes of each follower, and what is lost, whoever leads."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from kafkalog_reader.audits.election.candidates import ElectionKind
+from kafkalog_reader.audits.election.membership import is_member
+from kafkalog_reader.audits.tables.audit_table import AuditTable
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.schemas import ELECTIONS
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.election.candidates import Election
+    from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.tables.table import Column
+
+
+class ElectionsTable(AuditTable):
+    """One row is one candidate and one of its followers."""
+
+    name: ClassVar[str] = "elections"
+    doc: ClassVar[str] = "one row a candidate leader and follower: what is cut, what is lost"
+    columns: ClassVar[tuple[Column, ...]] = ELECTIONS
+
+    def rows_of(self, audit: PartitionAudit) -> list[dict[str, Any]]:
+        """The rows of one partition; none where the verdict is undecidable."""
+        return election_rows(audit)
+
+
+def election_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
+    """The rows by column name: best candidate first, followers as the replicas are ordered."""
+    rows = []
+    for election in audit.elections:
+        of_candidate = _candidate_columns(audit, election)
+        outcomes: dict[int, FollowerOutcome | None] = dict.fromkeys(election.absent)
+        outcomes |= {outcome.follower: outcome for outcome in election.followers}
+        rows += [
+            of_candidate | _follower_columns(audit, index, outcomes[index])
+            for index in sorted(outcomes)
+        ] or [of_candidate]
+        for alone in audit.set_aside:
+            (replica,) = alone.replicas
+            known = {"followerBrokerId": replica.broker_id, "follower": replica.name}
+            rows.append(of_candidate | known)
+    return rows + [_set_aside_columns(audit, alone) for alone in audit.set_aside]
+
+
+_NOTHING = dict.fromkeys(column.name for column in ELECTIONS)
+
+
+def _set_aside_columns(audit: PartitionAudit, alone: PartitionAudit) -> dict[str, Any]:
+    """A candidate of which is not known what it holds, behind all others."""
+    (replica,) = alone.replicas
+    return _NOTHING | {
+        "clusterId": audit.cluster_id,
+        "topic": audit.topic,
+        "partition": audit.partition,
+        "candidateBrokerId": replica.broker_id,
+        "candidate": replica.name,
+        "electionKind": ElectionKind.UNDETERMINED.value,
+        "cleanByMembership": is_member(audit.membership, replica.broker_id),
+        "rank": len(audit.elections) + 1,
+        "rule": audit.rules[0].value,
+        "otherRules": [],
+    }
+
+
+def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, Any]:
+    replica, candidate = audit.replicas[election.candidate], audit.candidates[election.candidate]
+    assert candidate.log is not None
+    lost = election.lost
+    return _NOTHING | {
+        "clusterId": audit.cluster_id,
+        "topic": audit.topic,
+        "partition": audit.partition,
+        "candidateBrokerId": replica.broker_id,
+        "candidate": replica.name,
+        "candidateLogEndOffset": candidate.log.log_end_offset,
+        "candidateRecordsCutAtStart": candidate.records_cut_at_start,
+        "lostRecords": lost.total,
+        "lostCommittedRecords": lost.known,
+        "lostPossiblyCommittedRecords": lost.possible,
+        "lostRecordsCommittedOnlyIfUnclean": lost.only_if_unclean,
+        "keptApartRecords": election.kept_apart,
+        "electionKind": election.kind.value,
+        "cleanByMembership": election.clean_by_membership,
+        "endsInTransaction": bool(candidate.cut_transactions),
+        "rank": election.rank,
+        "rule": audit.rules[0].value,
+        "otherRules": [],
+    }
+
+
+def _follower_columns(
+    audit: PartitionAudit, index: int, outcome: FollowerOutcome | None
+) -> dict[str, Any]:
+    replica, recovery = audit.replicas[index], audit.recoveries[index]
+    assert not isinstance(recovery, LocatedError)
+    known: dict[str, Any] = {
+        "followerBrokerId": replica.broker_id,
+        "follower": replica.name,
+        "followerStart": recovery.outcome.value,
+        "recordsCutAtStart": audit.candidates[index].records_cut_at_start,
+    }
+    if outcome is None:
+        return known
+    return known | {
+        "followerLogEndOffset": outcome.log_end_offset,
+        "truncationOffset": outcome.truncation_offset,
+        "rounds": len(outcome.following.rounds),
+        "recordsCut": outcome.records_cut,
+        "silentDivergence": outcome.silent_divergence is not None,
+        "silentDivergenceOffset": outcome.silent_divergence,
+        "needlessTruncation": outcome.is_needless,
+        "outcome": outcome.following.outcome.value,
+        "otherRules": [
+            {"rule": rule.value, "truncationOffset": offset} for rule, offset in outcome.otherwise
+        ],
+    }

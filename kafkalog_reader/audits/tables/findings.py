@@ -1,0 +1,252 @@
+"""The ``findings`` table: what is wrong, one row a finding, worst first within a partition."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.integrity.directory_findings import (
+    directory_findings,
+    duplicate_findings,
+)
+from kafkalog_reader.audits.integrity.file_checks import FileChecks
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.replica_checks import joined
+from kafkalog_reader.audits.partition.copy_findings import with_others, with_peers
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
+from kafkalog_reader.audits.partition.replica_findings import replica_findings
+from kafkalog_reader.audits.partition.retry_findings import retry_findings
+from kafkalog_reader.audits.partition.segment_findings import segment_findings
+from kafkalog_reader.audits.partition.supply_findings import (
+    NOTHING_KNOWN,
+    Supply,
+    cluster_findings,
+    skew_findings,
+    supply_findings,
+)
+from kafkalog_reader.audits.partition.supply_units import with_supply
+from kafkalog_reader.audits.recovery.start_prediction import predict_starts
+from kafkalog_reader.io.one_look import one_look
+from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.rows import build_from_dicts
+from kafkalog_reader.tables.schemas import FINDINGS
+from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from kafkalog_reader.audits.recovery.recovery import Recovery
+    from kafkalog_reader.errors import LocatedError
+    from kafkalog_reader.io.evidence import Evidence, LogDirectory
+    from kafkalog_reader.tables.request import ReadRequest
+
+FIRST_OF_SEVERAL: Final = "KL-5"
+"""Codes from here on are about several replicas."""
+_OF_SEVERAL: Final = frozenset({"KL-5", "KL-9"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RootUnit(Unit):
+    """One log directory that was given whole."""
+
+    root: LogDirectory
+    found: tuple[Finding, ...] = ()
+    """What was found of it while the work was planned."""
+
+    @property
+    def findings(self) -> list[Finding]:
+        """What is wrong with it, in order."""
+        return sorted([*self.found, *directory_findings(self.root)], key=lambda each: each.order)
+
+
+class FindingsTable(Table):
+    """One row is one finding."""
+
+    name: ClassVar[str] = "findings"
+    doc: ClassVar[str] = "one row a finding: what is wrong, where, how sure, what to do"
+    columns: ClassVar[tuple[Column, ...]] = FINDINGS
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "partition", "from_time", "to_time", "max_batch_bytes", "deep"}
+    )
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
+        """One topic partition with all its replicas; and each log directory, where all are asked.
+
+        A log directory given only in part says nothing of the rest.
+        """
+        units = partition_units(evidence, request, with_topics=True)
+        is_whole = (request.topics, request.partitions, request.assigned) == (None, None, None)
+        yield from with_supply(units, evidence, tells_directories=is_whole)
+        if is_whole:
+            mixed = tuple(_mixed_clusters(evidence, request))
+            for root in evidence.roots:
+                own = tuple(
+                    each for each in mixed
+                    if each.directory is not None and each.directory.log_directory == root
+                )  # fmt: skip
+                yield RootUnit(size_in_bytes=0, root=root, found=own)
+
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the findings of one partition; damage is a row here in every mode."""
+        schema = self.projected(request)
+        if isinstance(unit, RootUnit):
+            rows = [finding_row(None, each) for each in unit.findings]
+        else:
+            rows = [
+                finding_row(audit, each)
+                for audit, found in audited(cast("PartitionUnit", unit), request, progress)
+                for each in found
+            ]
+        yield build_from_dicts(schema, rows)
+
+
+def _mixed_clusters(evidence: Evidence, request: ReadRequest) -> Iterator[Finding]:
+    """KL-008, which only the directories together show."""
+    if len({root.cluster_id for root in evidence.roots}) > 1:
+        live = (d for d in evidence.partition_directories(request) if d.is_replica)
+        yield from cluster_findings(evidence.roots, live)
+
+
+def audited(
+    unit: PartitionUnit, request: ReadRequest, progress: Progress = no_progress
+) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...]]]:
+    """Audit one partition and say what is wrong.
+
+    Within a range of time each replica is looked at by itself: which segments hold it differs
+    between copies, and what was not read cannot be compared.
+    """
+    directories = unit.directories
+    checks = FileChecks.asked(request, directories[0].topic, unit.topics)
+    groups = [[each] for each in directories] if checks.has_time_range else [directories]
+    for group in groups:
+        with one_look():
+            audit = audit_partition(
+                group,
+                progress,
+                check_files=True,
+                checks=checks,
+                topics=unit.topics,
+                membership=unit.membership,
+            )
+            found = findings_of(audit, unit.supply)
+        if checks.has_time_range:
+            found = tuple(
+                _not_compared(each) if len(directories) > 1 else each
+                for each in found
+                if each.code < FIRST_OF_SEVERAL
+            )
+        yield audit, found
+
+
+def _not_compared(each: Finding) -> Finding:
+    """Of a copy whose peers were not looked at nothing is said to be gone."""
+    if each.severity != "C" or each.code not in ("KL-101", "KL-412", "KL-417", "KL-418"):
+        return each
+    return replace(
+        each, severity="H", message=f"{each.message}; the other copies were not compared"
+    )
+
+
+def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[Finding, ...]:
+    """All findings of a partition, worst first."""
+    damage = [*segment_findings(audit)]
+    if audit.checked:
+        recoveries = audit.recoveries or _predicted(audit)
+        damage = [
+            each
+            for index, (replica, checked) in enumerate(
+                zip(audit.replicas, audit.checked, strict=True)
+            )
+            for each in joined(
+                replica,
+                [d for d in damage if d.directory == replica.directory],
+                checked,
+                recoveries[index],
+                partial(_is_held_elsewhere, audit, index),
+            )
+        ]
+        damage += duplicate_findings([replica.directory for replica in audit.replicas])
+    found = [
+        *with_peers(audit, damage),
+        *replica_findings(audit),
+        *retry_findings(audit),
+        *supply_findings(audit, supply),
+        *skew_findings(audit),
+        *_recoverability(audit),
+    ]
+    for alone in audit.set_aside:  # by itself: it was held against no other
+        own = (each for each in findings_of(alone) if each.code[:4] not in _OF_SEVERAL)
+        found += with_others(audit, own)
+    return tuple(sorted(found, key=lambda each: each.order))
+
+
+def _predicted(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None]:
+    """The starts of replicas that could not be compared; the quorum recovers its own log."""
+    if audit.is_metadata:
+        return [None] * len(audit.replicas)
+    return predict_starts([replica.directory for replica in audit.replicas])
+
+
+def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:
+    """Whether of a replica's batches from an offset on each is on another replica too."""
+    if audit.comparison is None or len(audit.replicas) < 2:
+        return False
+    return all(
+        len(branch.members) > 1
+        for branch in audit.comparison.branches()
+        if index in branch.members and branch.records and branch.next_offset > offset
+    )
+
+
+def _recoverability(audit: PartitionAudit) -> Iterator[Finding]:
+    if Verdict.DAMAGED_RECOVERABLE in (audit.verdict, audit.compared_verdict) and (
+        audit.compared_verdict in (None, Verdict.DAMAGED_RECOVERABLE)
+    ):
+        yield finding("KL-904", "every damaged or missing record has an intact copy")
+    if audit.verdict is Verdict.DAMAGED_UNRECOVERABLE:
+        yield finding("KL-905", "of some damaged bytes no supplied replica has an intact copy")
+
+
+def finding_row(audit: PartitionAudit | None, each: Finding) -> dict[str, Any]:
+    """A finding as the table shows it, by column name; without an audit it is a directory's."""
+    if each.directory is not None:
+        scope: dict[str, Any] = dict(identity_of(each.directory))
+    else:
+        assert audit is not None
+        scope = {
+            "clusterId": audit.cluster_id,
+            "brokerId": None,
+            "brokerLabel": None,
+            "logDirectory": None,
+            "topic": audit.topic,
+            "partition": audit.partition,
+        }
+    replicas = () if audit is None else audit.replicas
+    ids = sorted({replica.topic_id for replica in replicas} - {None}, key=str)
+    return scope | {
+        "code": each.code,
+        "name": each.name,
+        "severity": each.severity,
+        "confidence": each.confidence,
+        "topicId": ids[0] if len(ids) == 1 else None,
+        "file": each.file,
+        "position": each.position,
+        "sizeInBytes": each.size_in_bytes,
+        "firstOffset": each.first_offset,
+        "nextOffset": each.next_offset,
+        "evidence": [{"name": name, "value": value} for name, value in each.evidence],
+        "innocent": list(each.innocent),
+        "recordsAtRisk": each.records_at_risk,
+        "bytesAtRisk": each.bytes_at_risk,
+        "committed": each.committed,
+        "action": list(each.actions),
+        "causedBy": each.caused_by,
+        "message": each.message,
+    }

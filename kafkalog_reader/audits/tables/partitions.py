@@ -1,0 +1,93 @@
+"""The ``partitions`` table: the replicas of a topic partition put together, and the verdict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
+from kafkalog_reader.tables.open_transactions import replay_transactions
+from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.tables.rows import build_rows
+from kafkalog_reader.tables.schemas import PARTITIONS
+from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pyarrow as pa
+
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Unit
+
+
+class PartitionsTable(Table):
+    """One row is one topic partition over its replicas."""
+
+    name: ClassVar[str] = "partitions"
+    doc: ClassVar[str] = "one row a topic partition over its replicas: offsets, fork, verdict"
+    columns: ClassVar[tuple[Column, ...]] = PARTITIONS
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
+        """One topic partition with all its replicas."""
+        return partition_units(evidence, request)
+
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the one row of a partition; what cannot be concluded is null."""
+        schema = self.projected(request)
+        audit = audit_partition(cast("PartitionUnit", unit).directories, progress)
+        row = partition_row(audit)
+        if "lastStableOffset" in schema.names:
+            row["lastStableOffset"] = _last_stable_offset(audit, row, progress)
+        yield build_rows(schema, 1, {name: [row[name]] for name in schema.names})
+
+
+def partition_row(audit: PartitionAudit) -> dict[str, Any]:
+    """The row by column name, without the last stable offset, which takes another reading."""
+    histories, bounds = audit.histories, audit.bounds
+    is_decided = audit.verdict is not Verdict.UNDECIDABLE
+    ids = {replica.topic_id for replica in audit.replicas} - {None}
+    return {
+        "clusterId": audit.cluster_id,
+        "topic": audit.topic,
+        "partition": audit.partition,
+        "topicId": ids.pop() if len(ids) == 1 else None,
+        "brokers": [replica.broker_id for replica in audit.everyone],
+        "replicas": len(audit.everyone),
+        "lowWatermark": min(history.log_start_offset for history in histories),
+        "highWatermarkLow": max(bound.known for bound in bounds) if is_decided else None,
+        "highWatermarkHigh": max(bound.possible for bound in bounds) if is_decided else None,
+        "lastStableOffset": None,
+        "logEndOffset": (
+            max(history.log_end_offset for history in histories) if is_decided else None
+        ),
+        "greatestLeaderEpoch": max(
+            (epoch for history in histories for epoch in history.leader_epochs), default=None
+        ),
+        "forkOffset": audit.fork_offset,
+        "verdict": audit.verdict.value,
+    }
+
+
+def _last_stable_offset(
+    audit: PartitionAudit, row: dict[str, Any], progress: Progress
+) -> int | None:
+    """By the replica that should lead, up to the high end of its high watermark."""
+    if not audit.elections:
+        return None
+    best = audit.elections[0].candidate
+    bound = audit.bounds[best]
+    high_watermark = min(bound.possible, row["highWatermarkHigh"])
+    transactions = replay_transactions(
+        audit.replicas[best].directory,
+        decided_from=bound.known,
+        log_end=bound.log_end,
+        mode=Mode.DROPMALFORMED,
+        progress=progress,
+    )
+    log_start = audit.histories[best].log_start_offset
+    return transactions.last_stable_offset(high_watermark, log_start)

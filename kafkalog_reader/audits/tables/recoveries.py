@@ -1,0 +1,128 @@
+"""The ``recoveries`` table: what the next start of each broker does to its replicas."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from kafkalog_reader.audits.election.metadata_log import METADATA_TOPIC, read_cluster_metadata
+from kafkalog_reader.audits.recovery.recovery import broker_key, predict_start
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.rows import build_rows
+from kafkalog_reader.tables.schemas import RECOVERIES
+from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from kafkalog_reader.audits.recovery.recovery import Recovery
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.request import ReadRequest
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrokerUnit(Unit):
+    """The replicas of one broker: one of them can keep it from starting, and with it all others.
+
+    Attributes:
+        peers: of each directory, where nothing better tells the cluster's topic ids.
+        topics: of the cluster; None where no copy of its metadata log was supplied.
+    """
+
+    directories: tuple[PartitionDirectory, ...]
+    peers: tuple[tuple[PartitionDirectory, ...], ...]
+    topics: ClusterTopics | None
+
+
+class RecoveriesTable(Table):
+    """One row is one replica."""
+
+    name: ClassVar[str] = "recoveries"
+    doc: ClassVar[str] = "one row a replica: what the next start of its broker does to it"
+    columns: ClassVar[tuple[Column, ...]] = RECOVERIES
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[BrokerUnit]:
+        """One broker each; the metadata log is read here, because every broker needs it.
+
+        Its own log is left out: the quorum recovers that one by rules of its own.
+        """
+        by_broker: dict[tuple[str, ...], list[PartitionDirectory]] = defaultdict(list)
+        replicas: dict[PartitionDirectory, tuple[PartitionDirectory, ...]] = {}
+        for identity, directories in evidence.topic_partitions(request):
+            if identity[1] != METADATA_TOPIC:
+                for directory in directories:
+                    by_broker[broker_key(directory)].append(directory)
+                    replicas[directory] = directories
+        clusters = read_cluster_metadata(evidence) if by_broker else {}
+        for inside in by_broker.values():
+            known = clusters.get(inside[0].log_directory.cluster_id)
+            peers = (tuple(p for p in replicas[d] if p is not d) for d in inside)
+            yield BrokerUnit(
+                size_in_bytes=0,
+                directories=tuple(inside),
+                peers=tuple(peers) if known is None else (),
+                topics=None
+                if known is None
+                else known.topics().only({each.topic or "" for each in inside}),
+            )
+
+    def read(
+        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one broker.
+
+        Raises:
+            LocatedError: a file cannot be read, in FAILFAST; otherwise the replica's row has no
+                outcome, its reason says why, and the other ones are told without it.
+        """
+        schema = self.projected(request)
+        broker = cast("BrokerUnit", unit)
+        peers = dict(zip(broker.directories, broker.peers, strict=False))
+
+        def predicted(directories: Sequence[PartitionDirectory]) -> tuple[Recovery, ...]:
+            return predict_start(
+                directories,
+                broker.topics,
+                peers=lambda directory: peers.get(directory, ()),
+                progress=progress,
+            )
+
+        refused: dict[PartitionDirectory, LocatedError] = {}
+        try:
+            recoveries = predicted(broker.directories)
+        except LocatedError:
+            damage = Damage(request.mode)
+            for directory in broker.directories:
+                try:
+                    predicted((directory,))
+                except LocatedError as error:
+                    damage.left_out(error)
+                    refused[directory] = error
+            recoveries = predicted([each for each in broker.directories if each not in refused])
+        told = {recovery.directory: recovery_row(recovery) for recovery in recoveries}
+        nothing = dict.fromkeys(schema.names)
+        for directory, why in refused.items():
+            reason = f"the start cannot be predicted: {why}"
+            told[directory] = nothing | identity_of(directory) | {"reason": reason}
+        rows: list[dict[str, Any]] = [told[directory] for directory in broker.directories]
+        values = {name: [row[name] for row in rows] for name in schema.names}
+        yield build_rows(schema, len(rows), values)
+
+
+def recovery_row(recovery: Recovery) -> dict[str, Any]:
+    """The row by column name."""
+    return identity_of(recovery.directory) | {
+        "outcome": recovery.outcome.value,
+        "logEndOffset": recovery.log_end_offset,
+        "logEndOffsetAfterStart": recovery.log_end_offset_after_start,
+        "segmentsRead": list(recovery.segments_read),
+        "recordsCut": recovery.records_cut,
+        "bytesCut": recovery.bytes_cut,
+        "reason": recovery.reason or None,
+    }

@@ -1,0 +1,62 @@
+"""One unit of ``kafkalog verify``: findings of a partition or log directory, and what was read."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
+
+from kafkalog_reader.audits.tables.findings import (
+    FIRST_OF_SEVERAL,
+    RootUnit,
+    audited,
+    finding_row,
+)
+from kafkalog_reader.tables.request import ReadRequest
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.tables.table import Unit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verification:
+    """What was found, and how much was looked at to say so.
+
+    Attributes:
+        findings: with their rows of the table ``findings``.
+        replicas: 0 for a log directory.
+    """
+
+    findings: tuple[tuple[Finding, dict[str, Any]], ...]
+    replicas: int = 0
+    batches: int = 0
+    size_in_bytes: int = 0
+
+
+def verify(
+    unit: Unit,
+    request: ReadRequest = ReadRequest(),  # noqa: B008  frozen
+    progress: Progress = no_progress,
+) -> Verification:
+    """Look at one unit of the table ``findings``; only what is wrong with single copies.
+
+    How copies stand to each other, and who may lead, is what ``replica-diff`` says.
+    """
+    if isinstance(unit, RootUnit):
+        return Verification(
+            findings=tuple((each, finding_row(None, each)) for each in unit.findings)
+        )
+    findings: list[tuple[Finding, dict[str, Any]]] = []
+    replicas = batches = size = 0
+    for audit, found in audited(cast("PartitionUnit", unit), request, progress):
+        findings += [
+            (each, finding_row(audit, each)) for each in found if each.code < FIRST_OF_SEVERAL
+        ]
+        replicas += len(audit.replicas)
+        batches += sum(scan.batches for scan in audit.scans)
+        size += sum(scan.size_in_bytes for scan in audit.scans)
+    return Verification(
+        findings=tuple(findings), replicas=replicas, batches=batches, size_in_bytes=size
+    )

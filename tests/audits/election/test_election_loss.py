@@ -1,0 +1,100 @@
+"""What is lost where a log start lies inside a batch, and where what is damaged is a marker.
+
+Expected are records counted one by one: 4.8 of the reference, each replica from its own log start.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fixtures.builder import Batch, marker_batch, parse_log, replica
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.tables.findings import findings_of
+from kafkalog_reader.format.control_record import ControlType
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from tests.audits.conftest import Audited
+
+EMPTY = replica("", epochs="", high_watermark=0, base_offset=0)
+
+
+def damaged(batch: Batch) -> Batch:
+    """The same with another checksum."""
+    return replace(batch, lies={"crc": 1})
+
+
+def lost(audit: PartitionAudit) -> dict[int, int]:
+    """Distinct records by candidate."""
+    return {each.candidate: each.lost.total for each in audit.elections}
+
+
+def test_followers_lose_records_from_their_own_log_start_on(audited: Audited) -> None:
+    """Seed 501 of the random histories on 4.3.1: offsets 13 and 14 had been deleted."""
+    newer = replica("13-15/e4 16-18/e4 19-22/e4", epochs="4:15", log_start=15, high_watermark=23)
+    audit = audited(
+        newer,
+        newer,
+        replica("0-0/e0 1-4/e1 5-8/e1 9-12/e1", epochs="1:8", log_start=8, high_watermark=13),
+        replica("5-8/e1", epochs="1:8", log_start=8, high_watermark=9),
+    )
+    assert lost(audit) == {0: 0, 1: 0, 2: 8, 3: 12}
+
+
+def test_a_leader_with_an_older_log_start_counts_no_more(audited: Audited) -> None:
+    """Seed 625: what lies in the batches of broker 1 below 5 nobody could read there."""
+    audit = audited(
+        replica("0-2/e0 5-5/e6", epochs="0:0 1:3 6:5", high_watermark=6),
+        replica("0-2/e0 3-6/e4 7-8/e4", epochs="4:5", log_start=5, high_watermark=9),
+        replica("", epochs="", base_offset=4, high_watermark=4),
+    )
+    assert lost(audit) == {0: 4, 1: 1, 2: 5}
+
+
+def test_who_could_read_more_of_a_batch_loses_more(audited: Audited) -> None:
+    held = "0-9/e0 10-14/e0"
+    audit = audited(
+        replica(held, epochs="0:12", log_start=12, high_watermark=15),
+        replica(held, epochs="0:7", log_start=7, high_watermark=15),
+        EMPTY,
+    )
+    assert lost(audit) == {0: 0, 1: 0, 2: 8}
+
+
+def test_a_damaged_batch_that_reaches_over_the_log_start_is_no_loss_of_an_election(
+    audited: Audited,
+) -> None:
+    first, second = parse_log("0-9/e0 10-14/e0")
+    held = replica([damaged(first), second], epochs="0:7", log_start=7, high_watermark=15)
+    assert lost(audited(held, EMPTY, clean=(0, 1)))[1] == 5
+
+
+def test_a_damaged_marker_was_no_record_of_a_client(audited: Audited) -> None:
+    """Seed 710: the marker had gone bad on one broker, and the others began above it."""
+    marker = marker_batch(3, control_type=ControlType.COMMIT, producer_id=1, producer_epoch=0)
+    first, second = parse_log("0-2/e0 4-5/e0")
+    held = replica([first, damaged(marker), second], high_watermark=6)
+    assert lost(audited(held, EMPTY, clean=(0, 1)))[1] == 5
+
+
+def test_a_follower_cut_to_its_log_start_keeps_no_record_below_it(audited: Audited) -> None:
+    """It cannot read offset 4 of the batch it is cut in, whatever its file held."""
+    audit = audited(
+        replica("0-3/e3 4-5/e3 6-6/e3", high_watermark=0),
+        replica("0-3/e1 4-9/e1", high_watermark=0),
+        replica("4-5/e3 6-6/e3", epochs="3:5", log_start=5, high_watermark=7),
+    )
+    assert lost(audit)[1] == 7
+    of_leader = next(each for each in audit.elections if each.candidate == 1)
+    assert [each.silent_divergence for each in of_leader.followers] == [None, None]
+
+
+def test_logs_that_part_where_one_cannot_be_read_do_not_part(audited: Audited) -> None:
+    """4.3 of the reference: logs are compared above the larger log start."""
+    audit = audited(
+        replica("1-2/e22 3-4/e22", epochs="22:2", log_start=2, high_watermark=5),
+        replica("0-0/e2 1-1/e2", high_watermark=0),
+    )
+    assert (audit.verdict, audit.fork_offset) == (Verdict.LAGGING, None)
+    assert {each.code for each in findings_of(audit)}.isdisjoint({"KL-503", "KL-517"})

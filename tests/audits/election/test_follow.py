@@ -1,0 +1,157 @@
+"""The truncation rule: the worked examples of the references, and the property of 4.7."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fixtures.builder import parse_epochs
+from kafkalog_reader.audits.election.follow import Outcome, elected, follow
+from kafkalog_reader.audits.log.epoch_log import EpochLog
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+
+
+def log(epochs: str, end: int, *, start: int = 0, high_watermark: int = 0) -> EpochLog:
+    return EpochLog(
+        cache=LeaderEpochCache.loaded(parse_epochs(epochs)),
+        log_start_offset=start,
+        log_end_offset=end,
+        high_watermark=high_watermark,
+    )
+
+
+@pytest.mark.parametrize(
+    ("follower", "leader", "new_epoch", "end"),
+    [
+        pytest.param(log("0:0", 10), log("0:0", 8), 1, 8, id="longer"),
+        pytest.param(log("0:0 1:5", 9), log("0:0", 7), 2, 5, id="floor"),
+        pytest.param(log("0:0 2:10", 15), log("0:0 1:10 3:12", 20), 4, 10, id="unknown_epoch"),
+        pytest.param(log("0:0 1:8 2:8", 9), log("0:0", 12), 3, 8, id="replaced_entry"),
+    ],
+)
+def test_worked_examples_of_the_format_reference(
+    follower: EpochLog, leader: EpochLog, new_epoch: int, end: int
+) -> None:
+    assert follow(elected(leader, new_epoch), follower).truncation_offset == end
+
+
+@pytest.mark.parametrize(
+    ("leader", "follower", "targets"),
+    [
+        pytest.param(log("2:0 4:1", 1), log("1:0 3:1", 1), [1, 0], id="M1"),
+        pytest.param(log("3:0 6:1 9:4", 4), log("0:0 5:1 8:4", 4), [4, 1, 0], id="M2"),
+        pytest.param(log("4:1", 1), log("1:0 3:1", 1), [], id="M3"),
+        pytest.param(log("3:10", 20, start=10), log("1:0", 10), [], id="M5"),
+        pytest.param(log("0:0", 10), log("0:0", 15), [10], id="M6"),
+        pytest.param(log("0:0 1:12", 14), log("0:0", 15), [12], id="M8"),
+        pytest.param(log("0:0 1:2", 2), log("0:0", 3), [2], id="S5.1_B"),
+        pytest.param(log("0:0 2:2", 2), log("0:0 1:2", 3), [2], id="S5.2_B"),
+        pytest.param(log("0:0 2:2", 4), log("0:0 2:2 3:4", 4), [4], id="S3.2_E"),
+    ],
+)
+def test_each_round_truncates_to_what_the_reference_says(
+    leader: EpochLog, follower: EpochLog, targets: list[int]
+) -> None:
+    following = follow(elected(leader, 100), follower)
+    assert [each.truncated_to for each in following.rounds] == targets
+
+
+def test_an_entry_of_an_unwritten_epoch_goes_without_a_record() -> None:
+    following = follow(elected(log("0:0 2:2", 4), 4), log("0:0 2:2 3:4", 4))
+    assert following.truncation_offset == 4
+    assert following.follower.cache == LeaderEpochCache(parse_epochs("0:0 2:2"))
+
+
+def test_a_leader_that_stays_and_knows_nothing_newer_makes_the_follower_ask_for_ever() -> None:
+    following = follow(log("0:0", 1), log("0:0 1:1", 1))  # M10
+    assert following.outcome is Outcome.LOOPS
+    assert following.truncation_offset == 1
+
+
+def test_a_follower_without_epochs_falls_back_to_its_high_watermark() -> None:
+    assert follow(elected(log("0:0", 9), 1), log("", 9, high_watermark=6)).truncation_offset == 6
+
+
+def test_a_follower_that_ends_below_the_leaders_start_begins_there() -> None:
+    following = follow(elected(log("3:20", 30, start=20), 4), log("1:0", 10))
+    assert following.outcome is Outcome.RESTARTED
+    assert following.follower.log_start_offset == 20
+    assert following.truncation_offset == 0
+
+
+@dataclass
+class Broker:
+    """A replica in a model of a cluster: records are (leader epoch, a number of their own)."""
+
+    records: list[tuple[int, int]] = field(default_factory=list)
+    cache: LeaderEpochCache = field(default_factory=LeaderEpochCache)
+    leads: int | None = None
+
+    def append(self, record: tuple[int, int]) -> None:
+        self.cache = self.cache.assign(record[0], len(self.records))
+        self.records.append(record)
+
+    def cut(self, end: int) -> None:
+        del self.records[end:]
+        self.cache = self.cache.truncate_from_end(end)
+
+    def epoch_log(self) -> EpochLog:
+        return EpochLog(cache=self.cache, log_start_offset=0, log_end_offset=len(self.records))
+
+
+def common_prefix(one: Broker, other: Broker) -> int:
+    for offset, pair in enumerate(zip(one.records, other.records, strict=False)):
+        if pair[0] != pair[1]:
+            return offset
+    return min(len(one.records), len(other.records))
+
+
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["elect", "write", "replicate", "crash"]),
+        st.integers(0, 2),
+        st.integers(0, 2),
+        st.integers(1, 4),
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=1000, deadline=None)
+@given(steps=STEPS)
+def test_with_intact_epoch_files_a_follower_ends_at_the_longest_common_prefix(
+    steps: list[tuple[str, int, int, int]],
+) -> None:
+    """Unclean elections, two leaders writing at once, lost unflushed tails."""
+    brokers = [Broker() for _ in range(3)]
+    epoch, number = 0, 0
+    for step, one, other, count in steps:
+        broker = brokers[one]
+        if step == "elect":
+            epoch += 1
+            broker.leads = epoch
+            broker.cache = broker.cache.assign(epoch, len(broker.records))
+        elif step == "write" and broker.leads is not None:
+            for _ in range(count):
+                number += 1
+                broker.append((broker.leads, number))
+        elif step == "replicate" and one != other and brokers[other].leads is not None:
+            if broker.leads is not None and broker.leads > (brokers[other].leads or 0):
+                continue  # nobody follows an older leader
+            leader = brokers[other]
+            broker.leads = None
+            broker.cut(common_prefix(leader, broker))
+            for record in leader.records[len(broker.records) :][:count]:
+                broker.append(record)
+        elif step == "crash":
+            broker.leads = None
+            broker.cut(max(0, len(broker.records) - count))
+    for leader in brokers:
+        candidate = elected(leader.epoch_log(), epoch + 1)
+        for follower in brokers:
+            if follower is not leader:
+                following = follow(candidate, follower.epoch_log())
+                assert following.truncation_offset == common_prefix(leader, follower)

@@ -1,0 +1,226 @@
+"""The metadata log, against what Kafka's own decoder prints of the same bytes."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixtures import CAPTURES
+from fixtures.builder.log_directory import LogDirectory
+from fixtures.builder.metadata_log import PartitionState, metadata_log
+from fixtures.dump import dump_log_segments
+from kafkalog_reader.audits.election import metadata_log as replaying
+from kafkalog_reader.audits.election.metadata_log import ClusterMetadata, read_cluster_metadata
+from kafkalog_reader.audits.election.metadata_record import decode_metadata_record
+from kafkalog_reader.io.discovery import discover
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.election.membership import PartitionMembership
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+
+STATES = (
+    "s3_2/healed",
+    "s5_1/d-resynchronised",
+    "s5_2/c-written",
+    "s5_2/d-resynchronised",
+    "s1/shrunk",
+)
+
+
+def _metadata(path: Path) -> ClusterMetadata:
+    (metadata,) = read_cluster_metadata(discover([str(path)])).values()
+    return metadata
+
+
+def _said_by_kafka(captures: Path, names: Sequence[str]) -> dict[tuple[str, int], dict[str, Any]]:
+    """Per capture and partition: leader, leader epoch, ISR, by a replay of the tool's JSON."""
+    text = dump_log_segments(captures, names, (".log",), ["--cluster-metadata-decoder"])
+    found: dict[tuple[str, int], dict[str, Any]] = {}
+    where = ""
+    names_of: dict[str, str] = {}
+    for line in text.splitlines():
+        if line.startswith("Dumping "):
+            where = line.removeprefix("Dumping ").split("/")[0]
+        match = re.search(r"payload: (\{.*\})$", line)
+        if match is None:
+            continue
+        record = json.loads(match[1])
+        data = record["data"]
+        if record["type"] == "TOPIC_RECORD":
+            names_of[data["topicId"]] = data["name"]
+        elif record["type"] in ("PARTITION_RECORD", "PARTITION_CHANGE_RECORD"):
+            key = f"{where}/{names_of[data['topicId']]}", data["partitionId"]
+            state = found.setdefault(key, {"partitionEpoch": -1})
+            if record["type"] == "PARTITION_CHANGE_RECORD":
+                state["partitionEpoch"] += 1
+                state["leaderEpoch"] += "leader" in data
+            state.update(data)
+    return found
+
+
+def test_partitions_are_as_kafkas_decoder_and_a_replay_of_its_json_say(tmp_path: Path) -> None:
+    directories = {}
+    for state in STATES:
+        name = state.replace("/", "-")
+        directories[name] = Path(_metadata(CAPTURES / state).source)
+        shutil.copytree(directories[name], tmp_path / name / "0" / "__cluster_metadata-0")
+        shutil.copy(directories[name].parent / "meta.properties", tmp_path / name / "0")
+    expected = _said_by_kafka(tmp_path, list(directories))
+    assert {name.split("/")[0] for name, _ in expected} == set(directories)
+    for name in directories:
+        found = _metadata(tmp_path / name).partitions
+        theirs = {
+            (key.split("/")[1], partition): state
+            for (key, partition), state in expected.items()
+            if key.startswith(f"{name}/")
+        }
+        assert found.keys() == theirs.keys()
+        for key, state in theirs.items():
+            assert _shown(found[key]) == {
+                field: state[field]
+                for field in (
+                    "leader",
+                    "leaderEpoch",
+                    "partitionEpoch",
+                    "isr",
+                    "replicas",
+                    "topicId",
+                )
+            } | {"elr": state.get("eligibleLeaderReplicas") or []}
+
+
+def _shown(membership: PartitionMembership) -> dict[str, Any]:
+    return {
+        "leader": membership.leader,
+        "leaderEpoch": membership.leader_epoch,
+        "partitionEpoch": membership.partition_epoch,
+        "isr": list(membership.isr),
+        "replicas": list(membership.replicas),
+        "topicId": membership.topic_id,
+        "elr": list(membership.elr),
+    }
+
+
+def test_the_isolated_leader_is_not_in_sync() -> None:
+    membership = _metadata(CAPTURES / "s3_2" / "both-led").partitions["t", 0]
+    assert (membership.leader, membership.isr) == (1, (1, 2))
+    assert [membership.may_lead_cleanly(broker) for broker in (0, 1, 2)] == [False, True, True]
+
+
+def test_features_are_those_of_the_release() -> None:
+    assert _metadata(CAPTURES / "s1" / "healed").features["metadata.version"] == 30  # 4.3-IV0
+
+
+def test_snapshot_stands_for_the_log_before_it(tmp_path: Path) -> None:
+    """The log's beginning is gone; the broker's bootstrap.checkpoint is a real snapshot."""
+    state = CAPTURES / "s1" / "healed"
+    root = tmp_path / "0"
+    shutil.copytree(state / "broker-0" / "__cluster_metadata-0", root / "__cluster_metadata-0")
+    shutil.copy(state / "broker-0" / "meta.properties", root)
+    log = root / "__cluster_metadata-0" / f"{0:020d}.log"
+    moved = log.with_name(f"{5000:020d}.log")
+    log.rename(moved)
+    for index in (root / "__cluster_metadata-0").glob("*index"):
+        index.unlink()
+    assert read_cluster_metadata(discover([str(tmp_path)])) == {}
+    moved.write_bytes(b"")
+    snapshot = root / "__cluster_metadata-0" / f"{5000:020d}-{3:010d}.checkpoint"
+    shutil.copy(state / "broker-0" / "bootstrap.checkpoint", snapshot)
+    metadata = _metadata(tmp_path)
+    assert metadata.features["metadata.version"] == 30
+    assert metadata.last_offset == 4999
+    # Without its footer it is incomplete: nothing can be said.
+    snapshot.write_bytes(snapshot.read_bytes()[:-75])
+    assert read_cluster_metadata(discover([str(tmp_path)])) == {}
+
+
+def test_damaged_copy_is_left_to_a_whole_one(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for broker in ("broker-0", "broker-1"):
+        source = CAPTURES / "s5_1" / "d-resynchronised" / broker
+        shutil.copytree(source, tmp_path / broker)
+    whole = _metadata(tmp_path)
+    log = tmp_path / "broker-0" / "__cluster_metadata-0" / f"{0:020d}.log"
+    content = bytearray(log.read_bytes())
+    content[-10] ^= 1  # in the last batch, where its CRC covers it
+    log.write_bytes(content)
+    found = _metadata(tmp_path)
+    assert "broker-1" in found.source
+    assert found.partitions.keys() == whole.partitions.keys()
+    assert "this copy of the metadata log is not used" in caplog.text
+
+
+def test_of_equal_copies_one_is_replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A fleet has as many copies as controllers, each with a record a partition."""
+    replayed: list[str] = []
+    real = replaying.read_metadata_log
+
+    def counting(directory: PartitionDirectory) -> ClusterMetadata | None:
+        replayed.append(directory.path)
+        return real(directory)
+
+    source = CAPTURES / "s5_1" / "d-resynchronised" / "broker-0"
+    for broker in ("one", "two", "three"):
+        shutil.copytree(source, tmp_path / broker)
+    monkeypatch.setattr(replaying, "read_metadata_log", counting)
+    whole = _metadata(tmp_path)
+    assert replayed == [whole.source]
+    # The copy that ends last is damaged before its end: the next one is taken.
+    log = tmp_path / "one" / "__cluster_metadata-0" / f"{0:020d}.log"
+    for other in ("two", "three"):
+        shorter = tmp_path / other / "__cluster_metadata-0" / log.name
+        shorter.write_bytes(shorter.read_bytes()[: _last_batch(shorter)])
+    content = bytearray(log.read_bytes())
+    content[100] ^= 1
+    log.write_bytes(content)
+    replayed.clear()
+    assert "two" in _metadata(tmp_path).source or "three" in _metadata(tmp_path).source
+    assert len(replayed) == 4  # two of each look
+    assert str(log.parent) in replayed
+
+
+def _last_batch(log: Path) -> int:
+    """Position of the last batch, by the lengths in the headers."""
+    content, position, last = log.read_bytes(), 0, 0
+    while position < len(content):
+        last = position
+        position += 12 + int.from_bytes(content[position + 8 : position + 12], "big")
+    return last
+
+
+def test_eligible_leader_replicas_may_lead(tmp_path: Path) -> None:
+    state = PartitionState(replicas=(0, 1, 2), in_sync=(), leader=-1, leader_epoch=4, eligible=(2,))
+    LogDirectory(node_id=0, replicas=(metadata_log([state]),)).write(tmp_path / "0")
+    membership = _metadata(tmp_path).partitions["t", 0]
+    assert (membership.leader, membership.elr) == (-1, (2,))
+    assert [membership.may_lead_cleanly(broker) for broker in (0, 1, 2)] == [False, False, True]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (b"", "behind the end"),
+        (b"\x00\x02\x00", "frame version 0"),
+        (b"\x01\x03\x09", "version 9"),
+        (b"\x01\x02\x00\xff\xff\xff\xff\x0f", "behind the end"),
+        (b"\x01\x02\x00\xff\xff\xff\xff\xff", "five bytes"),
+        (b"\x01\x02\x00\x00", "null"),
+        (b"\x01\x09\x00" + bytes(16) + b"\x00\x00", "behind the last field"),
+    ],
+)
+def test_lying_records_are_refused(value: bytes, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        decode_metadata_record(value)
+
+
+def test_records_of_other_types_are_passed_by() -> None:
+    assert decode_metadata_record(b"\x01\x14\x00\x00") is None  # NoOpRecord

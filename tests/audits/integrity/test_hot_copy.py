@@ -1,0 +1,71 @@
+"""A checkpoint ahead of its log: a copy of a running broker, or a log that lost its end."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.builder import cluster, data_batch, replica
+from kafkalog_reader.audits.tables.verification import verify
+from kafkalog_reader.format.record import Record
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.registry import request, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kafkalog_reader.audits.integrity.finding import Finding
+
+HOUR = 3600
+
+
+def written(root: Path, *, last_record: float) -> Path:
+    """The log directory of a broker that ends at 1, and whose high watermark is 5."""
+    batch = data_batch(
+        0, [Record(offset_delta=0, value=b"a")], base_timestamp=int(last_record * 1000)
+    )
+    return cluster(root, {1: replica([batch], high_watermark=5)})[1]
+
+
+def ahead(root: Path) -> Finding:
+    findings = table("findings")
+    asked = request(findings)
+    units = findings.units(discover([str(root)]), asked)
+    found = [each for unit in units for each, _ in verify(unit, asked).findings]
+    (only,) = [each for each in found if each.code == "KL-304"]
+    return only
+
+
+@pytest.mark.parametrize(
+    ("record", "checkpoint", "log", "severity"),
+    [
+        pytest.param(0, 2, 0, "L", id="checkpoint_copied_after_a_log_that_was_written_to"),
+        pytest.param(0, -2, 0, "C", id="checkpoint_older_than_the_copy_of_the_log"),
+        pytest.param(-HOUR, 2, 0, "C", id="nobody_wrote_when_the_log_was_copied"),
+        pytest.param(0, 20, 10, "C", id="no_copy_the_log_is_younger_than_what_is_written_once"),
+    ],
+)
+def test_times_of_files_tell_a_hot_copy_from_a_log_that_lost_its_end(
+    record: int, checkpoint: int, log: int, severity: str, tmp_path: Path
+) -> None:
+    now = time.time()
+    root = written(tmp_path, last_record=now + record)
+    os.utime(root / "replication-offset-checkpoint", (now + checkpoint, now + checkpoint))
+    if log:
+        (path,) = (root / "t-0").glob("*.log")
+        os.utime(path, (now + log, now + log))
+        for once in (root / "t-0" / "partition.metadata", root / "meta.properties"):
+            os.utime(once, (time.time(), time.time()))
+    found = ahead(tmp_path)
+    assert (found.severity, found.confidence) == (severity, "possible")
+
+
+def test_with_the_clean_shutdown_marker_nothing_explains_it(tmp_path: Path) -> None:
+    now = time.time()
+    root = written(tmp_path, last_record=now)
+    os.utime(root / "replication-offset-checkpoint", (now + 2, now + 2))
+    (root / ".kafka_cleanshutdown").touch()
+    assert (ahead(tmp_path).severity, ahead(tmp_path).confidence) == ("C", "proven")

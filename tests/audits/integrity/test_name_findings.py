@@ -1,0 +1,57 @@
+"""Links, pipes and hostile names among a partition's files: findings, and never opened."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.builder import cluster, replica
+from kafkalog_reader.audits.tables.verification import verify
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.registry import request, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def found_in(root: Path) -> list[tuple[str, str | None]]:
+    findings = table("findings")
+    asked = request(findings)
+    units = findings.units(discover([str(root)]), asked)
+    found = [each for unit in units for each, _ in verify(unit, asked).findings]
+    return [(each.code, each.file) for each in found if each.code in ("KL-002", "KL-003")]
+
+
+@pytest.fixture
+def partition(tmp_path: Path) -> Path:
+    (root,) = cluster(tmp_path, {0: replica("a@0/e0", high_watermark=1)}).values()
+    return root / "t-0"
+
+
+def test_files_as_kafka_writes_them_are_no_finding(partition: Path) -> None:
+    for name in ("00000000000000000000.log.deleted", "00000000000000000009.snapshot.deleted",
+                 "quorum-state", "leader-epoch-checkpoint.tmp", "notes.txt"):  # fmt: skip
+        (partition / name).write_bytes(b"")
+    assert found_in(partition.parent) == []
+
+
+def test_a_link_and_a_pipe_are_not_opened(partition: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    outside.write_bytes(b"\xff" * 100)
+    (partition / "00000000000000000007.log").symlink_to(outside)
+    os.mkfifo(partition / "00000000000000000009.log")
+    assert found_in(partition.parent) == [
+        ("KL-002", "t-0/00000000000000000007.log"),
+        ("KL-002", "t-0/00000000000000000009.log"),
+    ]
+
+
+@pytest.mark.parametrize("name", ["7.log", "0000000000000000000x.index", "evil\x1b[2J\n.log"])
+def test_a_strange_name_is_shown_escaped(partition: Path, name: str) -> None:
+    (partition / name).write_bytes(b"")
+    ((code, file),) = found_in(partition.parent)
+    assert code == "KL-003"
+    assert file is not None
+    assert file.isprintable()

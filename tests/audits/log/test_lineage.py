@@ -1,0 +1,57 @@
+"""Lineages as step functions, and where two of them part."""
+
+from __future__ import annotations
+
+from fixtures.builder import parse_epochs
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.log.lineage import (
+    EpochPiece,
+    Lineage,
+    combined_lineage,
+    declared_lineage,
+    lineage_fork,
+)
+
+
+def lineage(*pieces: tuple[int, int, int]) -> Lineage:
+    return Lineage(tuple(EpochPiece(*piece) for piece in pieces))
+
+
+def test_checkpoint_entries_last_to_the_next_and_are_clipped_to_the_log() -> None:
+    cache = LeaderEpochCache(parse_epochs("0:0 2:4 3:9"))
+    assert declared_lineage(cache, 2, 9) == lineage((0, 2, 4), (2, 4, 9))
+
+
+def test_an_empty_checkpoint_declares_nothing() -> None:
+    assert declared_lineage(LeaderEpochCache(parse_epochs("")), 0, 9) == lineage()
+
+
+def test_batches_win_and_the_checkpoint_fills_what_compaction_emptied() -> None:
+    data = lineage((0, 0, 5), (2, 8, 10))
+    declared = lineage((0, 0, 6), (2, 6, 12))
+    assert combined_lineage(data, declared) == lineage((0, 0, 6), (2, 6, 12))
+
+
+def test_equal_lineages_agree_to_the_end_of_the_common_range() -> None:
+    fork = lineage_fork(lineage((0, 0, 9)), lineage((0, 0, 5)), 0, 5)
+    assert fork.agrees
+    assert fork.offset == 5
+
+
+def test_lineages_part_at_the_first_step_that_differs() -> None:
+    fork = lineage_fork(lineage((0, 0, 5)), lineage((0, 0, 2), (2, 2, 4)), 0, 4)
+    assert (fork.offset, fork.agrees, fork.met_again) == (2, False, False)
+
+
+def test_a_meeting_after_the_fork_is_told() -> None:
+    one = lineage((0, 0, 2), (1, 2, 4), (3, 4, 6))
+    other = lineage((0, 0, 2), (2, 2, 4), (3, 4, 6))
+    assert lineage_fork(one, other, 0, 6).met_again
+
+
+def test_different_first_steps_after_different_log_starts_are_no_fork() -> None:
+    assert lineage_fork(lineage((0, 3, 9)), lineage((0, 0, 9)), 3, 9).agrees
+
+
+def test_logs_without_a_common_range_have_none() -> None:
+    assert not lineage_fork(lineage((1, 0, 10)), lineage((3, 10, 20)), 10, 10).has_common_range

@@ -1,0 +1,85 @@
+"""The greatest leader epoch that is left on a disk may be one that nobody continued."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fixtures.builder.metadata_log import PartitionState
+from fixtures.synthetic.scenario import Held, Scenario, held, scenario
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.partition_unit import partition_units
+from kafkalog_reader.audits.tables.findings import findings_of
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Broker 1 is elected for epoch 4 before it has x, and cut off; broker 2 follows for epoch 7, and
+# commits x together with broker 0. It wrote nothing: its entry 7:1 starts at its log end, and goes
+# with its next start (4.6 of the reference). All elections were clean.
+CONTINUED = held("x@0/e2", "2:0", 1)
+DEAD = held("y@0/e4", "4:0", 0)
+RESTARTED = held("x@0/e2", "2:0", 1)
+
+
+def audited(root: Path, state: Scenario) -> PartitionAudit:
+    state.write(root)
+    (unit,) = (
+        each
+        for each in partition_units(discover([str(root)]), ReadRequest(), with_topics=True)
+        if each.directories[0].topic == "t"
+    )
+    return audit_partition(unit.directories, topics=unit.topics, membership=unit.membership)
+
+
+def state_of(*replicas: Held, leader: int | None, leader_epoch: int = 7) -> Scenario:
+    metadata = None
+    if leader is not None:
+        metadata = PartitionState(
+            replicas=(0, 1, 2), in_sync=(0, 2), leader=leader, leader_epoch=leader_epoch
+        )
+    return scenario("restarted", "a leader wrote nothing", *replicas, metadata=metadata)
+
+
+def test_the_metadata_names_the_leader_that_no_log_knows(tmp_path: Path) -> None:
+    audit = audited(tmp_path, state_of(CONTINUED, DEAD, RESTARTED, leader=2))
+    codes = {each.code for each in findings_of(audit)}
+    assert "KL-514" not in codes
+    assert "KL-522" in codes
+    assert [bound.superseded for bound in audit.bounds] == [None, 0, None]
+    assert audit.elections[0].candidate in {0, 2}
+    assert audit.elections[-1].candidate == 1
+    assert audit.elections[0].lost.only_if_unclean == 1
+
+
+def test_without_metadata_an_unclean_election_is_likely_and_not_proven(tmp_path: Path) -> None:
+    audit = audited(tmp_path, state_of(CONTINUED, DEAD, RESTARTED, leader=None))
+    told = [each for each in findings_of(audit) if each.code == "KL-514"]
+    assert {each.confidence for each in told} == {"likely"}
+    assert all("restarted before it wrote" in each.message for each in told)
+    assert audit.elections[0].candidate in {0, 2}, "what is known to be committed decides"
+
+
+def test_an_old_metadata_log_proves_nothing(tmp_path: Path) -> None:
+    audit = audited(tmp_path, state_of(CONTINUED, DEAD, RESTARTED, leader=0, leader_epoch=2))
+    told = [each for each in findings_of(audit) if each.code == "KL-514"]
+    assert {each.confidence for each in told} == {"likely"}
+
+
+def test_committed_on_both_sides_is_proof(tmp_path: Path) -> None:
+    """S5.2 C: no clean election lets two branches commit the same offsets."""
+    left = held("a@0/e0 b@1/e0 c@2/e1", "0:0 1:2", 3)
+    right = held("a@0/e0 b@1/e0 d@2/e2", "0:0 2:2", 3)
+    audit = audited(tmp_path, scenario("s", "", left, right))
+    (told,) = (each for each in findings_of(audit) if each.code == "KL-514")
+    assert told.confidence == "proven"
+
+
+def test_a_named_leader_with_a_shorter_log_will_cut_the_others(tmp_path: Path) -> None:
+    longer, leader = held("x@0/e2 y@1/e2", "2:0", 1), held("x@0/e2", "2:0", 1)
+    audit = audited(tmp_path, state_of(longer, longer, leader, leader=2))
+    assert audit.verdict is Verdict.PENDING_TRUNCATION
+    assert audit.newest == 2
+    assert [bound.superseded for bound in audit.bounds] == [1, 1, None]

@@ -1,0 +1,145 @@
+"""What was supplied, against what there should be: replicas, clusters, node ids, moments."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+from fixtures import CAPTURES
+from fixtures.builder import cluster, replica
+from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+from kafkalog_reader.audits.tables.findings import audited
+from kafkalog_reader.audits.tables.verification import verify
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.registry import request, table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kafkalog_reader.audits.integrity.finding import Finding
+
+CAPTURE = CAPTURES / "s3_2" / "both-led"
+AB = "a@0/e0 b@1/e0"
+
+
+def found_in(*paths: Path | str, topic: str | None = None) -> list[Finding]:
+    """What is wrong with the single copies, and with what was supplied."""
+    findings = table("findings")
+    asked = request(findings, topic=topic)
+    units = findings.units(discover([str(path) for path in paths]), asked)
+    return [each for unit in units for each, _ in verify(unit, asked).findings]
+
+
+def of_code(found: list[Finding], code: str) -> list[Finding]:
+    return [each for each in found if each.code == code]
+
+
+def test_all_of_a_cluster_lacks_nothing() -> None:
+    codes = {each.code for each in found_in(CAPTURE)}
+    assert codes.isdisjoint({"KL-008", "KL-012", "KL-310", "KL-312"})
+
+
+def test_a_broker_of_the_assignment_was_not_supplied() -> None:
+    paths = [path for path in CAPTURE.iterdir() if path.name != "broker-2"]
+    (found,) = of_code(found_in(*paths, topic="t"), "KL-012")
+    assert (found.severity, found.confidence) == ("M", "proven")
+    assert dict(found.evidence)["expected"] == "2"
+
+
+def test_one_broker_alone_is_told_and_not_blamed() -> None:
+    (found,) = of_code(
+        found_in(CAPTURE / "broker-0", CAPTURE / "controller-100", topic="t"), "KL-012"
+    )
+    assert found.severity == "I"
+
+
+def test_an_assigned_replica_whose_folder_is_gone(tmp_path: Path) -> None:
+    shutil.copytree(CAPTURE, tmp_path / "all")
+    shutil.rmtree(tmp_path / "all" / "broker-1" / "t-0")
+    (found,) = of_code(found_in(tmp_path / "all", topic="t"), "KL-310")
+    assert (found.severity, dict(found.evidence)["brokers"]) == ("H", "1")
+
+
+def test_a_folder_that_checkpoints_and_the_assignment_name_is_missed_once(tmp_path: Path) -> None:
+    shutil.copytree(CAPTURE, tmp_path / "all")
+    shutil.rmtree(tmp_path / "all" / "broker-1" / "t-0")
+    (found,) = of_code(found_in(tmp_path / "all"), "KL-310")
+    assert "named by" in found.message
+    for name in ("replication-offset-checkpoint", "recovery-point-offset-checkpoint"):
+        (tmp_path / "all" / "broker-1" / name).write_text("0\n0\n")
+    (found,) = of_code(found_in(tmp_path / "all"), "KL-310")
+    assert dict(found.evidence)["brokers"] == "1"
+
+
+def test_other_partitions_of_the_topic_have_more_replicas(tmp_path: Path) -> None:
+    first, second = (replica(AB, partition=number, high_watermark=2) for number in (0, 1))
+    cluster(tmp_path, {0: [first, second], 1: [first, second], 2: [first]})
+    (found,) = of_code(found_in(tmp_path), "KL-012")
+    assert (found.severity, found.confidence) == ("M", "possible")
+    assert dict(found.evidence)["expected"] == "2"
+
+
+def test_a_topic_with_fewer_replicas_than_brokers_lacks_none(tmp_path: Path) -> None:
+    first, second = (replica(AB, partition=number, high_watermark=2) for number in (0, 1))
+    cluster(tmp_path, {0: [first], 1: [first, second], 2: [second]})
+    assert of_code(found_in(tmp_path), "KL-012") == []
+
+
+def test_one_topic_id_in_two_clusters_is_one_wrong_cluster_id(tmp_path: Path) -> None:
+    shutil.copytree(CAPTURE, tmp_path / "all")
+    path = tmp_path / "all" / "broker-1" / "meta.properties"
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join("cluster.id=other" if "cluster.id" in x else x for x in lines))
+    (found,) = of_code(found_in(tmp_path / "all"), "KL-008")
+    assert found.severity == "C"
+    assert "other" in dict(found.evidence)["clusters"]
+
+
+def test_two_clusters_named_as_one_broker(tmp_path: Path) -> None:
+    one = cluster(tmp_path / "disks" / "one", {4: replica(AB, high_watermark=2)})[4]
+    other = cluster(tmp_path / "disks" / "two", {4: replica(AB, topic="u", high_watermark=2)})[4]
+    meta = other / "meta.properties"
+    lines = meta.read_text().splitlines()
+    meta.write_text("\n".join("cluster.id=other" if "cluster.id" in x else x for x in lines))
+    assert of_code(found_in(one, other), "KL-008") == []  # two clusters in one folder are two
+    (found,) = of_code(found_in(f"4={tmp_path / 'disks'}"), "KL-008")
+    assert "named 4" in found.message
+
+
+def test_a_broker_that_says_another_node_id_than_its_label(tmp_path: Path) -> None:
+    (root,) = cluster(tmp_path, {4: replica(AB, high_watermark=2)}).values()
+    assert of_code(found_in(f"4={root}"), "KL-312") == []
+    (found,) = of_code(found_in(f"5={root}"), "KL-312")
+    assert (found.severity, found.file) == ("H", "meta.properties")
+
+
+def test_copies_of_running_brokers_at_different_moments(tmp_path: Path) -> None:
+    def codes(*clean: int) -> set[str]:
+        root = tmp_path / f"clean{len(clean)}"
+        cluster(root, {0: replica(AB, high_watermark=2), 1: replica("a@0/e0", high_watermark=1)},
+                clean=clean)  # fmt: skip
+        findings = table("findings")
+        asked = request(findings)
+        units = findings.units(discover([str(root)]), asked)
+        return {
+            each.code
+            for unit in units
+            if isinstance(unit, PartitionUnit)
+            for _, found in audited(unit, asked)
+            for each in found
+        }
+
+    assert "KL-013" in codes()
+    assert "KL-013" not in codes(0, 1)
+
+
+def test_a_log_that_somebody_copied_alone_misses_no_epoch_checkpoint(tmp_path: Path) -> None:
+    source = CAPTURE / "broker-1" / "t-0"
+    (tmp_path / "t-0").mkdir()
+    for path in source.glob("*.log"):
+        shutil.copy(path, tmp_path / "t-0")
+    assert of_code(found_in(tmp_path), "KL-302") == []
+    shutil.copytree(source.parent, tmp_path / "broker-1")
+    (tmp_path / "broker-1" / "t-0" / "leader-epoch-checkpoint").unlink()
+    (found,) = of_code(found_in(tmp_path / "broker-1"), "KL-302")
+    assert found.severity == "H"

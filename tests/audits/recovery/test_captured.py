@@ -1,0 +1,59 @@
+"""The same damage as a real broker was started on, predicted: it must come as it came there."""
+
+from __future__ import annotations
+
+from functools import cache
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures import CAPTURES
+from fixtures.recovery.capture import read_expected, unpack
+from fixtures.recovery.clean_damages import CLEAN
+from fixtures.recovery.copied_replica import CopiedReplica
+from fixtures.recovery.unclean_damages import UNCLEAN
+from tests.oracle.recovery_agreement import disagreements, predictions
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from fixtures.recovery.observation import Observation
+
+CAPTURE = CAPTURES.parent / "recovery" / "captured"
+DAMAGES = {
+    "killed": {damage.name: damage for damage in UNCLEAN},
+    "stopped": {damage.name: damage for damage in CLEAN},
+}
+
+
+@cache
+def _starts() -> dict[str, list[Observation]]:
+    expected = sorted(read_expected(CAPTURE), key=lambda each: each.start)
+    return {start: list(each) for start, each in groupby(expected, lambda each: each.start)}
+
+
+@pytest.mark.parametrize("start", list(_starts()))
+def test_start_comes_as_it_came(start: str, tmp_path: Path) -> None:
+    kind = "stopped" if start.startswith("clean") else "killed"
+    unpack(CAPTURE, kind, tmp_path)
+    observed = _starts()[start]
+    for each in observed:
+        topic, _, partition = each.partition.rpartition("-")
+        damage = DAMAGES[kind][each.damage]
+        damage.inject(CopiedReplica(tmp_path, topic, int(partition)))
+    assert list(disagreements(observed, predictions(tmp_path))) == []
+
+
+def test_every_damage_was_started_on() -> None:
+    started = {
+        (each.start.startswith("clean"), each.damage) for s in _starts().values() for each in s
+    }
+    assert started == {(damage.is_clean, damage.name) for damage in (*UNCLEAN, *CLEAN)}
+
+
+def test_every_outcome_was_seen() -> None:
+    outcomes = {each.outcome for observed in _starts().values() for each in observed}
+    assert outcomes == {
+        "loads", "cut", "emptied", "stray", "directoryOffline", "brokerAborts", "expired",
+    }  # fmt: skip

@@ -1,0 +1,311 @@
+"""The starts that the reference ran on its small partition (14.8), and what it says in 5.3."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.builder import cluster, replica
+from fixtures.builder.replica import TOPIC_ID
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
+from kafkalog_reader.errors import UnreadableFileError
+from tests.audits.recovery.logs import FIRST, LAST, small_batches, start, starts, write_small
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kafkalog_reader.audits.recovery.recovery import Recovery
+
+
+def _end(recovery: Recovery) -> int:
+    assert recovery.log_end_offset_after_start is not None
+    return recovery.log_end_offset_after_start
+
+
+def _epochs(recovery: Recovery) -> list[tuple[int, int]]:
+    assert recovery.loaded is not None
+    entries = recovery.loaded.log.cache.entries
+    return [(entry.leader_epoch, entry.start_offset) for entry in entries]
+
+
+def test_sound_partition_loads_after_a_clean_stop(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery)) == (Outcome.LOADS, 23)
+    assert (recovery.segments_read, recovery.bytes_cut, recovery.reason) == ((), 0, "")
+    assert _epochs(recovery) == [(0, 0), (2, 10), (5, 17)]
+
+
+def test_zeros_behind_the_end_are_cut_after_a_crash(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=13)
+    with (directory / f"{LAST}.log").open("ab") as log:
+        log.write(bytes(4096))
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery)) == (Outcome.CUT, 23)
+    assert (recovery.bytes_cut, recovery.records_cut) == (4096, 0)
+    assert "position 440 (offset 23): batch length 0" in recovery.reason
+
+
+def test_zeros_behind_the_end_stop_the_broker_after_a_clean_stop(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    with (directory / f"{LAST}.log").open("ab") as log:
+        log.write(bytes(4096))
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.log_end_offset_after_start) == (Outcome.BROKER_ABORTS, None)
+    assert (recovery.log_end_offset, recovery.loaded) == (23, None)
+
+
+@pytest.mark.parametrize(
+    ("is_clean", "end", "outcome", "bytes_cut"),
+    [
+        pytest.param(False, 21, Outcome.CUT, 430 - 353, id="after_a_crash"),
+        pytest.param(True, 13, Outcome.LOADS, 0, id="after_a_clean_stop"),
+    ],
+)
+def test_torn_last_batch_that_the_index_names(
+    tmp_path: Path, is_clean: bool, end: int, outcome: Outcome, bytes_cut: int
+) -> None:
+    directory = write_small(tmp_path, is_clean=is_clean, recovery_point=23)
+    log = directory / f"{LAST}.log"
+    log.write_bytes(log.read_bytes()[:430])
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (outcome, end, bytes_cut)
+    assert recovery.log_end_offset == 21
+
+
+def test_torn_last_batch_that_no_index_entry_names_ends_the_log(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    log, index = directory / f"{LAST}.log", directory / f"{LAST}.index"
+    log.write_bytes(log.read_bytes()[:430])
+    index.write_bytes(index.read_bytes()[:-8])
+    assert _end(start(tmp_path)) == 21
+
+
+@pytest.mark.parametrize(
+    ("recovery_point", "end", "bytes_cut", "epochs"),
+    [
+        pytest.param(0, 4, 576 - 166 + 440, [(0, 0)], id="above_the_recovery_point"),
+        pytest.param(23, 23, 0, [(0, 0), (2, 10), (5, 17)], id="below_the_recovery_point"),
+    ],
+)
+def test_damaged_payload(
+    tmp_path: Path, recovery_point: int, end: int, bytes_cut: int, epochs: list[tuple[int, int]]
+) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=recovery_point)
+    log = directory / f"{FIRST}.log"
+    content = bytearray(log.read_bytes())
+    content[240] ^= 1
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (_end(recovery), recovery.bytes_cut, _epochs(recovery)) == (end, bytes_cut, epochs)
+    assert recovery.log_end_offset == end
+
+
+def test_segment_without_offset_index_is_read_again_whatever_the_marker_says(
+    tmp_path: Path,
+) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    (directory / f"{FIRST}.index").unlink()
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery), recovery.segments_read) == (Outcome.LOADS, 23, (0,))
+
+
+def test_lost_snapshots_change_nothing_of_the_log(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    for snapshot in directory.glob("*.snapshot"):
+        snapshot.unlink()
+    assert (start(tmp_path).outcome, _end(start(tmp_path))) == (Outcome.LOADS, 23)
+
+
+@pytest.mark.parametrize(
+    ("is_clean", "epochs"),
+    [
+        pytest.param(True, [], id="stays_lost_after_a_clean_stop"),
+        pytest.param(False, [(0, 0), (2, 10), (5, 17)], id="is_rebuilt_after_a_crash"),
+    ],
+)
+def test_lost_epoch_checkpoint(
+    tmp_path: Path, is_clean: bool, epochs: list[tuple[int, int]]
+) -> None:
+    directory = write_small(tmp_path, is_clean=is_clean, recovery_point=0)
+    (directory / "leader-epoch-checkpoint").unlink()
+    assert _epochs(start(tmp_path)) == epochs
+
+
+def test_log_start_beyond_the_end_empties_the_log(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23, log_start=30)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery)) == (Outcome.EMPTIED, 30)
+    assert recovery.bytes_cut == 576 + 440
+    assert recovery.records_cut == 22  # the marker at 12 is no record of a client
+    assert recovery.loaded is not None
+    assert recovery.loaded.log.is_empty
+    assert _epochs(recovery) == []
+
+
+def test_high_watermark_is_clamped_to_what_is_left(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=13)
+    log = directory / f"{LAST}.log"
+    log.write_bytes(log.read_bytes()[:430])
+    recovery = start(tmp_path)
+    assert recovery.loaded is not None
+    assert recovery.loaded.log.high_watermark == 21
+
+
+# Section 5.3, 5.4 and 5.5: what a malformed file does.
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "outcome"),
+    [
+        ("replication-offset-checkpoint", "0\n2\nt 0 1\n", Outcome.DIRECTORY_OFFLINE),
+        ("cleaner-offset-checkpoint", "0\n1\nt 0\n", Outcome.DIRECTORY_OFFLINE),
+        ("recovery-point-offset-checkpoint", "1\n0\n", Outcome.DIRECTORY_OFFLINE),
+        ("recovery-point-offset-checkpoint", "0\n1\nt 0 x\n", Outcome.LOADS),
+        ("recovery-point-offset-checkpoint", "", Outcome.LOADS),
+        ("recovery-point-offset-checkpoint", "0\n", Outcome.LOADS),
+        ("log-start-offset-checkpoint", "0\n1\nt 0 x\n", Outcome.LOADS),
+        ("t-0/leader-epoch-checkpoint", "0\n1\n0 0 0\n", Outcome.DIRECTORY_OFFLINE),
+        ("t-0/leader-epoch-checkpoint", "text", Outcome.DIRECTORY_OFFLINE),
+        ("t-0/partition.metadata", "version: 0\n", Outcome.BROKER_ABORTS),
+    ],
+)
+def test_malformed_file(tmp_path: Path, name: str, content: str, outcome: Outcome) -> None:
+    write_small(tmp_path, is_clean=False, recovery_point=13)
+    (tmp_path / "broker-1" / name).write_text(content)
+    recovery = start(tmp_path)
+    assert recovery.outcome is outcome
+    assert (recovery.log_end_offset_after_start is None) == (outcome is not Outcome.LOADS)
+
+
+def test_unknown_recovery_point_means_that_everything_is_read(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=False, recovery_point=23)
+    assert start(tmp_path).segments_read == (13,)
+    (tmp_path / "broker-1" / "recovery-point-offset-checkpoint").write_text("0\n1\nt 0 x\n")
+    assert start(tmp_path).segments_read == (0, 13)
+
+
+# One replica, its broker, and the cluster.
+
+
+def test_replica_that_stops_the_broker_takes_the_others_with_it(tmp_path: Path) -> None:
+    replicas = [
+        replica("a@0/e0", topic="t", partition=0),
+        replica("a@0/e0", topic="t", partition=1, files={"abc.log": b""}),
+    ]
+    cluster(tmp_path, {1: replicas})
+    recoveries = starts(tmp_path)
+    assert {each.outcome for each in recoveries.values()} == {Outcome.BROKER_ABORTS}
+    assert "t-1/abc.log" in recoveries["t-0"].reason
+    assert recoveries["t-0"].log_end_offset == 1
+
+
+def test_directory_of_no_partition_stops_the_broker(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    (tmp_path / "broker-1" / "lost+found").mkdir()
+    recovery = start(tmp_path)
+    assert recovery.outcome is Outcome.BROKER_ABORTS
+    assert "lost+found" in recovery.reason
+
+
+@pytest.mark.parametrize(
+    ("topics", "outcome"),
+    [
+        (ClusterTopics(topic_ids={"t": TOPIC_ID}), Outcome.LOADS),
+        (ClusterTopics(topic_ids={"t": "AAAAAAAAAAEAAAAAAAAABg"}), Outcome.STRAY),
+        (ClusterTopics(), Outcome.STRAY),
+        (None, Outcome.LOADS),
+    ],
+)
+def test_topic_id_is_held_against_the_clusters(
+    tmp_path: Path, topics: ClusterTopics | None, outcome: Outcome
+) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(tmp_path, topics=topics)
+    assert recovery.outcome is outcome
+    assert (recovery.log_end_offset_after_start is None) == (outcome is Outcome.STRAY)
+
+
+def test_stray_is_no_outcome_of_brokers_that_set_nothing_aside(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    (directory / "partition.metadata").unlink()
+    assert start(tmp_path).outcome is Outcome.STRAY
+    rule = StartRule(release="2.8", sets_strays_aside=False)
+    assert start(tmp_path, rule=rule).outcome is Outcome.LOADS
+
+
+@pytest.mark.parametrize(
+    ("config", "outcome"),
+    [
+        pytest.param(LogConfig(), Outcome.EXPIRED, id="default"),
+        pytest.param(LogConfig(retention_ms=None, is_known=True), Outcome.LOADS, id="for_ever"),
+    ],
+)
+def test_untrimmed_time_index_expires_the_segment(
+    tmp_path: Path, config: LogConfig, outcome: Outcome
+) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    with (directory / f"{FIRST}.timeindex").open("ab") as index:
+        index.write(bytes(12 * 10))
+    recovery = start(tmp_path, rule=StartRule(default_config=config))
+    assert (recovery.outcome, _end(recovery)) == (outcome, 23)
+    assert recovery.loaded is not None
+    assert recovery.loaded.log.log_start_offset == (13 if outcome is Outcome.EXPIRED else 0)
+    assert recovery.records_cut == (12 if outcome is Outcome.EXPIRED else 0)
+
+
+def test_damage_that_is_served_after_a_clean_stop_ends_the_sound_prefix(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    log = directory / f"{LAST}.log"
+    content = bytearray(log.read_bytes())
+    content[183 + 70] ^= 1
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.log_end_offset, _end(recovery)) == (Outcome.LOADS, 17, 23)
+    assert "sees the end at 23, the sound batches end at 17" in recovery.reason
+
+
+def test_magic_three_passes_because_no_crc_covers_it(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    log = directory / f"{FIRST}.log"
+    content = bytearray(log.read_bytes())
+    for position in (0, 83, 166, 332):
+        content[position + 16] ^= 1
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (Outcome.LOADS, 23, 0)
+
+
+def test_records_behind_a_lying_length_are_counted_as_cut(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    log = directory / f"{FIRST}.log"
+    content = bytearray(log.read_bytes())
+    content[83 + 8 : 83 + 12] = b"\0\0\0\0"
+    log.write_bytes(content)
+    recovery = start(tmp_path)
+    assert (_end(recovery), recovery.records_cut) == (2, 22 - 4)
+    assert recovery.bytes_cut == 576 - 83 + 440
+
+
+def test_partition_directory_alone_counts_as_of_a_killed_broker(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(directory)
+    assert recovery.segments_read == (13,)
+    assert "taken for one of a killed broker" in recovery.reason
+
+
+def test_file_that_is_refused_is_no_prediction(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    path = directory / f"{LAST}.log"
+    path.unlink()
+    (directory / "partition.metadata").unlink()
+    (directory / "partition.metadata").mkdir()
+    with pytest.raises(UnreadableFileError, match=r"partition\.metadata"):
+        start(tmp_path)
+
+
+def test_small_partition_is_that_of_the_reference() -> None:
+    sizes = [len(batch.build()) for batch in small_batches()]
+    assert sizes == [83, 83, 83, 83, 83, 83, 78, 83, 100, 83, 87, 87]

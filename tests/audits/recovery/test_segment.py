@@ -1,0 +1,87 @@
+"""Rebuilding an index over offsets that fall: held against Kafka's loop, batch by batch."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fixtures.builder import EPOCH_MILLIS, Batch, data_batch
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.recovery.segment import LoadingSegment, recover
+from kafkalog_reader.format.record import Record
+from kafkalog_reader.io.evidence import SegmentFiles
+from kafkalog_reader.tables.table import no_progress
+
+BATCHES = st.lists(
+    st.tuples(st.integers(0, 40), st.integers(0, 5), st.integers(0, 200), st.integers(-1, 6)),
+    max_size=12,
+)
+
+
+@settings(deadline=None, max_examples=150)
+@given(fields=BATCHES, interval=st.integers(0, 500))
+def test_recovery_does_what_kafkas_loop_does(
+    fields: list[tuple[int, int, int, int]], interval: int
+) -> None:
+    batches = [
+        data_batch(
+            offset,
+            [Record(offset_delta=0, value=bytes(size))],
+            leader_epoch=leader_epoch,
+            base_timestamp=EPOCH_MILLIS + timestamp,
+        )
+        for offset, timestamp, size, leader_epoch in fields
+    ]
+    falls, epochs = _kafkas_loop(batches, interval)
+    with tempfile.TemporaryDirectory() as directory:
+        path = Path(directory) / f"{0:020}.log"
+        path.write_bytes(b"".join(batch.build() for batch in batches))
+        found = recover(_segment(path), LeaderEpochCache(), interval, no_progress)
+    assert found.falls == falls
+    assert [(each.leader_epoch, each.start_offset) for each in found.cache.entries] == epochs
+    assert found.next_offset == (batches[-1].last_offset + 1 if batches else 0)
+    assert not found.problem
+
+
+def _kafkas_loop(batches: list[Batch], interval: int) -> tuple[bool, list[tuple[int, int]]]:
+    """``LogSegment#recover`` of Kafka 4.3, with the refusals of its two indexes."""
+    valid_bytes = last_index_entry = 0
+    newest = (-1, -1)
+    offset_entry: int | None = None
+    time_entry: tuple[int, int] | None = None
+    cache = LeaderEpochCache()
+    falls = False
+    for batch in batches:
+        if batch.max_timestamp > newest[0]:
+            newest = (batch.max_timestamp, batch.last_offset)
+        if valid_bytes - last_index_entry > interval:
+            falls |= offset_entry is not None and batch.last_offset <= offset_entry
+            offset_entry = batch.last_offset
+            falls |= time_entry is not None and newest[1] < time_entry[1]
+            if time_entry is None or newest[0] > time_entry[0]:
+                time_entry = newest
+            last_index_entry = valid_bytes
+        valid_bytes += len(batch.build())
+        latest = cache.latest
+        if batch.leader_epoch >= 0 and (latest is None or batch.leader_epoch > latest.leader_epoch):
+            cache = cache.assign(batch.leader_epoch, batch.base_offset)
+    falls |= time_entry is not None and newest[1] < time_entry[1]
+    return falls, [(each.leader_epoch, each.start_offset) for each in cache.entries]
+
+
+def _segment(path: Path) -> LoadingSegment:
+    size = path.stat().st_size
+    files = SegmentFiles(
+        base_offset=0,
+        suffix=None,
+        directory=str(path.parent),
+        log_size=size,
+        offset_index_size=None,
+        time_index_size=None,
+        transaction_index_size=None,
+        modified_at=0,
+    )
+    return LoadingSegment(files=files, base_offset=0, start=0, stop=size, follow_links=False)
