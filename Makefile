@@ -11,9 +11,8 @@ HISTORIES ?= 100000
 HISTORIES_SEED ?= 1000000
 
 CAPTURE := fixtures/captures/s3_2/both-led
-RECOVERY := tests/oracle/test_recovery.py
 
-.PHONY: help demo test oracle oracle-recovery oracle-others fuzz faults faults-long histories bench lint types spark-matrix fixtures readme clean check-demo check-test
+.PHONY: help demo test oracle fuzz faults faults-long histories bench lint types spark-matrix fixtures readme clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -27,13 +26,9 @@ demo: check-demo $(VENV)/.demo  ## read a real capture of a split cluster with S
 test: check-test $(VENV)/.test  ## every test, real brokers included; under ten minutes on two cores
 	$(RUN) -m pytest
 
-# Two runs at once, because brokers wait more than they work.
+# Two halves at once, each line with its half in front, as it is said.
 oracle: check-test $(VENV)/.test  ## the remaining scenarios on real brokers
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync=line oracle-recovery oracle-others
-oracle-recovery:
-	@$(RUN) -m pytest -m oracle $(RECOVERY)
-oracle-others:
-	@$(RUN) -m pytest -m oracle --ignore=$(RECOVERY)
+	@$(RUN) -m tests.oracle
 
 fuzz: check-test $(VENV)/.test  ## every parser on hostile bytes, FUZZ_SECONDS in all; led by coverage where atheris installs
 	@$(RUN) -m pip install --quiet atheris || echo "no atheris for this Python: mutations without coverage" >&2

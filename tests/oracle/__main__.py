@@ -1,0 +1,104 @@
+"""``python -m tests.oracle``: everything on real brokers that ``make test`` leaves out.
+
+Two halves at once, because brokers wait more than they work. What either says, and what its
+scenarios tell, comes line by line as it is said, with the half in front.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Final, TextIO
+
+from fixtures.progress import DESCRIPTOR
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+PYTEST: Final = (sys.executable, "-m", "pytest", "-m", "oracle", "-v")
+RECOVERY: Final = "tests/oracle/test_recovery.py"
+HALVES: Final = {
+    "recovery": (*PYTEST, RECOVERY),
+    "others": (*PYTEST, f"--ignore={RECOVERY}"),
+}
+INTERRUPTED: Final = 130
+
+
+class Half:
+    """One command that runs, and the lines it says."""
+
+    def __init__(self, name: str, command: Sequence[str], output: TextIO, lock: Lock) -> None:
+        self._name = name
+        self._output = output
+        self._lock = lock
+        self._started = time.monotonic()
+        reading, telling = os.pipe()
+        self._process = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            env={**os.environ, "PYTHONUNBUFFERED": "1", DESCRIPTOR: str(telling)},
+            pass_fds=(telling,),
+            process_group=0,  # of its own: it hears of Ctrl-C once, from us
+        )
+        os.close(telling)
+        said = self._process.stdout
+        assert said is not None
+        told = os.fdopen(reading, errors="replace")
+        self._listener = Thread(target=self._listen, args=(said, told))
+        self._listener.start()
+
+    def wait(self) -> int:
+        """The exit status, once everything is said."""
+        self._listener.join()
+        return self._process.wait()
+
+    def interrupt(self) -> None:
+        """End it as Ctrl-C on a terminal would."""
+        self._process.send_signal(signal.SIGINT)
+
+    def _listen(self, said: TextIO, told: TextIO) -> None:
+        other = Thread(target=self._pass_on, args=(told,))
+        other.start()
+        self._pass_on(said)
+        other.join()
+        status = self._process.wait()
+        how = "passed" if status == 0 else f"ended with status {status}"
+        self._say(f"{how} after {time.monotonic() - self._started:.0f} s")
+
+    def _pass_on(self, lines: TextIO) -> None:
+        with lines:
+            for line in lines:
+                self._say(line.rstrip("\n"))
+
+    def _say(self, line: str) -> None:
+        with self._lock:
+            self._output.write(f"{self._name} | {line}\n")
+            self._output.flush()
+
+
+def run(commands: Mapping[str, Sequence[str]], output: TextIO) -> int:
+    """Run all commands at once; return the first status that is not 0, or 0."""
+    lock = Lock()
+    halves = [Half(name, command, output, lock) for name, command in commands.items()]
+    try:
+        statuses = [half.wait() for half in halves]
+    except KeyboardInterrupt:
+        for half in halves:
+            half.interrupt()
+        for half in halves:
+            half.wait()
+        return INTERRUPTED
+    return next((abs(status) for status in statuses if status), 0)
+
+
+if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    sys.exit(run(HALVES, sys.stdout))
