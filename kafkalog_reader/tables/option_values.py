@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import operator
 import re
 from collections.abc import Callable, Iterable
@@ -13,6 +14,10 @@ from kafkalog_reader.io.names import MAX_OFFSET
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.request import TRUNCATION_RULES, Mode
 
+logger = logging.getLogger(__name__)
+
+_SECONDS: Final = range(10**9, 10**10)
+"""Seconds since 1970 of the years 2001 to 2286; as milliseconds they lie in the spring of 1970."""
 REPLICA: Final = re.compile(r"all|best|broker:(0|[1-9][0-9]{0,9})")
 
 
@@ -73,19 +78,29 @@ def timestamp_ms(value: datetime | str | int, option: str = "time") -> int:
     """
     if isinstance(value, str):
         if re.fullmatch(r"-?[0-9]{1,30}", value):
-            return int(value)
+            return _milliseconds(int(value))
         try:
             value = datetime.fromisoformat(value)
         except ValueError:
             raise _no_time(option, value) from None
     if isinstance(value, SupportsIndex):
-        return _number(option, value)
+        return _milliseconds(_number(option, value))
     if not isinstance(value, datetime):
         raise _no_time(option, value)
     if value.tzinfo is None:
         value = value.replace(tzinfo=UTC)
     since = value - datetime(1970, 1, 1, tzinfo=UTC)
     return (since.days * 86_400 + since.seconds) * 1000 + since.microseconds // 1000
+
+
+def _milliseconds(number: int) -> int:
+    if number in _SECONDS:
+        moment = datetime.fromtimestamp(number / 1000, UTC)
+        logger.warning(
+            "%d is a time of %s in milliseconds; if these are seconds, write %d000",
+            number, f"{moment:%Y-%m-%d}", number,
+        )  # fmt: skip
+    return number
 
 
 def _no_time(option: str, value: object) -> OptionError:

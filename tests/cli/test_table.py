@@ -74,6 +74,14 @@ def test_times_are_utc_text_or_milliseconds(moment: str, tmp_path: Path, run: Ru
     assert offsets(answer) == [0, 1]
 
 
+def test_seconds_taken_for_milliseconds_are_told(untouched: Path, run: Run) -> None:
+    answer = run("table", "records", untouched, "--from-time", "1763769600")
+    assert answer.status == 0
+    assert "1970-01-21" in answer.err
+    assert "1763769600000" in answer.err
+    assert not run("table", "records", untouched, "--from-time", "1763769600000").err
+
+
 def test_columns_are_shown_in_the_order_asked_for(untouched: Path, run: Run) -> None:
     options = ["--columns", "value,offset", "--limit", "2"]
     assert run("table", "records", untouched, *options).out.splitlines() == [
