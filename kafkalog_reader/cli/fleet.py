@@ -66,7 +66,7 @@ class Fleet:
         self._verbose = verbose
         self._explain = explain
         self._clusters = clusters
-        self._brokers: set[tuple[str | None, str]] = set()
+        self._brokers: set[tuple[str | None, int | str]] = set()
         self._verdicts: Counter[Verdict] = Counter()
         self._words: dict[Verdict, str] = {}
         self._single = 0
@@ -80,7 +80,10 @@ class Fleet:
         """Take one partition; in verbose mode it is written at once."""
         self.partitions += 1
         if not audit.is_metadata:  # its replicas are also on controllers, which are no brokers
-            self._brokers.update((audit.cluster_id, replica.name) for replica in audit.replicas)
+            self._brokers.update(
+                (audit.cluster_id, replica.name if replica.broker_id is None else replica.broker_id)
+                for replica in audit.replicas
+            )
         is_sound_metadata = audit.is_metadata and not any(each.severity in "CHM" for each in found)
         entry = _entry(audit, found)
         if self._clusters > 1:

@@ -345,6 +345,23 @@ def test_one_broker_supplied_twice_is_undecidable(diff: Run, tmp_path: Path) -> 
     assert out.startswith("t-0: UNDECIDABLE: broker 0: supplied more than once")
 
 
+def test_two_disks_of_a_broker_with_the_partition_the_shorter_copy_moves(
+    diff: Run, tmp_path: Path
+) -> None:
+    for disk, batches in (("full", AB), ("short", "a@0/e0")):
+        root = cluster(tmp_path / disk, {0: replica(batches, high_watermark=1)})[0]
+        properties = root / "meta.properties"
+        id_of_disk = f"directory.id={disk:A<21}A"
+        properties.write_text(re.sub("directory.id=.*", id_of_disk, properties.read_text()))
+    code, out, _ = diff(tmp_path)
+    assert code == 1
+    assert out.startswith("t-0: UNDECIDABLE: broker 0: has the partition twice and will not start")
+    words = " ".join(out.split())
+    assert "KL-007 broker 0" in words
+    assert f"mv {tmp_path}/short/broker-0/t-0 " in words
+    assert f"mv {tmp_path}/full/broker-0/t-0 " not in words
+
+
 @pytest.mark.parametrize("magic", [3])
 def test_a_format_that_is_not_read_is_trouble_and_named(
     diff: Run, tmp_path: Path, magic: int

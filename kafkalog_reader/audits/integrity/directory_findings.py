@@ -28,6 +28,7 @@ from kafkalog_reader.io.names import (
     parse_directory_name,
     shown,
 )
+from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -62,6 +63,8 @@ def directory_findings(root: LogDirectory) -> Iterator[Finding]:
 def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Finding]:
     """Yield KL-007 for one partition in two log directories of the same broker.
 
+    The place is the copy that reaches less far: the one to be moved aside.
+
     Args:
         directories: the live replicas of one partition.
     """
@@ -78,9 +81,17 @@ def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Fi
             yield finding(
                 "KL-007",
                 f"broker {broker_id} has the partition twice and will refuse to start: {paths}",
-                directory=same[1],
+                directory=min(reversed(same), key=_reach),
                 evidence={"directories": paths},
             )
+
+
+def _reach(directory: PartitionDirectory) -> tuple[int, int]:
+    """Base offset and size of the last segment."""
+    return max(
+        ((each.base_offset, each.log_size or 0) for each in readable_segments(directory)),
+        default=(-1, 0),
+    )
 
 
 def _of_root(root: LogDirectory) -> PartitionDirectory:

@@ -172,7 +172,7 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
                 partial(_is_held_elsewhere, audit, index),
             )
         ]
-        damage += duplicate_findings([replica.directory for replica in audit.replicas])
+    damage += duplicate_findings([replica.directory for replica in audit.replicas])
     found = [
         *with_peers(audit, damage),
         *replica_findings(audit),
