@@ -356,7 +356,7 @@ def test_two_disks_of_a_broker_with_the_partition_the_shorter_copy_moves(
     code, out, _ = diff(tmp_path)
     assert code == 1
     assert out.startswith("t-0: UNDECIDABLE: broker 0: has the partition twice and will not start")
-    words = " ".join(out.split())
+    words = " ".join(out.replace("\\\n", " ").split())
     assert "KL-007 broker 0" in words
     assert f"mv {tmp_path}/short/broker-0/t-0 " in words
     assert f"mv {tmp_path}/full/broker-0/t-0 " not in words
