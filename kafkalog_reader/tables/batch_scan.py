@@ -168,6 +168,15 @@ class BatchRun:
             self._leader_epoch_starts = [0, *changes.tolist()]
         return self._leader_epoch_starts
 
+    def held_records(self, part: slice) -> NDArray[np.int64]:
+        """Records of some batches: as they say, and no more than they have offsets.
+
+        The count of a damaged batch may be any number.
+        """
+        offsets = self.last_offset_delta[part].astype(np.int64) + 1
+        held: NDArray[np.int64] = np.minimum(np.maximum(self.records_count[part], 0), offsets)
+        return np.maximum(held, 0)
+
     def move(self, number: int, base_offset: int) -> None:
         """Take a batch for one of another base offset; its bytes stay as they are."""
         self.base_offset[number] = base_offset

@@ -92,7 +92,7 @@ class BranchBuilder:
         if run.is_row and not is_control.any():
             self._records += last - first + 1
         else:
-            counts = np.maximum(run.records_count[part], 0).astype(np.int64)
+            counts = run.held_records(part)
             self._records += int(counts[~is_control].sum())
             self._control_records += int(counts[is_control].sum())
         self._size_in_bytes += int(run.size_in_bytes[part].sum(dtype=np.int64))

@@ -284,7 +284,7 @@ class _Comparer:
     def _note_absent(self, present: Sequence[int], absent: Sequence[int], count: int) -> None:
         first = self._streams[present[0]]
         last = first.index + count - 1
-        records = int(np.maximum(first.run.records_count[first.index : last + 1], 0).sum())
+        records = int(first.run.held_records(slice(first.index, last + 1)).sum())
         for kind, lacking in self._reasons(absent, first.base_offset).items():
             self._differences.add(
                 Difference(
@@ -332,7 +332,7 @@ class _Comparer:
                     first_offset=streams[0].base_offset,
                     next_offset=max(stream.last_offset for stream in streams) + 1,
                     batches=1,
-                    records=max(int(s.run.records_count[s.index]) for s in streams),
+                    records=max(stream.place().records for stream in streams),
                     contents=tuple(tuple(members) for members in contents.values()),
                     absent=tuple(overlapped),
                     damaged=tuple(

@@ -178,7 +178,7 @@ class BatchStream:
             size_in_bytes=int(run.size_in_bytes[index]),
             next_offset=int(run.last_offset[index]) + 1,
             leader_epoch=int(run.leader_epoch[index]),
-            records=max(0, int(run.records_count[index])),
+            records=int(run.held_records(slice(index, index + 1))[0]),
             crc=int(run.crc[index]),
             crc_computed=int(run.crc_computed[index]),
             magic=int(run.magic[index]),

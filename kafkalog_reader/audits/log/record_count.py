@@ -42,7 +42,7 @@ def count_records(directory: PartitionDirectory, first_offset: int, next_offset:
     for run in _runs(directory, first_offset):
         is_data = run.attributes & CONTROL == 0
         inside = (run.base_offset >= first_offset) & (run.last_offset < next_offset)
-        total += int(np.maximum(run.records_count, 0)[is_data & inside].sum(dtype=np.int64))
+        total += int(run.held_records(slice(None))[is_data & inside].sum())
         reaches_in = (run.base_offset < next_offset) & (run.last_offset >= first_offset)
         for index in np.flatnonzero(is_data & reaches_in & ~inside):
             total += _inside(run, int(index), first_offset, next_offset)

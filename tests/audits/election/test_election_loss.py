@@ -70,6 +70,14 @@ def test_a_damaged_batch_that_reaches_over_the_log_start_is_no_loss_of_an_electi
     assert lost(audited(held, EMPTY, clean=(0, 1)))[1] == 5
 
 
+def test_a_damaged_count_of_records_is_no_number_of_records(audited: Audited) -> None:
+    """Seed 7021: a bit of the count had flipped, so that two offsets seemed to hold 258 records."""
+    first, second = parse_log("0-3/e0 4-5/e0")
+    flipped = replace(second, lies={"records_count": 258, "crc": 1})
+    held = replica([first, flipped], high_watermark=4)
+    assert lost(audited(held, replica("0-3/e0", high_watermark=4))) == {0: 0, 1: 0}
+
+
 def test_a_damaged_marker_was_no_record_of_a_client(audited: Audited) -> None:
     """Seed 710: the marker had gone bad on one broker, and the others began above it."""
     marker = marker_batch(3, control_type=ControlType.COMMIT, producer_id=1, producer_epoch=0)
