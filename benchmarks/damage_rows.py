@@ -50,12 +50,30 @@ def verify_speed(segments: Segments, bench: Bench) -> Figure:
 
 
 def verify_threads(bench: Bench) -> Figure:
-    """Eight partitions on two cores against the same on one: start-up counts in both."""
+    """Two threads against one: start-up counts in both."""
+    return _against_one_thread(bench, lambda directory: [[directory, "--threads", "2"]])
+
+
+def verify_processes(bench: Bench) -> Figure:
+    """Two processes with half of the partitions each: what the machine gives two cores."""
+
+    def halves(directory: Path) -> list[list[Path | str]]:
+        partitions = sorted(directory.iterdir())
+        return [[*partitions[::2]], [*partitions[1::2]]]
+
+    return _against_one_thread(bench, halves)
+
+
+def _against_one_thread(
+    bench: Bench, side_by_side: Callable[[Path], Sequence[Sequence[Path | str]]]
+) -> Figure:
+    """Commands side by side against one thread for all sixteen partitions, 9 GB in all."""
     if bench.peers_only:
         return _NOTHING
-    directory = indexed_directory(_full_batches(bench), copies=8)
-    passes = [partial(_seconds_of_verify, directory, threads) for threads in (2, 1)]
-    rounds = alternate(passes[0], passes[1], bench.rounds)
+    directory = indexed_directory(_full_batches(bench), copies=16)
+    commands = [[KAFKALOG, "verify", *map(str, each)] for each in side_by_side(directory)]
+    alone = [KAFKALOG, "verify", str(directory), "--threads", "1"]
+    rounds = alternate(partial(_seconds, *commands), partial(_seconds, alone), bench.rounds)
     return speed_figure(rounds, _size(directory), "bytes")
 
 
@@ -111,13 +129,12 @@ def _read_all(path: str, table: str) -> float:
     return time.process_time() - start
 
 
-def _seconds_of_verify(directory: Path, threads: int) -> float:
-    return _seconds([KAFKALOG, "verify", str(directory), "--threads", str(threads)])
-
-
-def _seconds(command: Sequence[str]) -> float:
+def _seconds(*commands: Sequence[str]) -> float:
+    """Until the last of the commands that run side by side has ended."""
     start = time.perf_counter()
-    subprocess.run(command, check=False, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    null = subprocess.DEVNULL
+    for running in [subprocess.Popen(each, stdout=null, stderr=null) for each in commands]:
+        running.wait()
     return time.perf_counter() - start
 
 
@@ -176,10 +193,17 @@ DAMAGE_ROWS: Final = (
     ),
     Row(
         name="verify-threads",
-        work="`verify --threads 2` of eight partitions",
+        work="`verify --threads 2` of sixteen partitions, 9 GB",
         against="`--threads 1`",
         target=Target(1.7),
         measure=verify_threads,
+    ),
+    Row(
+        name="verify-processes",
+        work="the same as two processes, half of the partitions each (for information)",
+        against="`--threads 1`",
+        target=None,
+        measure=verify_processes,
     ),
     Row(
         name="verify-every-entry",
