@@ -83,6 +83,7 @@ def follower_outcome(
     target, end = following.truncation_offset, before.log_end_offset
     kept_until = _kept_until(follower, index, target, end, comparison)
     first_cut = max(kept_until, before.log_start_offset)
+    otherwise_from = None if fork is None else max(fork, leader.log_start_offset)
     common_end = min(end, leader.log_end_offset, *([] if fork is None else [fork]))
     others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[1:])
     return FollowerOutcome(
@@ -94,8 +95,9 @@ def follower_outcome(
         kept_until=kept_until,
         records_cut=records_between(follower, index, first_cut, end, comparison),
         silent_divergence=(
-            fork
-            if fork is not None and before.log_start_offset < kept_until and fork < kept_until
+            otherwise_from
+            if otherwise_from is not None
+            and max(otherwise_from, before.log_start_offset) < kept_until
             else _gap(first_cut, target, leader, candidates[leading])
         ),
         is_needless=kept_until < end and max(first_cut, leader.log_start_offset) < common_end,
