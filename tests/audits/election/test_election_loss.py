@@ -112,7 +112,7 @@ def test_a_leader_emptied_by_its_start_has_nothing_otherwise(audited: Audited) -
     """Seed 7131: damage ended its log below its log start, which is where it begins anew."""
     first, forked, last = parse_log("0-4/e0 5-8/e2 9-9/e2")
     leader = replica([first, forked, damaged(last)], epochs="0:0", log_start=10, high_watermark=10)
-    follower = replica("0-4/e0 5-8/e0 9-12/e4 13-15/e4", epochs="0:0 4:9", high_watermark=13)
+    follower = replica("0-4/e0 5-6/e0 7-8/e0 9-12/e4 13-15/e4", epochs="0:0 4:9", high_watermark=13)
     audit = audited(leader, follower)
     of_leader = next(each for each in audit.elections if each.candidate == 0)
     (outcome,) = of_leader.followers
