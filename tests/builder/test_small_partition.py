@@ -6,70 +6,17 @@ from typing import Final
 
 import pytest
 
-from fixtures.builder import EPOCH_MILLIS, Batch, data_batch, marker_batch, replica
-from kafkalog_reader.format.control_record import ControlType
-from kafkalog_reader.format.record import Record
-from kafkalog_reader.format.record_batch_header import TRANSACTIONAL_BIT
-
-PRODUCER: Final = {"producer_id": 1000, "producer_epoch": 0}
-
-
-def _pair(number: int, base_offset: int, leader_epoch: int, text: str, **producer: int) -> Batch:
-    """Describe two records of one timestamp, that of the batch's number."""
-    records = [
-        Record(offset_delta=delta, key=f"k{text}".encode(), value=f"v{text}".encode())
-        for delta in (0, 1)
-    ]
-    return data_batch(
-        base_offset,
-        records,
-        leader_epoch=leader_epoch,
-        base_timestamp=EPOCH_MILLIS + number,
-        **producer,
-    )
-
-
-def _batches() -> list[Batch]:
-    transaction = {**PRODUCER, "flags": TRANSACTIONAL_BIT}
-    return [
-        _pair(0, 0, 0, "0"),
-        _pair(1, 2, 0, "1"),
-        _pair(2, 4, 0, "2"),
-        _pair(3, 6, 0, "3", base_sequence=0, **transaction),
-        _pair(4, 8, 0, "4", base_sequence=2, **transaction),
-        _pair(5, 10, 2, "5", base_sequence=4, **transaction),
-        marker_batch(
-            12,
-            control_type=ControlType.ABORT,
-            coordinator_epoch=3,
-            leader_epoch=2,
-            timestamp=EPOCH_MILLIS + 6,
-            **PRODUCER,
-        ),
-        _pair(7, 13, 2, "7"),
-        data_batch(
-            15,
-            [
-                Record(offset_delta=0, key=b"k8", value=b"v" * 11),
-                Record(offset_delta=1, key=b"k8", value=b"v" * 10),
-            ],
-            leader_epoch=2,
-            base_timestamp=EPOCH_MILLIS + 8,
-        ),
-        _pair(9, 17, 5, "9"),
-        _pair(10, 19, 5, "10"),
-        _pair(11, 21, 5, "11"),
-    ]
+from fixtures.builder import replica, small_batches
 
 
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
-    described = replica(_batches(), segment_bytes=600, index_interval=100)
+    described = replica(small_batches(), segment_bytes=600, index_interval=100)
     return described.build(is_clean=True)
 
 
 def test_batches_have_the_sizes_of_the_reference() -> None:
-    sizes = [len(batch.build()) for batch in _batches()]
+    sizes = [len(batch.build()) for batch in small_batches()]
     assert sizes == [83, 83, 83, 83, 83, 83, 78, 83, 100, 83, 87, 87]
 
 

@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import EPOCH_MILLIS, data_batch, marker_batch, replica
+from fixtures.builder import data_batch, replica, small_batches
 from kafkalog_reader.format.compression import Codec
-from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record, RecordHeader
-from kafkalog_reader.format.record_batch_header import TRANSACTIONAL_BIT
 
 if TYPE_CHECKING:
     from fixtures.builder import Batch
@@ -24,37 +22,10 @@ KAFKA = Path(__file__).with_name("small_partition.dump.txt")
 LOG = "00000000000000000000.log"
 
 
-def pair(number: int, base_offset: int, leader_epoch: int, base_sequence: int = -1) -> Batch:
-    """Two records of the partition in section 14.8 of the format reference."""
-    records = [
-        Record(offset_delta=delta, key=f"k{number}".encode(), value=f"v{number}".encode())
-        for delta in (0, 1)
-    ]
-    if number == 8:
-        records = [
-            Record(offset_delta=0, key=b"k8", value=b"v" * 11),
-            Record(offset_delta=1, key=b"k8", value=b"v" * 10),
-        ]
-    producer = {"producer_id": 1000, "producer_epoch": 0, "flags": TRANSACTIONAL_BIT}
-    return data_batch(
-        base_offset, records, leader_epoch=leader_epoch, base_timestamp=EPOCH_MILLIS + number,
-        base_sequence=base_sequence, **(producer if base_sequence >= 0 else {}),
-    )  # fmt: skip
-
-
 @pytest.fixture
 def partition(tmp_path: Path) -> Path:
     """The complete small partition of section 14.8."""
-    marker = marker_batch(
-        12, control_type=ControlType.ABORT, coordinator_epoch=3, leader_epoch=2,
-        timestamp=EPOCH_MILLIS + 6, producer_id=1000, producer_epoch=0,
-    )  # fmt: skip
-    batches = [
-        pair(0, 0, 0), pair(1, 2, 0), pair(2, 4, 0), pair(3, 6, 0, 0), pair(4, 8, 0, 2),
-        pair(5, 10, 2, 4), marker, pair(7, 13, 2), pair(8, 15, 2), pair(9, 17, 5),
-        pair(10, 19, 5), pair(11, 21, 5),
-    ]  # fmt: skip
-    return write(tmp_path / "t-0", batches, segment_bytes=600, index_interval=100)
+    return write(tmp_path / "t-0", small_batches(), segment_bytes=600, index_interval=100)
 
 
 def write(directory: Path, batches: list[Batch], **options: int) -> Path:

@@ -7,62 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 import kafkalog_reader
-from fixtures.builder import EPOCH_MILLIS, Batch, cluster, data_batch, marker_batch, replica
-from kafkalog_reader.format.control_record import ControlType
-from kafkalog_reader.format.record import Record
-from kafkalog_reader.format.record_batch_header import TRANSACTIONAL_BIT
+from fixtures.builder import cluster, replica, small_batches
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-PRODUCER: Final = {"producer_id": 1000, "producer_epoch": 0}
 Rows = "Callable[..., list[dict[str, Any]]]"
-
-
-def _pair(number: int, base_offset: int, leader_epoch: int, **producer: int) -> Batch:
-    records = [
-        Record(offset_delta=delta, key=b"k%d" % number, value=b"v%d" % number) for delta in (0, 1)
-    ]
-    timestamp = EPOCH_MILLIS + number
-    return data_batch(
-        base_offset, records, leader_epoch=leader_epoch, base_timestamp=timestamp, **producer
-    )
-
-
-@pytest.fixture(scope="session")
-def small_batches() -> tuple[Batch, ...]:
-    """Offsets 0 to 22, leader epochs 0, 2, 5; a transaction at 6 to 11 aborted at 12."""
-    transaction = {**PRODUCER, "flags": TRANSACTIONAL_BIT}
-    return (
-        _pair(0, 0, 0),
-        _pair(1, 2, 0),
-        _pair(2, 4, 0),
-        _pair(3, 6, 0, base_sequence=0, **transaction),
-        _pair(4, 8, 0, base_sequence=2, **transaction),
-        _pair(5, 10, 2, base_sequence=4, **transaction),
-        marker_batch(
-            12,
-            control_type=ControlType.ABORT,
-            coordinator_epoch=3,
-            leader_epoch=2,
-            timestamp=EPOCH_MILLIS + 6,
-            **PRODUCER,
-        ),
-        _pair(7, 13, 2),
-        data_batch(
-            15,
-            [
-                Record(offset_delta=0, key=b"k8", value=b"v" * 11),
-                Record(offset_delta=1, key=b"k8", value=b"v" * 10),
-            ],
-            leader_epoch=2,
-            base_timestamp=EPOCH_MILLIS + 8,
-        ),
-        _pair(9, 17, 5),
-        _pair(10, 19, 5),
-        _pair(11, 21, 5),
-    )
 
 
 SMALL_FILES: Final = {
@@ -84,10 +35,10 @@ SMALL_FILES: Final = {
 
 
 @pytest.fixture
-def small_partition(tmp_path: Path, small_batches: tuple[Batch, ...]) -> Path:
+def small_partition(tmp_path: Path) -> Path:
     """Its directory, in the log directory of broker 1 that stopped in order."""
     described = replica(
-        small_batches,
+        small_batches(),
         segment_bytes=600,
         index_interval=100,
         high_watermark=23,

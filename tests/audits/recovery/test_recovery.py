@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import cluster, replica
+from fixtures.builder import cluster, replica, small_batches
 from fixtures.builder.replica import TOPIC_ID
 from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
 from kafkalog_reader.errors import UnreadableFileError
-from tests.audits.recovery.logs import FIRST, LAST, small_batches, start, starts, write_small
+from tests.audits.recovery.logs import FIRST, LAST, start, starts, write_small
 
 if TYPE_CHECKING:
     from pathlib import Path
