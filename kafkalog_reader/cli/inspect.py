@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from kafkalog_reader.cli.options import max_rate_option
+from kafkalog_reader.cli.options import POSITION, max_rate_option
 from kafkalog_reader.cli.run import verbose_option
 
 if TYPE_CHECKING:
@@ -21,30 +21,11 @@ _NAME_WIDTH: Final[int] = 20
 _TEXT_WIDTH: Final[int] = 48
 
 
-class Position(click.ParamType[int]):
-    """A byte in a file, also as our own output groups it: 1,048,203."""
-
-    name = "byte"
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401  # click's signature
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int:
-        if isinstance(value, int):
-            return value
-        digits = value.replace(",", "").replace("_", "")
-        if not digits.isascii() or not digits.isdigit():
-            self.fail(f"{value!r} is no position: the first byte of a file is 0", param, ctx)
-        return int(digits)
-
-
 @click.command("inspect")
 @click.argument("file", metavar="FILE")
 @click.option(
     "--position",
-    type=Position(),
+    type=POSITION,
     metavar="N",
     default=0,
     show_default=True,

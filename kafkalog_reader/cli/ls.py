@@ -12,6 +12,7 @@ from kafkalog_reader.cli.options import (
     paths_argument,
     selected,
     selection_options,
+    text_or_json_option,
 )
 from kafkalog_reader.cli.run import CLEAN, TROUBLE, verbose_option
 
@@ -24,14 +25,7 @@ if TYPE_CHECKING:
 
 @click.command("ls", short_help="One line a replica: broker, offsets, size, state.")
 @paths_argument
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="json is the table replicas, one object a line.",
-)
+@text_or_json_option("the table replicas, one object a line")
 @selection_options
 @follow_links_option
 @max_rate_option

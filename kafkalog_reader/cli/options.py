@@ -17,10 +17,17 @@ RULES: Final = "current, several-rounds, one-round or high-watermark"
 REPLICAS: Final = "best, all or broker:N"
 
 
-class Offset(click.ParamType[int]):
-    """A Kafka offset, also as our own output groups it: 1,048,203."""
+class Grouped(click.ParamType[int]):
+    """A number from 0 on, also as our own output groups it: 1,048,203.
 
-    name = "offset"
+    Args:
+        name: what it counts, for ``--help``.
+        meaning: what a number must be, for the error.
+    """
+
+    def __init__(self, name: str, meaning: str) -> None:
+        self.name = name
+        self._meaning = meaning
 
     def convert(
         self,
@@ -32,8 +39,12 @@ class Offset(click.ParamType[int]):
             return value
         digits = value.replace(",", "").replace("_", "")
         if not digits.isascii() or not digits.isdigit():
-            self.fail(f"{value!r} is no offset: an offset is 0 or greater", param, ctx)
+            self.fail(f"{value!r} is no {self._meaning}", param, ctx)
         return int(digits)
+
+
+OFFSET: Final = Grouped("offset", "offset: an offset is 0 or greater")
+POSITION: Final = Grouped("byte", "position: the first byte of a file is 0")
 
 
 class Columns(click.ParamType[tuple[str, ...]]):
@@ -86,6 +97,18 @@ def follow_links_option(command: Any) -> Any:  # noqa: ANN401  what click decora
     return click.option(
         "--follow-links", is_flag=True, help="Follow symbolic links; otherwise they are skipped."
     )(command)
+
+
+def text_or_json_option(meaning_of_json: str) -> Decorator:
+    """``--format`` of what is written for people; as ``output_format``."""
+    return click.option(
+        "--format",
+        "output_format",
+        type=click.Choice(["text", "json"]),
+        default="text",
+        show_default=True,
+        help=f"json is {meaning_of_json}.",
+    )
 
 
 def selection_options(command: Any) -> Any:  # noqa: ANN401  what click decorates

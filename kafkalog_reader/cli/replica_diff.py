@@ -17,6 +17,7 @@ from kafkalog_reader.cli.options import (
     rule_option,
     selected,
     selection_options,
+    text_or_json_option,
 )
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, run, session, verbose_option
 
@@ -42,14 +43,7 @@ _ONE_COPY = "KL-520"
 @click.version_option(__version__, prog_name="replica-diff", message="%(prog)s %(version)s")
 @paths_argument
 @selection_options
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="json is one object a partition, with everything.",
-)
+@text_or_json_option("one object a partition, with everything")
 @rule_option
 @click.option("--records", is_flag=True, help="List the records that only some copies have.")
 @click.option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.options import text_or_json_option
 from kafkalog_reader.cli.run import verbose_option
 
 if TYPE_CHECKING:
@@ -23,14 +24,7 @@ NARROWEST: Final = 20
 
 @click.command("tables", short_help="The tables and their columns, with types and units.")
 @click.argument("names", metavar="[NAME]...", nargs=-1)
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="json is one object a table.",
-)
+@text_or_json_option("one object a table")
 @verbose_option()
 def tables_command(names: tuple[str, ...], output_format: str) -> None:
     """List the tables with their columns, types and units; NAME narrows it down.

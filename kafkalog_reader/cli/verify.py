@@ -18,6 +18,7 @@ from kafkalog_reader.cli.options import (
     paths_argument,
     selected,
     selection_options,
+    text_or_json_option,
     time_range_options,
 )
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_option
@@ -41,14 +42,7 @@ _MOST_LISTED = 10_000
 @time_range_options
 @deep_option
 @max_batch_bytes_option
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(["text", "json"]),
-    default="text",
-    show_default=True,
-    help="json is one object a finding, the rows of the table findings.",
-)
+@text_or_json_option("one object a finding, the rows of the table findings")
 @click.option(
     "--threads",
     metavar="N",
