@@ -24,11 +24,12 @@ def kernel_extensions() -> list[Extension]:
         extension.optional = KERNEL == "auto"  # forgives a missing C compiler, nothing else
         extension.depends = [
             *extension.depends,
-            "kafkalog_reader/kernel/batch_search.h",
+            "kafkalog_reader/kernel/candidates.h",
             "kafkalog_reader/kernel/codecs.h",
             "kafkalog_reader/kernel/crc32.h",
             "kafkalog_reader/kernel/crc32c.h",
             "kafkalog_reader/kernel/crc_shift.h",
+            "kafkalog_reader/kernel/prefix_registers.h",
             "kafkalog_reader/kernel/primitives.h",
             "kafkalog_reader/kernel/snappy.h",
         ]

@@ -17,7 +17,10 @@ from kafkalog_reader.kernel import codes, primitives
 for _twin in (codes, primitives):
     sys.modules.setdefault(f"cython.cimports.{_twin.__name__}", _twin)
 
-SHARED: Final = ("payload_shapes", "record_batches", "record_columns", "records")
+SHARED: Final = (
+    "payload_shapes", "plausible_entries", "prefix_registers", "record_batches", "record_columns",
+    "records", "waiting_candidates",
+)  # fmt: skip
 """Modules that other modules of the kernel ``cimport``, each behind those that it needs."""
 for _name in SHARED:
     _module = import_module(f"{__name__}.{_name}_cy")

@@ -44,4 +44,4 @@ cdef enum:
 
 cdef enum:
     CHUNK = 64
-    ENTRIES = 20
+    ENTRIES = 31

@@ -75,5 +75,5 @@ PROBLEMS: Final = {
 }
 
 CHUNK: Final = 64
-"""Numbers in a part of a list of candidates that wait: the next part, how many, three for each."""
-ENTRIES: Final = 20
+"""Numbers in a part of a list of candidates that wait: the next part, how many, two for each."""
+ENTRIES: Final = 31

@@ -2,11 +2,12 @@
 #ifndef KAFKALOG_PRIMITIVES_H
 #define KAFKALOG_PRIMITIVES_H
 
-#include "batch_search.h"
+#include "candidates.h"
 #include "codecs.h"
 #include "crc32.h"
 #include "crc32c.h"
 #include "crc_shift.h"
+#include "prefix_registers.h"
 
 /* Copies a record's bytes. Keys and values are short: moves of 32 bytes are cheaper than a call of
  * memcpy, where both sides have room for the last one to reach too far. */

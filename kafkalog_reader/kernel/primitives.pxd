@@ -9,22 +9,27 @@ cdef extern from "primitives.h" nogil:
     uint32_t kl_crc32c_tables(uint32_t crc, const uint8_t *data, size_t size)
     void kl_crc32_prepare()
     uint32_t kl_crc32_extend(uint32_t state, const uint8_t *data, size_t size)
-    uint32_t kl_crc32c_extend(uint32_t state, const uint8_t *data, size_t size)
     void kl_crc_shift_prepare()
-    uint32_t kl_crc_shift(int castagnoli, uint32_t state, uint64_t count)
     void kl_snappy_prepare()
     size_t kl_snappy_address()
     int kl_decompress(
         int codec, size_t function, size_t context,
         const uint8_t *source, size_t size, uint8_t *target, size_t room)
-    void kl_mark_candidates(
-        uint8_t *marks, const uint8_t *data, size_t count, size_t available,
-        long long lowest, long long highest, long long left)
-    size_t kl_next_mark(const uint8_t *marks, size_t at, size_t count)
+    size_t kl_list_candidates(
+        int *positions, uint8_t *marks, const uint8_t *data, size_t position, size_t count,
+        size_t size, long long lowest, long long highest, long long left)
     void kl_note_registers(
-        int castagnoli, uint32_t *registers, uint32_t state, const uint8_t *data, size_t size)
+        uint32_t *registers, uint32_t state, uint32_t *message_registers, uint32_t message_state,
+        const uint8_t *data, size_t size)
     uint32_t kl_register_at(
-        int castagnoli, const uint32_t *registers, const uint8_t *data, size_t at, size_t size)
+        int castagnoli, size_t at, const uint8_t *data, size_t size,
+        const uint32_t *registers, const uint32_t *message_registers)
+    void kl_find_differences(
+        uint32_t *differences, const int *positions, size_t count, const uint8_t *data,
+        size_t size, const uint32_t *registers, const uint32_t *message_registers)
+    void kl_find_registers(
+        uint32_t *found, const int *ends, size_t count, const uint8_t *data,
+        size_t size, const uint32_t *registers, const uint32_t *message_registers)
     void kl_copy(uint8_t *target, const uint8_t *source, size_t size, size_t room)
 
 cdef inline void prepare_checksums() noexcept nogil:
@@ -60,47 +65,49 @@ cdef inline unsigned int crc32c(
 ) noexcept nogil:
     return kl_crc32c(source + start, <size_t>(stop - start))
 
-cdef inline void mark_candidates(
-    unsigned char *marks, const unsigned char *source, Py_ssize_t position, Py_ssize_t count,
-    Py_ssize_t size, long long lowest, long long highest, long long left
+cdef inline Py_ssize_t list_candidates(
+    int *positions, unsigned char *marks, const unsigned char *source, Py_ssize_t position,
+    Py_ssize_t count, Py_ssize_t size, long long lowest, long long highest, long long left
 ) noexcept nogil:
-    kl_mark_candidates(
-        marks, source + position, <size_t>count, <size_t>(size - position), lowest, highest, left)
-
-cdef inline Py_ssize_t next_mark(
-    const unsigned char *marks, Py_ssize_t position, Py_ssize_t count
-) noexcept nogil:
-    return <Py_ssize_t>kl_next_mark(marks, <size_t>position, <size_t>count)
+    return <Py_ssize_t>kl_list_candidates(
+        positions, marks, source, <size_t>position, <size_t>count, <size_t>size,
+        lowest, highest, left)
 
 cdef inline void note_registers(
-    bint castagnoli, unsigned int *registers, unsigned int state,
+    unsigned int *registers, unsigned int state,
+    unsigned int *message_registers, unsigned int message_state,
     const unsigned char *source, Py_ssize_t size
 ) noexcept nogil:
-    kl_note_registers(castagnoli, registers, state, source, <size_t>size)
+    kl_note_registers(
+        registers, state, message_registers, message_state, source, <size_t>size)
 
 cdef inline unsigned int register_at(
-    bint castagnoli, const unsigned int *registers,
-    const unsigned char *source, Py_ssize_t at, Py_ssize_t size
+    bint castagnoli, Py_ssize_t at, const unsigned char *source, Py_ssize_t size,
+    const unsigned int *registers, const unsigned int *message_registers
 ) noexcept nogil:
-    return kl_register_at(castagnoli, registers, source, <size_t>at, <size_t>size)
+    return kl_register_at(
+        castagnoli, <size_t>at, source, <size_t>size, registers, message_registers)
+
+cdef inline void find_differences(
+    unsigned int *differences, const int *positions, Py_ssize_t count,
+    const unsigned char *source, Py_ssize_t size,
+    const unsigned int *registers, const unsigned int *message_registers
+) noexcept nogil:
+    kl_find_differences(
+        differences, positions, <size_t>count, source, <size_t>size, registers, message_registers)
+
+cdef inline void find_registers(
+    unsigned int *found, const int *ends, Py_ssize_t count,
+    const unsigned char *source, Py_ssize_t size,
+    const unsigned int *registers, const unsigned int *message_registers
+) noexcept nogil:
+    kl_find_registers(
+        found, ends, <size_t>count, source, <size_t>size, registers, message_registers)
 
 cdef inline unsigned int crc32(
     const unsigned char *source, Py_ssize_t start, Py_ssize_t stop
 ) noexcept nogil:
     return ~kl_crc32_extend(<uint32_t>0xFFFFFFFF, source + start, <size_t>(stop - start))
-
-cdef inline unsigned int extend_crc(
-    bint castagnoli, unsigned int state,
-    const unsigned char *source, Py_ssize_t start, Py_ssize_t stop
-) noexcept nogil:
-    if castagnoli:
-        return kl_crc32c_extend(state, source + start, <size_t>(stop - start))
-    return kl_crc32_extend(state, source + start, <size_t>(stop - start))
-
-cdef inline unsigned int shift_crc(
-    bint castagnoli, unsigned int state, long long count
-) noexcept nogil:
-    return kl_crc_shift(castagnoli, state, <uint64_t>count)
 
 cdef inline unsigned int crc32c_by_tables(
     const unsigned char *source, Py_ssize_t start, Py_ssize_t stop

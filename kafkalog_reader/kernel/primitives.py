@@ -23,6 +23,7 @@ _INT16 = struct.Struct(">h")
 _ALL_ONES: Final = 0xFFFF_FFFF
 _BLOCK: Final = 16
 _HEADER: Final = 61
+_MESSAGE_STRIDE: Final = 4
 
 
 def prepare_checksums() -> None:
@@ -121,7 +122,8 @@ def _zeros(castagnoli: int, power: int) -> tuple[int, ...]:
     return tuple(extend_crc(castagnoli, 1 << bit, memoryview(b"\0"), 0, 1) for bit in range(32))
 
 
-def mark_candidates(
+def list_candidates(
+    positions: memoryview,
     marks: memoryview,
     source: memoryview,
     position: int,
@@ -130,39 +132,93 @@ def mark_candidates(
     lowest: int,
     highest: int,
     left: int,
-) -> None:
-    """Mark which of ``count`` positions may begin an entry; all that have no whole header."""
+) -> int:
+    """List which of ``count`` positions may begin an entry, also those without a whole header."""
+    del marks
+    listed = 0
     for at in range(position, position + count):
-        marks[at - position] = size - at < _HEADER or (
+        if size - at < _HEADER or (
             source[at + 16] <= 2
             and lowest >> 56 <= source[at] <= highest >> 56
             and 14 <= _UINT32.unpack_from(source, at + 8)[0] <= left
-        )
-
-
-def next_mark(marks: memoryview, position: int, count: int) -> int:
-    """The first marked position from ``position`` on, or ``count``."""
-    while position < count and not marks[position]:
-        position += 1
-    return position
+        ):
+            positions[listed] = at
+            listed += 1
+    return listed
 
 
 def note_registers(
-    castagnoli: int, registers: memoryview, state: int, source: memoryview, size: int
+    registers: memoryview,
+    state: int,
+    message_registers: memoryview,
+    message_state: int,
+    source: memoryview,
+    size: int,
 ) -> None:
-    """Note the register of a CRC before every 16 bytes, and behind the last whole ones."""
-    for block in range(size // _BLOCK):
+    """Note the registers of both CRCs before every 16 bytes, and behind the last whole ones."""
+    for block in range(size // _BLOCK + 1):
         registers[block] = state
-        state = extend_crc(castagnoli, state, source, _BLOCK * block, _BLOCK * (block + 1))
-    registers[size // _BLOCK] = state
+        message_registers[_MESSAGE_STRIDE * block] = message_state
+        start, stop = _BLOCK * block, min(_BLOCK * (block + 1), size)
+        state = extend_crc(True, state, source, start, stop)
+        message_state = extend_crc(False, message_state, source, start, stop)
 
 
 def register_at(
-    castagnoli: int, registers: memoryview, source: memoryview, at: int, size: int
+    castagnoli: int,
+    at: int,
+    source: memoryview,
+    size: int,
+    registers: memoryview,
+    message_registers: memoryview,
 ) -> int:
     """The register at any position, from those that were noted."""
     block = at // _BLOCK
-    return extend_crc(castagnoli, registers[block], source, _BLOCK * block, at)
+    state = registers[block] if castagnoli else message_registers[_MESSAGE_STRIDE * block]
+    return extend_crc(castagnoli, state, source, _BLOCK * block, at)
+
+
+def find_differences(
+    differences: memoryview,
+    positions: memoryview,
+    count: int,
+    source: memoryview,
+    size: int,
+    registers: memoryview,
+    message_registers: memoryview,
+) -> None:
+    """What the registers at the ends of entries differ by from what their CRCs demand.
+
+    Of entries that end behind the ``size`` bytes: the register that is demanded there.
+    """
+    for row in range(count):
+        at = positions[row]
+        is_batch = source[at + 16] == 2
+        start, field = (at + 21, at + 17) if is_batch else (at + 16, at + 12)
+        end = at + 12 + _UINT32.unpack_from(source, at + 8)[0]
+        state = register_at(is_batch, start, source, size, registers, message_registers)
+        stored: int = _UINT32.unpack_from(source, field)[0]
+        state = shift_crc(is_batch, state ^ _ALL_ONES, end - start)
+        difference = state ^ stored ^ _ALL_ONES
+        if end <= size:
+            difference ^= register_at(is_batch, end, source, size, registers, message_registers)
+        differences[row] = difference
+
+
+def find_registers(
+    found: memoryview,
+    ends: memoryview,
+    count: int,
+    source: memoryview,
+    size: int,
+    registers: memoryview,
+    message_registers: memoryview,
+) -> None:
+    """The registers at positions; those of messages at their complements."""
+    for row in range(count):
+        is_batch = ends[row] >= 0
+        at = ends[row] if is_batch else ~ends[row]
+        found[row] = register_at(is_batch, at, source, size, registers, message_registers)
 
 
 def copy(

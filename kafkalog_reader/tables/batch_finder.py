@@ -26,10 +26,10 @@ _WINDOW_SIZES: Final = (16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10)
 """Most damage is small, and most of what is read beyond it is read again. Windows end at multiples,
 where the kernel's lists of those that wait do."""
 _LARGEST_WINDOW: Final = 3 * _WINDOW_SIZES[-1] // 2
-_WAITING: Final = 3 << 19
+_WAITING: Final = 1 << 20
 """For half a million candidates: all batches of up to 4 MiB are judged, however many overlap."""
 _LISTS: Final = 16384
-_MARKS: Final = 4096
+_AT_ONCE: Final = 4096
 _BLOCK: Final = 16
 _OFFSETS_OF_SEGMENT: Final = 1 << 31
 """Indexes store offsets relative to the segment's base as int32."""
@@ -46,16 +46,20 @@ class _Room:
     waiting: NDArray[np.int64]
     waiting_lists: NDArray[np.int64]
     marks: NDArray[np.uint8]
+    positions: NDArray[np.int32]
+    differences: NDArray[np.uint32]
 
     @classmethod
     def for_windows(cls) -> _Room:
         blocks = _LARGEST_WINDOW // _BLOCK + 1
         return cls(
             registers=np.empty(blocks, np.uint32),
-            message_registers=np.empty(blocks, np.uint32),
+            message_registers=np.empty(4 * blocks, np.uint32),
             waiting=np.empty(_WAITING, np.int64),
             waiting_lists=np.empty(_LISTS, np.int64),
-            marks=np.empty(_MARKS, np.uint8),
+            marks=np.empty(_AT_ONCE, np.uint8),
+            positions=np.empty(_AT_ONCE, np.int32),
+            differences=np.empty(_AT_ONCE, np.uint32),
         )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zlib
 from random import Random
 from types import SimpleNamespace
@@ -23,10 +24,12 @@ def search(kernel, log: bytes, window: int, *, waiting: int = 64):
     """Feed ``log`` in windows, as long as the search wants more."""
     room = SimpleNamespace(
         registers=np.zeros(len(log) // 16 + 2, np.uint32),
-        message_registers=np.zeros(len(log) // 16 + 2, np.uint32),
+        message_registers=np.zeros(4 * (len(log) // 16 + 2), np.uint32),
         waiting=np.zeros(64 * waiting, np.int64),
         waiting_lists=np.zeros(16384, np.int64),
         marks=np.zeros(4096, np.uint8),
+        positions=np.zeros(4096, np.int32),
+        differences=np.zeros(4096, np.uint32),
     )
     found = kernel.batch_search.BatchSearch(room, len(log), 0, 2**31, 1 << 20)
     position = 0
@@ -57,10 +60,10 @@ def test_the_outer_one_of_nested_entries_is_found(kernel) -> None:
 
 
 def test_what_finds_no_room_to_wait_is_counted(kernel) -> None:
-    wrong = [PLAIN[:8] + (3000 - 61 * n).to_bytes(4, "big") + PLAIN[12:61] for n in range(30)]
-    found = search(kernel, b"".join(wrong) + bytes(1400) + PLAIN, 200, waiting=1)
-    assert found.given_up == 10  # one part of a list holds 20
-    assert found.found == 61 * 30 + 1400
+    wrong = [PLAIN[:8] + (4000 - 61 * n).to_bytes(4, "big") + PLAIN[12:61] for n in range(40)]
+    found = search(kernel, b"".join(wrong) + bytes(1800) + PLAIN, 200, waiting=1)
+    assert found.given_up == 9  # one part of a list holds 31
+    assert found.found == 61 * 40 + 1800
 
 
 def test_who_reaches_farthest_goes_first(kernel) -> None:
@@ -81,6 +84,53 @@ def test_no_mark_is_missed(kernel, seed: int) -> None:
         for entry in ENTRIES:
             log = rubbish + entry + filler * random.randrange(90)
             assert search(kernel, log, random.randrange(61, 5000)).found == len(rubbish)
+
+
+def first_sound(log: bytes) -> int:
+    """By trying every position, with the libraries alone."""
+    for at in range(len(log) - 25):
+        size = 12 + int.from_bytes(log[at + 8 : at + 12], "big", signed=True)
+        is_batch = log[at + 16] == 2
+        if log[at + 16] > 2 or not (61 if is_batch else 26) <= size <= len(log) - at:
+            continue
+        start, compute = (at + 21, crc32c.crc32c) if is_batch else (at + 16, zlib.crc32)
+        field = at + 17 if is_batch else at + 12
+        if compute(log[start : at + size]) == int.from_bytes(log[field : field + 4], "big"):
+            return at
+    return -1
+
+
+def claims(random: Random, size: int) -> bytes:
+    """Bytes in which much looks like a header; its offsets begin with four zeros."""
+    reach = random.choice([100, 1000, 5000])
+    parts = []
+    while sum(map(len, parts)) < size:
+        length = random.randrange(49, reach)
+        batch = struct.pack(
+            ">qiiBIhiqqqhii", 5, length, 0, 2, random.getrandbits(32), random.choice([0, 2, 8]),
+            random.randrange(3), 0, 0, -1, -1, -1, random.randrange(3),
+        )  # fmt: skip
+        key = random.choice([-1, 0, length - 14, length - 22, random.randrange(length)])
+        message = struct.pack(">qiIBB", 7, length, random.getrandbits(32), random.randrange(2), 0)
+        parts.append(random.choice([
+            batch, message + struct.pack(">ii", key, length - 14 - max(key, 0)),
+            message + struct.pack(">qii", 0, key, length - 22 - max(key, 0)),
+            random.choice([b"\0\3\0\0", b"\0\0\0\1\0\0\0\0\0\0"]) * 9, bytes(random.randrange(40)),
+        ]))  # fmt: skip
+    return b"".join(parts)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_the_first_sound_one_is_found_among_claims(kernel, seed: int) -> None:
+    random = Random(seed)
+    log = bytearray(claims(random, random.choice([400, 3000])))
+    for _ in range(random.randrange(4)):
+        inside = claims(random, 200)
+        large = build_message(None, inside + PLAIN + inside, offset=9, magic=random.randrange(2))
+        at = random.randrange(len(log))
+        log[at : at + random.choice([0, 30])] = random.choice([*ENTRIES, large])
+    found = search(kernel, bytes(log), random.choice([61, 77, 256, 1000, 10_000]), waiting=999)
+    assert (found.found, found.given_up) == (first_sound(log), 0)
 
 
 @settings(deadline=None)
