@@ -15,12 +15,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.answer import require_same
 from benchmarks.fleet import Fleet
+from benchmarks.resident import peak_resident_bytes
 from benchmarks.row import MIB, Bench, Figure, Row, Target
 from benchmarks.segments import RECORDS_PER_BATCH, Segments
 from benchmarks.spark_rows import spark_session
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from pyspark.sql import SparkSession
 
 PARTITIONS: Final = 100_000
 TABLES: Final = ("divergence", "elections", "findings")
@@ -42,7 +45,7 @@ def planned(bench: Bench) -> Figure:
 
 
 def compared(bench: Bench) -> Figure:
-    """Minutes in which Spark reads the three tables of the fleet, on two cores."""
+    """Minutes in which Spark reads the three tables of the fleet, on two cores; driver memory."""
     if bench.peers_only:
         return Figure(ours="–", peer="–", value=None)
     fleet = fleet_of(bench)
@@ -56,7 +59,14 @@ def compared(bench: Bench) -> Figure:
             else:
                 rows.write.format("noop").mode("overwrite").save()
         minutes = (time.perf_counter() - start) / 60
-    return Figure(ours=f"{minutes:.1f} min", peer="–", value=minutes)
+        driver = peak_of_driver(spark) / MIB
+    return Figure(ours=f"{minutes:.1f} min, driver {driver:.0f} MiB", peer="–", value=minutes)
+
+
+def peak_of_driver(spark: SparkSession) -> int:
+    """Most bytes that Python and the JVM of a driver ever had in memory; local tasks included."""
+    jvm = spark.sparkContext._gateway.proc.pid
+    return sum(peak_resident_bytes(process) for process in ("self", jvm))
 
 
 def against_cmp(bench: Bench) -> Figure:

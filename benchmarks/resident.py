@@ -18,9 +18,9 @@ from pathlib import Path
 COLUMNS = ("offset", "timestamp", "key", "value")
 
 
-def peak_resident_bytes() -> int:
-    """The most memory this process ever had resident."""
-    found = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
+def peak_resident_bytes(process: int | str = "self") -> int:
+    """The most memory a process, this one or one by id, ever had resident."""
+    found = re.search(r"VmHWM:\s+(\d+) kB", Path(f"/proc/{process}/status").read_text())
     assert found is not None
     return int(found[1]) * 1024
 
