@@ -18,8 +18,8 @@ for _twin in (codes, primitives):
     sys.modules.setdefault(f"cython.cimports.{_twin.__name__}", _twin)
 
 SHARED: Final = (
-    "payload_shapes", "plausible_entries", "prefix_registers", "record_batches", "record_columns",
-    "records", "waiting_candidates",
+    "message_fields", "payload_shapes", "plausible_entries", "prefix_registers",
+    "record_batches", "record_columns", "records", "waiting_candidates",
 )  # fmt: skip
 """Modules that other modules of the kernel ``cimport``, each behind those that it needs."""
 for _name in SHARED:
@@ -28,6 +28,7 @@ for _name in SHARED:
 
 from kafkalog_reader.kernel import batch_search_cy as batch_search  # noqa: E402  after the twins
 from kafkalog_reader.kernel import crc_syndrome_cy as crc_syndrome  # noqa: E402
+from kafkalog_reader.kernel import message_fields_cy as message_fields  # noqa: E402
 from kafkalog_reader.kernel import messages_cy as messages  # noqa: E402
 from kafkalog_reader.kernel import payload_shapes_cy as payload_shapes  # noqa: E402
 from kafkalog_reader.kernel import record_batches_cy as record_batches  # noqa: E402
@@ -38,7 +39,7 @@ from kafkalog_reader.kernel import uncompressed_batches_cy as uncompressed_batch
 from kafkalog_reader.kernel.record_batches_cy import is_compiled  # noqa: E402
 
 __all__ = [
-    "SHARED", "batch_search", "codes", "crc_syndrome", "is_compiled", "messages",
+    "SHARED", "batch_search", "codes", "crc_syndrome", "is_compiled", "message_fields", "messages",
     "payload_shapes", "record_batches", "record_columns", "records", "sound_batches",
     "uncompressed_batches",
 ]  # fmt: skip

@@ -37,3 +37,7 @@ cdef void append(
     Py_ssize_t available
 ) noexcept nogil
 cdef void forget_entries(BinaryColumn column, Py_ssize_t kept, Py_ssize_t stop) noexcept nogil
+cdef void fill_others(
+    RecordColumns out, Py_ssize_t row, int attributes, long long base_sequence,
+    long long offset_delta, const unsigned char *source, Py_ssize_t key, long long key_length
+) noexcept nogil

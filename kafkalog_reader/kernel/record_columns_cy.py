@@ -11,8 +11,14 @@ from array import array
 from typing import Any, Final
 
 import cython
+from cython.cimports.kafkalog_reader.kernel.codes import (
+    CONTROL,
+    LOG_APPEND_TIME,
+    NO_TIMESTAMP_TYPE,
+)
 from cython.cimports.kafkalog_reader.kernel.primitives import (
     copy,
+    int16_at,
     write_bytes,
     write_int32,
     write_int64,
@@ -142,3 +148,44 @@ def forget_entries(
     entry: cython.Py_ssize_t
     for entry in range(kept, min(stop, column._entries_capacity)):
         column._validity[entry >> 3] = column._validity[entry >> 3] | (1 << (entry & 7))
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def to_sequence(base_sequence: cython.longlong, offset_delta: cython.longlong) -> cython.int:
+    """The producer's number of a record: it follows the offset, and after 2^31 - 1 comes 0."""
+    greatest: cython.longlong = 0x7FFF_FFFF
+    sequence: cython.longlong = base_sequence + offset_delta
+    if base_sequence < 0:
+        return -1
+    if sequence > greatest:
+        sequence -= greatest + 1
+    return cython.cast(cython.int, sequence)
+
+
+@cython.cfunc
+@cython.nogil
+@cython.exceptval(check=False)
+def fill_others(
+    out: RecordColumns,
+    row: cython.Py_ssize_t,
+    attributes: cython.int,
+    base_sequence: cython.longlong,
+    offset_delta: cython.longlong,
+    source: cython.p_const_uchar,
+    key: cython.Py_ssize_t,
+    key_length: cython.longlong,
+) -> cython.void:
+    """Fill the columns that are seldom asked for. A control record's key tells its type."""
+    if out._with_timestamp_type:
+        out._timestamp_type[row] = (attributes & LOG_APPEND_TIME) >> 3
+        if (attributes & NO_TIMESTAMP_TYPE) != 0:
+            out._timestamp_type[row] = -1
+    if out._with_sequence:
+        out._sequence[row] = to_sequence(base_sequence, offset_delta)
+    if out._with_control_type:
+        out._control_type[row] = -1
+        if (attributes & CONTROL) != 0 and key_length >= 4:
+            out._control_type[row] = int16_at(source, key + 2) & 0xFFFF

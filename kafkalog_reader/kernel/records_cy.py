@@ -22,15 +22,12 @@ from cython.cimports.kafkalog_reader.kernel.codes import (
     BAD_RECORD_LENGTH,
     BAD_VALUE_LENGTH,
     BAD_VARINT,
-    CONTROL,
     LOG_APPEND_TIME,
     NO_ROOM,
-    NO_TIMESTAMP_TYPE,
     SOUND,
 )
 from cython.cimports.kafkalog_reader.kernel.primitives import (
     copy,
-    int16_at,
     read_int64,
     wrapping_add,
     write_int64,
@@ -39,6 +36,7 @@ from cython.cimports.kafkalog_reader.kernel.record_columns_cy import (
     BinaryColumn,
     RecordColumns,
     append,
+    fill_others,
     forget_entries,
 )
 
@@ -128,21 +126,6 @@ def microseconds(
 @cython.inline
 @cython.nogil
 @cython.exceptval(check=False)
-def to_sequence(base_sequence: cython.longlong, offset_delta: cython.longlong) -> cython.int:
-    """The producer's number of a record: it follows the offset, and after 2^31 - 1 comes 0."""
-    greatest: cython.longlong = 0x7FFF_FFFF
-    sequence: cython.longlong = base_sequence + offset_delta
-    if base_sequence < 0:
-        return -1
-    if sequence > greatest:
-        sequence -= greatest + 1
-    return cython.cast(cython.int, sequence)
-
-
-@cython.cfunc
-@cython.inline
-@cython.nogil
-@cython.exceptval(check=False)
 def has_room(column: BinaryColumn, entries: cython.longlong, size: cython.longlong) -> cython.bint:
     """Whether so many more entries with so many bytes fit."""
     return (
@@ -215,31 +198,6 @@ def decode_headers(
             at += length
         count -= 1
     return at
-
-
-@cython.cfunc
-@cython.nogil
-@cython.exceptval(check=False)
-def fill_others(
-    out: RecordColumns,
-    row: cython.Py_ssize_t,
-    attributes: cython.int,
-    sequence: cython.int,
-    source: cython.p_const_uchar,
-    key: cython.Py_ssize_t,
-    key_length: cython.longlong,
-) -> cython.void:
-    """Fill the columns that are seldom asked for. A control record's key tells its type."""
-    if out._with_timestamp_type:
-        out._timestamp_type[row] = (attributes & LOG_APPEND_TIME) >> 3
-        if (attributes & NO_TIMESTAMP_TYPE) != 0:
-            out._timestamp_type[row] = -1
-    if out._with_sequence:
-        out._sequence[row] = sequence
-    if out._with_control_type:
-        out._control_type[row] = -1
-        if (attributes & CONTROL) != 0 and key_length >= 4:
-            out._control_type[row] = int16_at(source, key + 2) & 0xFFFF
 
 
 @cython.cfunc
@@ -355,9 +313,7 @@ def decode_records(
             problem = BAD_KEY_LENGTH
             break
         if with_others:
-            fill_others(
-                out, row, attributes, to_sequence(base_sequence, offset_delta), source, at, length
-            )
+            fill_others(out, row, attributes, base_sequence, offset_delta, source, at, length)
         if length < 0:
             if with_keys:
                 mark_null(key_validity, row)

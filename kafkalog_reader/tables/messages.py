@@ -10,7 +10,7 @@ import numpy as np
 from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPosition
 from kafkalog_reader.format.xxhash32 import compute_xxhash32
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.kernel import codes, messages, payload_shapes
+from kafkalog_reader.kernel import codes, message_fields, messages, payload_shapes
 from kafkalog_reader.tables.batch_scan import CODEC_MASK
 from kafkalog_reader.tables.recycled_memory import allocate
 from kafkalog_reader.tables.request import Mode
@@ -154,7 +154,7 @@ class MessageReader:
         count = len(wrappers)
         starts, stops = np.empty(count, np.int64), np.empty(count, np.int64)
         problems = np.zeros(count, np.int32)
-        messages.find_values(
+        message_fields.find_values(
             run.buffer,
             entries.entry_position[wrappers],
             entries.entry_size[wrappers],
