@@ -3,6 +3,7 @@
 KafkaLogError
 ├── UsageError               an option, a table or a path that makes no sense; names the nearest
 │   └── OptionError          of one option, whose name each face spells its own way
+├── OutdatedKernelError      the compiled kernel does not fit its sources, which changed since
 ├── LogLayoutError           a path or a name that Kafka would not have written
 ├── UnreadableFileError      the operating system refused or failed a read; says where
 ├── UnsupportedFormatError   Kafka's (or newer than we know), but not handled here; says where
@@ -56,6 +57,10 @@ class LogPosition:
 
 class KafkaLogError(Exception):
     """Base of every error that kafkalog raises on purpose."""
+
+
+class OutdatedKernelError(KafkaLogError, ImportError):
+    """The compiled kernel does not fit its sources: it has to be built again."""
 
 
 class UsageError(KafkaLogError):

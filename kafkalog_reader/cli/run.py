@@ -139,8 +139,10 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
             return _interrupted(current)
         except Exception as error:
             # The one place that may: a bug must not end with status 1, which means "found".
-            _say(f"unexpected {type(error).__name__}: {error}. This is a bug: please report it "
-                 "with what --verbose shows", current)  # fmt: skip
+            advice = (
+                _rebuild_advice() or "This is a bug: please report it with what --verbose shows"
+            )
+            _say(f"unexpected {type(error).__name__}: {error}. {advice}", current)
             return TROUBLE
         return found
 
@@ -157,6 +159,13 @@ def _outcome(command: click.Command, arguments: Sequence[str] | None, current: S
     except click.exceptions.Exit as end:  # --help, --version
         outcome = end.exit_code
     return outcome if isinstance(outcome, int) else CLEAN
+
+
+def _advice() -> str:
+    from kafkalog_reader.kernel.build import rebuild_advice  # not every command needs a kernel
+
+    advice = rebuild_advice() or "this is a bug: please report it with what --verbose shows"
+    return advice[0].upper() + advice[1:]
 
 
 def _say(problem: str, current: Session) -> None:

@@ -12,7 +12,9 @@ import sys
 from importlib import import_module
 from typing import Final
 
+from kafkalog_reader.errors import OutdatedKernelError
 from kafkalog_reader.kernel import codes, primitives
+from kafkalog_reader.kernel.build import rebuild_advice
 
 for _twin in (codes, primitives):
     sys.modules.setdefault(f"cython.cimports.{_twin.__name__}", _twin)
@@ -22,21 +24,26 @@ SHARED: Final = (
     "record_batches", "record_columns", "records", "waiting_candidates",
 )  # fmt: skip
 """Modules that other modules of the kernel ``cimport``, each behind those that it needs."""
-for _name in SHARED:
-    _module = import_module(f"{__name__}.{_name}_cy")
-    sys.modules.setdefault(f"cython.cimports.{_module.__name__}", _module)
+try:
+    for _name in SHARED:
+        _module = import_module(f"{__name__}.{_name}_cy")
+        sys.modules.setdefault(f"cython.cimports.{_module.__name__}", _module)
 
-from kafkalog_reader.kernel import batch_search_cy as batch_search  # noqa: E402  after the twins
-from kafkalog_reader.kernel import crc_syndrome_cy as crc_syndrome  # noqa: E402
-from kafkalog_reader.kernel import message_fields_cy as message_fields  # noqa: E402
-from kafkalog_reader.kernel import messages_cy as messages  # noqa: E402
-from kafkalog_reader.kernel import payload_shapes_cy as payload_shapes  # noqa: E402
-from kafkalog_reader.kernel import record_batches_cy as record_batches  # noqa: E402
-from kafkalog_reader.kernel import record_columns_cy as record_columns  # noqa: E402
-from kafkalog_reader.kernel import records_cy as records  # noqa: E402
-from kafkalog_reader.kernel import sound_batches_cy as sound_batches  # noqa: E402
-from kafkalog_reader.kernel import uncompressed_batches_cy as uncompressed_batches  # noqa: E402
-from kafkalog_reader.kernel.record_batches_cy import is_compiled  # noqa: E402
+    from kafkalog_reader.kernel import batch_search_cy as batch_search
+    from kafkalog_reader.kernel import crc_syndrome_cy as crc_syndrome
+    from kafkalog_reader.kernel import message_fields_cy as message_fields
+    from kafkalog_reader.kernel import messages_cy as messages
+    from kafkalog_reader.kernel import payload_shapes_cy as payload_shapes
+    from kafkalog_reader.kernel import record_batches_cy as record_batches
+    from kafkalog_reader.kernel import record_columns_cy as record_columns
+    from kafkalog_reader.kernel import records_cy as records
+    from kafkalog_reader.kernel import sound_batches_cy as sound_batches
+    from kafkalog_reader.kernel import uncompressed_batches_cy as uncompressed_batches
+    from kafkalog_reader.kernel.record_batches_cy import is_compiled
+except (ImportError, AttributeError, TypeError, ValueError) as error:  # Cython's for what changed
+    if (_advice := rebuild_advice()) is None:
+        raise
+    raise OutdatedKernelError(_advice) from error
 
 __all__ = [
     "SHARED", "batch_search", "codes", "crc_syndrome", "is_compiled", "message_fields", "messages",

@@ -64,6 +64,16 @@ def test_a_bug_is_no_finding(capsys: pytest.CaptureFixture[str]) -> None:
     assert err.startswith("error: unexpected ValueError: oops")
 
 
+def test_what_an_outdated_kernel_explains_is_no_bug(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    advice = "the compiled kernel is older than its sources: rebuild it"
+    monkeypatch.setattr("kafkalog_reader.kernel.build.rebuild_advice", lambda: advice)
+    assert outcome(raising(TypeError("oops")), capsys) == (
+        2, "some rows\n", f"error: unexpected TypeError: oops. T{advice[1:]}\n",
+    )  # fmt: skip
+
+
 def test_ctrl_c_says_how_far_the_command_came(capsys: pytest.CaptureFixture[str]) -> None:
     @click.command("tool")
     def tool() -> None:
