@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures import live
+from fixtures.recovery import aged
 from fixtures.recovery.clean_damages import CLEAN
 from fixtures.recovery.observation import observations
 from fixtures.recovery.start import BEFORE
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 
     from fixtures.recovery.observation import Observation
 
-DAMAGES = (*UNCLEAN, *CLEAN)
+DAMAGES = (*UNCLEAN, *CLEAN, *aged.KILLED, *aged.STOPPED)
+AGED = {damage.name for damage in (*aged.KILLED, *aged.STOPPED)}
+YOUNG = {"first-segment-older-than-retention-and-without-time-index"}
+"""Without a time index the file's own time counts."""
 TOGETHER = [damage for damage in DAMAGES if not damage.alone]
 
 
@@ -27,6 +31,7 @@ TOGETHER = [damage for damage in DAMAGES if not damage.alone]
 def test_broker_does_with_shared_damage_what_was_predicted(tmp_path: Path) -> None:
     output = live.run("recovery_2", tmp_path / "output")
     assert _disagreements(output) == []
+    assert _expired(output) & AGED == AGED - YOUNG
     assert len(observations(output)) == len(TOGETHER) >= 100
 
 
@@ -34,6 +39,7 @@ def test_broker_does_with_shared_damage_what_was_predicted(tmp_path: Path) -> No
 def test_broker_does_with_every_damage_what_was_predicted(tmp_path: Path) -> None:
     output = live.run("recovery", tmp_path / "output", timeout=1200)
     assert _disagreements(output) == []
+    assert _expired(output) & AGED == AGED - YOUNG
     assert len(observations(output)) == len(DAMAGES) >= 130
 
 
@@ -47,6 +53,11 @@ def test_old_broker_does_with_damage_what_was_predicted(
     output = live.run(f"recovery_{release}", tmp_path / "output", timeout=400)
     assert _disagreements(output, release) == []
     assert len(observations(output)) >= fewest
+
+
+def _expired(output: Path) -> set[str]:
+    """The damage after which retention deleted segments."""
+    return {each.damage for each in observations(output) if each.outcome == "expired"}
 
 
 def _disagreements(output: Path, release: str | None = None) -> list[str]:

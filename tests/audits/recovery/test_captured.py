@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures import CAPTURES
+from fixtures.recovery import aged
 from fixtures.recovery.capture import read_expected, unpack
 from fixtures.recovery.clean_damages import CLEAN
 from fixtures.recovery.copied_replica import CopiedReplica
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 CAPTURE = CAPTURES.parent / "recovery" / "captured"
 DAMAGES = {
-    "killed": {damage.name: damage for damage in UNCLEAN},
-    "stopped": {damage.name: damage for damage in CLEAN},
+    "killed": {damage.name: damage for damage in (*UNCLEAN, *aged.KILLED)},
+    "stopped": {damage.name: damage for damage in (*CLEAN, *aged.STOPPED)},
 }
 
 
@@ -49,7 +50,11 @@ def test_every_damage_was_started_on() -> None:
     started = {
         (each.start.startswith("clean"), each.damage) for s in _starts().values() for each in s
     }
-    assert started == {(damage.is_clean, damage.name) for damage in (*UNCLEAN, *CLEAN)}
+    assert started == {
+        (damage.is_clean, damage.name)
+        for by_name in DAMAGES.values()
+        for damage in by_name.values()
+    }
 
 
 def test_every_outcome_was_seen() -> None:
