@@ -139,10 +139,7 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
             return _interrupted(current)
         except Exception as error:
             # The one place that may: a bug must not end with status 1, which means "found".
-            advice = (
-                _rebuild_advice() or "This is a bug: please report it with what --verbose shows"
-            )
-            _say(f"unexpected {type(error).__name__}: {error}. {advice}", current)
+            _say(f"unexpected {type(error).__name__}: {error}. {_advice()}", current)
             return TROUBLE
         return found
 
