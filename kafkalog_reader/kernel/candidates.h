@@ -8,12 +8,16 @@
 
 #define KL_HEADER 61
 #define KL_GROUP 224 /* positions that are looked at together; marks are counted in a byte */
+#define KL_LIST_SLACK 4 /* entries of room behind as many as there are positions */
 #define KL_FEW_MARKS 14 /* in a group: looked at one by one, they cost less than all together */
 
 #if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
 #include <immintrin.h>
-#define KL_WIDE __attribute__((target("avx2")))
-static inline int kl_is_wide(void) { return __builtin_cpu_supports("avx2"); }
+#define KL_WIDE __attribute__((target("avx2,bmi,popcnt")))
+static inline int kl_is_wide(void) {
+    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi")
+        && __builtin_cpu_supports("popcnt");
+}
 #endif
 
 /* Single bytes that an entry's first ones are compared with. */
@@ -187,7 +191,8 @@ KL_WIDE static KL_ALWAYS_INLINE uint32_t kl_bits_by_fields(
         _mm256_and_si256(either, _mm256_cmpeq_epi8(wrong, none)));
 }
 
-/* Lists the candidates among the first whole 32s of ``count`` positions; how many are done. */
+/* Lists the candidates among the first whole 32s of ``count`` positions; how many are done. Four
+ * numbers are written each time, needed or not: how many bits are set is anybody's guess. */
 KL_WIDE static size_t kl_list_wide(
     int32_t *positions, size_t *listed, const uint8_t *data, size_t position, size_t count,
     struct kl_bounds bounds
@@ -195,9 +200,14 @@ KL_WIDE static size_t kl_list_wide(
     size_t found = 0, at = 0;
     for (; count - at >= 32; at += 32) {
         uint32_t bits = kl_bits_by_offset(data + position + at, &bounds);
-        if (bits & (bits - 1)) bits &= kl_bits_by_fields(data + position + at, &bounds);
+        if (!bits) continue;
+        bits &= kl_bits_by_fields(data + position + at, &bounds);
+        int32_t *next = positions + found;
+        found += (size_t)_mm_popcnt_u32(bits);
+        for (int few = 0; few < KL_LIST_SLACK; few++, bits &= bits - 1)
+            *next++ = (int32_t)(position + at + _tzcnt_u32(bits));
         for (; bits; bits &= bits - 1)
-            positions[found++] = (int32_t)(position + at + (size_t)kl_lowest_bit(bits));
+            *next++ = (int32_t)(position + at + _tzcnt_u32(bits));
     }
     *listed = found;
     return at;
@@ -205,7 +215,8 @@ KL_WIDE static size_t kl_list_wide(
 #endif
 
 /* Lists which of ``count`` positions from ``position`` on may begin an entry that ends within
- * ``left`` bytes. All ``size`` bytes of ``data`` can be read. What is listed is looked at field by
+ * ``left`` bytes. All ``size`` bytes of ``data`` can be read, and ``positions`` has room for
+ * KL_LIST_SLACK more than ``count``. What is listed is looked at field by
  * field, also where there are fewer bytes than a header has; what begins an entry is listed. */
 static size_t kl_list_candidates(
     int32_t *positions, uint8_t *marks, const uint8_t *data, size_t position, size_t count,

@@ -34,6 +34,8 @@ _BLOCK: Final = 16
 _OFFSETS_OF_SEGMENT: Final = 1 << 31
 """Indexes store offsets relative to the segment's base as int32."""
 _INDEX_ENTRIES_TRIED: Final = 4
+_MOST_READ_IN_VAIN: Final = 1 << 30
+"""Bytes of a segment, for lengths that lie: what is sound is read once, and does not count."""
 _PROBE: Final = 16 << 10
 
 
@@ -58,7 +60,7 @@ class _Room:
             waiting=np.empty(_WAITING, np.int64),
             waiting_lists=np.empty(_LISTS, np.int64),
             marks=np.empty(_AT_ONCE, np.uint8),
-            positions=np.empty(_AT_ONCE, np.int32),
+            positions=np.empty(_AT_ONCE + 4, np.int32),
             differences=np.empty(_AT_ONCE, np.uint32),
         )
 
@@ -85,6 +87,7 @@ class BatchFinder:
         self._room: _Room | None = None
         self._opened: Windows | None = None
         self._ahead_left = 4 * LOOKAHEAD
+        self._in_vain_left = _MOST_READ_IN_VAIN
 
     @property
     def highest_offset(self) -> int:
@@ -117,7 +120,8 @@ class BatchFinder:
     def batch_at(self, position: int) -> int | None:
         """The base offset of the sound batch at a position; None where there is none.
 
-        Of compressed messages it is the lowest it can be: where they begin stands inside.
+        Of compressed messages it is the lowest it can be: where they begin stands inside. What
+        is not sound is read for nothing, so there is an end to it: then it counts as given up.
         """
         windows = self._windows()
         found = windows.read(position, at_most=_PROBE)
@@ -133,15 +137,26 @@ class BatchFinder:
             if not self.large.is_sound(windows, position, size):
                 return None
         else:
+            if size > max(self._in_vain_left, _PROBE):
+                self.give_up()
+                return None
             if size > len(found):
                 found = windows.read(position, size, at_most=size)
             compute = record_batches.checksum if magic == 2 else record_batches.checksum_of_messages
             start, stored = (21, header[17:21]) if magic == 2 else (16, header[12:16])
             if compute(found[start:size]) != int.from_bytes(stored, "big"):
+                self._in_vain_left -= size
                 return None
+        return self._base_offset(header)
+
+    def base_offset_at(self, position: int) -> int:
+        """The base offset of a batch that is known to be sound, as ``batch_at`` tells it."""
+        return self._base_offset(self.header_at(position))
+
+    def _base_offset(self, header: bytes) -> int:
         offset = int.from_bytes(header[:8], "big", signed=True)
         base_offset = self._segment.base_offset
-        if magic < 2 and header[17] & 7 and base_offset <= offset:
+        if header[16] < 2 and header[17] & 7 and base_offset <= offset:
             return max(base_offset, offset - 0x7FFF_FFFE)
         return offset
 
