@@ -268,12 +268,11 @@ class ResynchronisedScan:
     def _region(
         self, start: int, following: int | None, end: ScanEnd, problem: str
     ) -> DamagedRegion:
-        behind = None if following is None else self._finder.batch_at(following)
         region = DamagedRegion(
             start=start,
-            stop=self._stop if behind is None or following is None else following,
+            stop=self._stop if following is None else following,
             first_offset=self.next_offset,
-            next_offset=behind,
+            next_offset=None if following is None else self._finder.base_offset_at(following),
             end=end,
             problem=problem,
             begins_batch=self._begins_batch(self._finder.header_at(start)),

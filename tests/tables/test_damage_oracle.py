@@ -15,7 +15,8 @@ from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.format.message import build_message
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables import resynchronisation
+from kafkalog_reader.io.window import Windows
+from kafkalog_reader.tables import batch_finder, resynchronisation
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
@@ -121,6 +122,33 @@ def test_a_run_of_wrong_crcs_with_sound_batches_between_needs_no_search(
     found, regions = scanned(path)
     assert regions == []
     assert len(found) == 1001
+
+
+def test_lengths_that_lie_are_not_followed_without_end(tmp_path: Path, monkeypatch) -> None:
+    """Each claims 40 kB that would have to be read; the search finds what follows without."""
+    log, offset = batch(0), 3
+    for _ in range(30):
+        wrong = CLAIM.pack(offset, 49, 0, 2, 1, 0, 0, T, T, -1, -1, -1, 1)
+        claim = CLAIM.pack(offset + 1, 40_000, 0, 2, 1, 0, 0, T, T, -1, -1, -1, 1)
+        log += wrong + claim + batch(offset + 2)
+        offset += 5
+    path = write_segment(tmp_path / "t-0", [log, b"?" * 50_000])
+    sound, regions = scanned(path)
+    assert len(sound) == 31
+    assert [region.given_up for region in regions] == [0] * len(regions)
+    monkeypatch.setattr(batch_finder, "_MOST_READ_IN_VAIN", 100_000)
+    read = []
+    read_window = Windows.read
+
+    def counted(self: Windows, position: int, at_least: int = 0, **options) -> memoryview:
+        read.append(at_least)
+        return read_window(self, position, at_least, **options)
+
+    monkeypatch.setattr(Windows, "read", counted)
+    again, regions = scanned(path)
+    assert again == sound
+    assert sum(region.given_up for region in regions) > 0
+    assert sum(size for size in read if size > 40_000) <= 100_000
 
 
 CLAIM = struct.Struct(">qiibIhiqqqhii")
