@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -28,6 +28,9 @@ class Branch:
         members: indexes of the replicas.
         records: written by clients; markers are counted apart.
         pieces: leader epochs of the batches.
+        contents: behind a fork, the pieces with a fingerprint of their batches. Two branches may
+            hold the same ones: a follower that was cut inside a batch, and lost all of it, goes on
+            with what the others have.
     """
 
     members: tuple[int, ...]
@@ -38,6 +41,7 @@ class Branch:
     control_records: int
     size_in_bytes: int
     pieces: tuple[EpochPiece, ...]
+    contents: tuple[tuple[EpochPiece, int], ...] = ()
     children: tuple[Branch, ...] = ()
 
     @property
@@ -64,10 +68,17 @@ class Branch:
             waiting.extend(reversed(branch.children))
 
 
+_MODULUS: Final = 1 << 64
+_FACTORS: Final = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
+"""Odd, and without a pattern: sums of products differ where a batch does."""
+
+
 class BranchBuilder:
     """A branch while it grows."""
 
-    def __init__(self, members: tuple[int, ...], first_offset: int) -> None:
+    def __init__(
+        self, members: tuple[int, ...], first_offset: int, *, is_apart: bool = False
+    ) -> None:
         self.members = members
         self.first_offset = first_offset
         self.next_offset = first_offset
@@ -76,6 +87,8 @@ class BranchBuilder:
         self._control_records = 0
         self._size_in_bytes = 0
         self._lineage = LineageBuilder()
+        self._is_apart = is_apart
+        self._fingerprints: dict[int, int] = {}
         self._children: list[BranchBuilder] = []
 
     @property
@@ -104,15 +117,22 @@ class BranchBuilder:
                 int(run.base_offset[start]),
                 int(run.last_offset[stop - 1]) + 1,
             )
+            if self._is_apart:
+                leader_epoch = int(run.leader_epoch[start])
+                known = self._fingerprints.get(leader_epoch, 0)
+                fingerprint = known + _fingerprint(run, slice(start, stop))
+                self._fingerprints[leader_epoch] = fingerprint % _MODULUS
         self.next_offset = max(self.next_offset, last + 1)
 
     def split(self, groups: Sequence[tuple[int, ...]], offset: int) -> list[BranchBuilder]:
         """End this branch; go on with each group of replicas from ``offset`` on."""
-        self._children = [BranchBuilder(group, offset) for group in groups]
+        is_apart = self._is_apart or len(groups) > 1
+        self._children = [BranchBuilder(group, offset, is_apart=is_apart) for group in groups]
         return list(self._children)
 
     def build(self) -> Branch:
         """The finished branch with all behind it."""
+        pieces = self._lineage.build().pieces
         return Branch(
             members=self.members,
             first_offset=self.first_offset,
@@ -121,6 +141,20 @@ class BranchBuilder:
             records=self._records,
             control_records=self._control_records,
             size_in_bytes=self._size_in_bytes,
-            pieces=self._lineage.build().pieces,
+            pieces=pieces,
+            contents=tuple(
+                (piece, self._fingerprints[piece.leader_epoch])
+                for piece in pieces
+                if piece.leader_epoch in self._fingerprints
+            ),
             children=tuple(child.build() for child in self._children),
         )
+
+
+def _fingerprint(run: BatchRun, part: slice) -> int:
+    """Of the offsets, sizes and checksums of some batches; of all together it is the sum."""
+    offset, crc, size = (np.uint64(factor) for factor in _FACTORS)
+    mixed = run.base_offset[part].astype(np.uint64) * offset
+    mixed ^= (run.crc[part] ^ run.crc_computed[part] << 1).astype(np.uint64) * crc
+    mixed ^= run.size_in_bytes[part].astype(np.uint64) * size
+    return int(mixed.sum(dtype=np.uint64))

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.comparison.branch import Branch
     from kafkalog_reader.audits.log.batch_stream import BatchPlace
+    from kafkalog_reader.audits.log.lineage import EpochPiece
 
 MOST: Final[int] = 10_000
 """Ranges kept of one partition: hostile copies differ in every second batch."""
@@ -120,6 +121,28 @@ class Comparison:
         for root in self.roots:
             yield from root.walk()
 
+    def held_ranges(self) -> Iterator[tuple[Branch, tuple[int, ...], int, int]]:
+        """Every branch, its members and its offsets [first, next); what several hold only once.
+
+        Then it comes with the first of them and the members of all.
+        """
+        holders: dict[tuple[EpochPiece, int], list[Branch]] = {}
+        for branch in self.branches():
+            for content in branch.contents:
+                holders.setdefault(content, []).append(branch)
+        for branch in self.branches():
+            at = branch.first_offset
+            for content in branch.contents:
+                if len(holders[content]) == 1:
+                    continue
+                piece, _ = content
+                yield branch, branch.members, at, piece.first_offset
+                if holders[content][0] is branch:
+                    together = {member for each in holders[content] for member in each.members}
+                    yield branch, tuple(sorted(together)), piece.first_offset, piece.next_offset
+                at = piece.next_offset
+            yield branch, branch.members, at, branch.next_offset
+
     @property
     def forks(self) -> tuple[Branch, ...]:
         """The branches behind which replicas part where both can be read, lowest first."""
@@ -184,7 +207,26 @@ class Comparison:
         if any(one in branch.members and other in branch.members for branch in self.branches()):
             return []
         start, stop = max(spans[0][0], spans[1][0]), min(spans[0][1], spans[1][1])
-        return [start] if start < stop else []
+        if start >= stop or self._is_held_alike(one, other, start, stop):
+            return []
+        return [start]
+
+    def _is_held_alike(self, one: int, other: int, start: int, stop: int) -> bool:
+        """Whether two replicas hold the same in a range, although their branches parted before."""
+        held = [
+            {
+                content
+                for branch in self.branches()
+                if index in branch.members
+                for content in branch.contents
+                if content[0].first_offset < stop and content[0].next_offset > start
+            }
+            for index in (one, other)
+        ]
+        if not held[0] or held[0] != held[1]:
+            return False
+        pieces = sorted(piece[1:] for piece, _ in held[0])
+        return pieces[0][0] == start and pieces[-1][1] == stop
 
 
 def _tells_apart(difference: Difference, one: int, other: int) -> bool:

@@ -48,33 +48,33 @@ def lost_ranges(
     kept = {each.follower: (each.log_start_offset, each.kept_until) for each in followers}
     first_counted = min(candidates[leader].log_start_offset, log.log_start_offset)
     lost, kept_apart = [], 0
-    for branch in comparison.branches():
-        readable_from = min(candidates[member].log_start_offset for member in branch.members)
-        start = max(branch.first_offset, first_counted, readable_from)
-        if start >= branch.next_offset:
+    for branch, members, first_offset, next_offset in comparison.held_ranges():
+        readable_from = min(candidates[member].log_start_offset for member in members)
+        start = max(first_offset, first_counted, readable_from)
+        if start >= next_offset:
             continue
         holder = candidates[branch.members[0]]
-        served_from = min(max(start, log.log_start_offset), branch.next_offset)
+        served_from = min(max(start, log.log_start_offset), next_offset)
         stays_from, stays_until = served_from, log.log_end_offset
-        if leader not in branch.members:
+        if leader not in members:
             staying = [
                 (max(served_from, first), following)
-                for first, following in (kept[m] for m in branch.members if m in kept)
+                for first, following in (kept[m] for m in members if m in kept)
                 if following > max(served_from, first)
             ]
             stays_from = min((first for first, _ in staying), default=served_from)
-            stays_from = min(stays_from, branch.next_offset)
+            stays_from = min(stays_from, next_offset)
             stays_until = max((following for _, following in staying), default=served_from)
-        stays_until = min(max(stays_from, stays_until), branch.next_offset)
-        if leader not in branch.members:
+        stays_until = min(max(stays_from, stays_until), next_offset)
+        if leader not in members:
             kept_apart += records_of(branch, holder, stays_from, stays_until)
-        for first, following in ((start, stays_from), (stays_until, branch.next_offset)):
+        for first, following in ((start, stays_from), (stays_until, next_offset)):
             if first < following:
                 damaged = comparison.damaged[branch.members[0]]
-                count = _committed(branch, holder, bounds, first, following, damaged)
+                count = _committed(branch, members, holder, bounds, first, following, damaged)
                 lost.append(
                     LostRange(
-                        members=branch.members,
+                        members=members,
                         first_offset=first,
                         next_offset=following,
                         records=count,
@@ -89,11 +89,13 @@ def committed_records(
 ) -> CommitCount:
     """What is known of the records of one branch."""
     holder = candidates[branch.members[0]]
-    return _committed(branch, holder, bounds, branch.first_offset, branch.next_offset)
+    members, first_offset, next_offset = branch.members, branch.first_offset, branch.next_offset
+    return _committed(branch, members, holder, bounds, first_offset, next_offset)
 
 
 def _committed(
     branch: Branch,
+    members: Sequence[int],
     holder: Candidate,
     bounds: Sequence[CommitBounds],
     first_offset: int,
@@ -108,9 +110,9 @@ def _committed(
         )
         return max(0, records_of(branch, holder, first, following) - gone)
 
-    known = min(next_offset, max(first_offset, *(bounds[m].known for m in branch.members)))
-    possible = min(next_offset, max(known, *(bounds[m].possible for m in branch.members)))
-    high = min(next_offset, max(possible, *(bounds[m].high for m in branch.members)))
+    known = min(next_offset, max(first_offset, *(bounds[m].known for m in members)))
+    possible = min(next_offset, max(known, *(bounds[m].possible for m in members)))
+    high = min(next_offset, max(possible, *(bounds[m].high for m in members)))
     return CommitCount(
         known=sound(first_offset, known),
         possible=sound(known, possible),

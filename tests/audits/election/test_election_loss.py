@@ -117,3 +117,22 @@ def test_a_leader_emptied_by_its_start_has_nothing_otherwise(audited: Audited) -
     of_leader = next(each for each in audit.elections if each.candidate == 0)
     (outcome,) = of_leader.followers
     assert (outcome.truncation_offset, outcome.silent_divergence) == (10, None)
+
+
+def test_what_replicas_hold_alike_behind_a_fork_is_lost_once(audited: Audited) -> None:
+    """Seed 8011: broker 1 was cut inside a batch, so that 3 and 4 are gone; it went on at 5."""
+    written = "0-0/e0 1-4/e3 5-6/e5"
+    audit = audited(
+        replica(written, epochs="5:5", log_start=5, high_watermark=7),
+        replica("0-0/e0 1-2/e0 5-6/e5", epochs="0:0 5:5", high_watermark=7),
+        replica("0-0/e0 1-4/e3", epochs="3:5", log_start=5, high_watermark=5),
+        replica(written, epochs="5:5 6:7", high_watermark=7),
+    )
+    assert lost(audit) == {0: 0, 1: 0, 2: 2, 3: 0}
+    silent = {
+        (each.candidate, of.follower): of.silent_divergence
+        for each in audit.elections
+        for of in each.followers
+        if of.silent_divergence is not None
+    }
+    assert silent == {(1, 3): 1, (3, 1): 1}
