@@ -12,7 +12,7 @@ HISTORIES_SEED ?= 1000000
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle fuzz faults faults-long histories bench lint types spark-matrix fixtures readme clean check-demo check-test
+.PHONY: help demo test oracle fuzz faults faults-long histories bench portable lint types spark-matrix fixtures readme clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -45,6 +45,12 @@ faults-long: check-test $(VENV)/.test  ## every single bit of small segments and
 
 bench: check-test $(VENV)/.test  ## measure against Kafka's Java reader, aiokafka and Spark's Kafka source
 	$(RUN) -m benchmarks
+
+portable: check-test $(VENV)/.test  ## the kernel without any processor's own instructions, and its tests, in build/portable
+	rm -rf build/portable && mkdir -p build/portable
+	git ls-files -z | tar --create --null --files-from=- | tar --extract --directory=build/portable
+	cd build/portable && CFLAGS=-DKAFKALOG_PORTABLE $(CURDIR)/$(RUN) setup.py --quiet build_ext --inplace
+	cd build/portable && PYTHONPATH=$$PWD $(CURDIR)/$(RUN) -m pytest tests/kernel tests/tables/test_resynchronisation.py
 
 spark-matrix: check-test $(VENV)/.test  ## the Spark tests on the newest patch of 4.0, 4.1, 4.2 and 4.3
 	$(RUN) tests/spark_matrix.py

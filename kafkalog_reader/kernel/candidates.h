@@ -11,7 +11,7 @@
 #define KL_LIST_SLACK 4 /* entries of room behind as many as there are positions */
 #define KL_FEW_MARKS 14 /* in a group: looked at one by one, they cost less than all together */
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(KAFKALOG_PORTABLE)
 #include <immintrin.h>
 #define KL_WIDE __attribute__((target("avx2,bmi,popcnt")))
 static inline int kl_is_wide(void) {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(KAFKALOG_PORTABLE)
 #include <immintrin.h>
 #define KL_CRC32_FOLDING 1
 #define KL_FOLD_TARGET __attribute__((target("sse4.1,pclmul")))

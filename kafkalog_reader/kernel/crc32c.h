@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__))
+#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(KAFKALOG_PORTABLE)
 #include <nmmintrin.h>
 #define KL_CRC_INSTRUCTION 1
 #define KL_CRC_TARGET __attribute__((target("sse4.2")))
@@ -20,7 +20,7 @@
 #define kl_crc_quarter(crc, word) _mm_crc32_u16((crc), (word))
 #define kl_crc_byte(crc, byte) _mm_crc32_u8((crc), (byte))
 static int kl_crc_instruction_here(void) { return __builtin_cpu_supports("sse4.2"); }
-#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__))
+#elif defined(__aarch64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(KAFKALOG_PORTABLE)
 #include <arm_acle.h>
 #define KL_CRC_INSTRUCTION 1
 #if defined(__ARM_FEATURE_CRC32)
