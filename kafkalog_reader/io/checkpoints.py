@@ -18,7 +18,7 @@ from kafkalog_reader.io.one_look import once
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
     from kafkalog_reader.io.evidence import LogDirectory
@@ -27,6 +27,8 @@ TopicPartition = tuple[str, int]
 
 _SMALL: Final = 1 << 20
 """Bytes of a checkpoint, some 30,000 rows, of which many may stay in memory."""
+_MIDDLING: Final = 4 << 20
+"""Some 150,000 rows, or 40 MB: of a few brokers all files may stay."""
 _METADATA_KEPT: Final = 256
 """Bytes of a ``partition.metadata`` whose topic id stays in memory; Kafka writes 43."""
 
@@ -66,8 +68,7 @@ def _checkpointed(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]
     version = file_version(path, follow_links=follow_links)
     if version is None:  # absent or refused: reading it tells which
         return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
-    read = _read_small_version if version.size_in_bytes <= _SMALL else _read_large_version
-    return read(path, follow_links, version)
+    return _reader_of(version.size_in_bytes)(path, follow_links, version)
 
 
 class FileVersion(NamedTuple):
@@ -102,9 +103,19 @@ def _read_version(
     return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
 
 
-# A plan asks broker after broker for partition after partition: a file of every broker should stay.
+# Broker after broker is asked for partition after partition: a file that does not stay is parsed
+# again for each of them.
 _read_small_version = lru_cache(maxsize=32)(_read_version)
+_read_middling_version = lru_cache(maxsize=12)(_read_version)
 _read_large_version = lru_cache(maxsize=4)(_read_version)
+
+
+def _reader_of(
+    size_in_bytes: int,
+) -> Callable[[str, bool, FileVersion], Mapping[TopicPartition, int]]:
+    if size_in_bytes <= _SMALL:
+        return _read_small_version
+    return _read_middling_version if size_in_bytes <= _MIDDLING else _read_large_version
 
 
 def read_leader_epochs(
