@@ -9,6 +9,7 @@ import pytest
 
 from kafkalog_reader.errors import CorruptCheckpointError, UnreadableFileError
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry
+from kafkalog_reader.io import checkpoints
 from kafkalog_reader.io.checkpoints import (
     checkpointed_offsets,
     read_leader_epochs,
@@ -36,6 +37,30 @@ def test_offset_checkpoint_is_by_topic_partition_and_its_last_row_wins(tmp_path:
     path = tmp_path / HIGH_WATERMARKS
     path.write_text("0\n3\nt 0 5\na-b 17 9223372036854775807\nt 0 6\n")
     assert read_offset_checkpoint(str(path)) == {("t", 0): 6, ("a-b", 17): 2**63 - 1}
+
+
+def test_large_files_of_three_brokers_are_parsed_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Four files of each, asked for in turn as the partitions of a fleet ask."""
+    parsed = []
+    parse = checkpoints.parse_offset_checkpoint
+    monkeypatch.setattr(
+        checkpoints, "parse_offset_checkpoint", lambda *each: parsed.append(each) or parse(*each)
+    )
+    rows = "".join(f"a-topic-of-the-fleet {number} 5\n" for number in range(60_000))
+    assert len(rows) > checkpoints._SMALL
+    roots = [LogDirectory(path=str(tmp_path / str(broker))) for broker in range(3)]
+    names = [f"{each}-checkpoint" for each in ("a", "b", "c", "d")]
+    for root in roots:
+        (tmp_path / root.path).mkdir()
+        for name in names:
+            (tmp_path / root.path / name).write_text(f"0\n60000\n{rows}")
+    for _ in range(3):
+        for root in roots:
+            for name in names:
+                assert len(checkpointed_offsets(root, name)) == 60_000
+    assert len(parsed) == len(roots) * len(names)
 
 
 def test_damaged_checkpoint_names_file_and_position(tmp_path: Path) -> None:
