@@ -46,11 +46,13 @@ faults-long: check-test $(VENV)/.test  ## every single bit of small segments and
 bench: check-test $(VENV)/.test  ## measure against Kafka's Java reader, aiokafka and Spark's Kafka source
 	$(RUN) -m benchmarks
 
-portable: check-test $(VENV)/.test  ## the kernel without any processor's own instructions, and its tests, in build/portable
+portable: check-test $(VENV)/.test  ## the kernel without AVX-512, then without any processor's own instructions, and its tests
 	rm -rf build/portable && mkdir -p build/portable
 	git ls-files -z | tar --create --null --files-from=- | tar --extract --directory=build/portable
-	cd build/portable && CFLAGS=-DKAFKALOG_PORTABLE $(CURDIR)/$(RUN) setup.py --quiet build_ext --inplace
-	cd build/portable && PYTHONPATH=$$PWD $(CURDIR)/$(RUN) -m pytest tests/kernel tests/tables/test_resynchronisation.py
+	cd build/portable && for without in KAFKALOG_WITHOUT_AVX512 KAFKALOG_PORTABLE; do \
+	    CFLAGS=-D$$without $(CURDIR)/$(RUN) setup.py --quiet build_ext --inplace --force && \
+	    PYTHONPATH=$$PWD $(CURDIR)/$(RUN) -m pytest tests/kernel tests/tables/test_resynchronisation.py || exit 1; \
+	done
 
 spark-matrix: check-test $(VENV)/.test  ## the Spark tests on the newest patch of 4.0, 4.1, 4.2 and 4.3
 	$(RUN) tests/spark_matrix.py

@@ -1,6 +1,7 @@
 """Build the decoding kernel where a C compiler is to be had; KAFKALOG_KERNEL says how firmly."""
 
 import os
+from glob import glob
 
 from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
@@ -22,17 +23,7 @@ def kernel_extensions() -> list[Extension]:
     )
     for extension in extensions:  # set here, because cythonize drops it
         extension.optional = KERNEL == "auto"  # forgives a missing C compiler, nothing else
-        extension.depends = [
-            *extension.depends,
-            "kafkalog_reader/kernel/candidates.h",
-            "kafkalog_reader/kernel/codecs.h",
-            "kafkalog_reader/kernel/crc32.h",
-            "kafkalog_reader/kernel/crc32c.h",
-            "kafkalog_reader/kernel/crc_shift.h",
-            "kafkalog_reader/kernel/prefix_registers.h",
-            "kafkalog_reader/kernel/primitives.h",
-            "kafkalog_reader/kernel/snappy.h",
-        ]
+        extension.depends = [*extension.depends, *glob("kafkalog_reader/kernel/*.h")]
         extension.include_dirs = ["kafkalog_reader/kernel"]
         # No -march=native: the wheel may run on another machine than the one that built it.
         extension.extra_compile_args = ["-O3"]

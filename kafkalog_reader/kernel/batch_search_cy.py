@@ -33,7 +33,7 @@ class BatchSearch:
     Args:
         room: has the numpy arrays that ``PrefixRegisters`` and ``WaitingCandidates`` want; and
             ``marks``, uint8, of as many positions as are looked at together, ``positions``,
-            int32, 4 longer, and ``differences``, uint32, as long.
+            int32, 16 longer, and ``differences``, uint32, as long.
         stop: position in the file that no batch reaches beyond.
         lowest: smallest base offset a batch may have.
         highest: greatest offset it may have.
@@ -72,7 +72,7 @@ class BatchSearch:
         self._marks = write_bytes(room.marks)
         self._positions = write_int32(room.positions)
         self._differences = write_uint32(room.differences)
-        self._at_once = min(len(room.marks), len(room.positions) - 4, len(room.differences))
+        self._at_once = min(len(room.marks), len(room.positions) - 16, len(room.differences))
         self._stop = stop
         self._lowest = lowest
         self._highest = highest

@@ -8,17 +8,8 @@
 
 #define KL_HEADER 61
 #define KL_GROUP 224 /* positions that are looked at together; marks are counted in a byte */
-#define KL_LIST_SLACK 4 /* entries of room behind as many as there are positions */
+#define KL_LIST_SLACK 16 /* entries of room behind as many as there are positions */
 #define KL_FEW_MARKS 14 /* in a group: looked at one by one, they cost less than all together */
-
-#if defined(__x86_64__) && (defined(__GNUC__) || defined(__clang__)) && !defined(KAFKALOG_PORTABLE)
-#include <immintrin.h>
-#define KL_WIDE __attribute__((target("avx2,bmi,popcnt")))
-static inline int kl_is_wide(void) {
-    return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi")
-        && __builtin_cpu_supports("popcnt");
-}
-#endif
 
 /* Single bytes that an entry's first ones are compared with. */
 struct kl_bounds {
@@ -122,97 +113,7 @@ static KL_ALWAYS_INLINE size_t kl_list_marks(
     return listed;
 }
 
-#ifdef KL_WIDE
-#define kl_bytes_at(position) _mm256_loadu_si256((const __m256i *)(const void *)(position))
-#define kl_all(byte) _mm256_set1_epi8((char)(byte))
-#define kl_at_most(left, right) _mm256_cmpeq_epi8(_mm256_min_epu8(left, right), left)
-
-/* ``kl_mark_by_offset`` of 32 positions: a bit for each. */
-KL_WIDE static KL_ALWAYS_INLINE uint32_t kl_bits_by_offset(
-    const uint8_t *data, const struct kl_bounds *bounds
-) {
-    __m256i wrong = _mm256_setzero_si256(), none = wrong;
-    for (int byte = 0; byte < 4; byte++)
-        wrong = _mm256_or_si256(wrong, _mm256_xor_si256(
-            _mm256_and_si256(kl_bytes_at(data + byte), kl_all(bounds->fixed[byte])),
-            kl_all(bounds->offset[byte])));
-    __m256i fits = _mm256_and_si256(
-        _mm256_cmpeq_epi8(wrong, none), kl_at_most(kl_bytes_at(data + 16), kl_all(2)));
-    if (_mm256_testz_si256(fits, fits)) return 0;
-    __m256i length = kl_bytes_at(data + 8);
-    __m256i high = _mm256_or_si256(
-        length, _mm256_or_si256(kl_bytes_at(data + 9), kl_bytes_at(data + 10)));
-    __m256i above = _mm256_sub_epi8(kl_bytes_at(data + bounds->first), kl_all(bounds->least));
-    __m256i is_short = _mm256_and_si256(
-        _mm256_cmpeq_epi8(high, none), kl_at_most(kl_bytes_at(data + 11), kl_all(13)));
-    fits = _mm256_and_si256(fits, kl_at_most(above, kl_all(bounds->most - bounds->least)));
-    fits = _mm256_and_si256(fits, kl_at_most(length, kl_all(bounds->length)));
-    return (uint32_t)_mm256_movemask_epi8(_mm256_andnot_si256(is_short, fits));
-}
-
-/* ``kl_mark_by_fields`` of 32 positions. */
-KL_WIDE static KL_ALWAYS_INLINE uint32_t kl_bits_by_fields(
-    const uint8_t *data, const struct kl_bounds *bounds
-) {
-    __m256i wrong = _mm256_setzero_si256(), none = wrong;
-    if (bounds->fixed[4])
-        for (int byte = 4; byte < 8; byte++)
-            wrong = _mm256_or_si256(wrong, _mm256_xor_si256(
-                _mm256_and_si256(kl_bytes_at(data + byte), kl_all(bounds->fixed[byte])),
-                kl_all(bounds->offset[byte])));
-    __m256i magic = kl_bytes_at(data + 16);
-    __m256i codec = _mm256_and_si256(kl_bytes_at(data + 22), kl_all(7));
-    __m256i sign = _mm256_or_si256(kl_bytes_at(data + 23), kl_bytes_at(data + 57));
-    __m256i batch = _mm256_and_si256(
-        _mm256_and_si256(_mm256_cmpeq_epi8(kl_bytes_at(data + 21), none),
-                         kl_at_most(codec, kl_all(4))),
-        kl_at_most(sign, kl_all(0x7F)));
-    __m256i is_1 = _mm256_cmpeq_epi8(magic, kl_all(1)), null = kl_all(0xFF), fits = none;
-    for (int byte = 3; byte >= 0; byte--) {
-        __m256i length = kl_bytes_at(data + 8 + byte);
-        __m256i key = _mm256_blendv_epi8(
-            kl_bytes_at(data + 18 + byte), kl_bytes_at(data + 26 + byte), is_1);
-        null = _mm256_and_si256(null, key);
-        if (byte == 3) {
-            __m256i rest = _mm256_subs_epu8(length, kl_all(14));
-            fits = _mm256_and_si256(kl_at_most(kl_all(14), length), kl_at_most(key, rest));
-        } else {
-            __m256i equal = _mm256_cmpeq_epi8(key, length);
-            fits = _mm256_andnot_si256(
-                _mm256_andnot_si256(fits, equal), kl_at_most(key, length));
-        }
-    }
-    __m256i known = _mm256_cmpeq_epi8(
-        _mm256_and_si256(kl_bytes_at(data + 17), kl_all(0xF4)), none);
-    __m256i message = _mm256_and_si256(
-        known, _mm256_or_si256(fits, _mm256_cmpeq_epi8(null, kl_all(0xFF))));
-    __m256i either = _mm256_blendv_epi8(message, batch, _mm256_cmpeq_epi8(magic, kl_all(2)));
-    return (uint32_t)_mm256_movemask_epi8(
-        _mm256_and_si256(either, _mm256_cmpeq_epi8(wrong, none)));
-}
-
-/* Lists the candidates among the first whole 32s of ``count`` positions; how many are done. Four
- * numbers are written each time, needed or not: how many bits are set is anybody's guess. */
-KL_WIDE static size_t kl_list_wide(
-    int32_t *positions, size_t *listed, const uint8_t *data, size_t position, size_t count,
-    struct kl_bounds bounds
-) {
-    size_t found = 0, at = 0;
-    for (; count - at >= 32; at += 32) {
-        uint32_t bits = kl_bits_by_offset(data + position + at, &bounds);
-        if (!bits) continue;
-        bits &= kl_bits_by_fields(data + position + at, &bounds);
-        int32_t *next = positions + found;
-        found += (size_t)_mm_popcnt_u32(bits);
-        for (int few = 0; few < KL_LIST_SLACK; few++, bits &= bits - 1)
-            *next++ = (int32_t)(position + at + _tzcnt_u32(bits));
-        for (; bits; bits &= bits - 1)
-            *next++ = (int32_t)(position + at + _tzcnt_u32(bits));
-    }
-    *listed = found;
-    return at;
-}
-#endif
+#include "candidates_x86.h"
 
 /* Lists which of ``count`` positions from ``position`` on may begin an entry that ends within
  * ``left`` bytes. All ``size`` bytes of ``data`` can be read, and ``positions`` has room for
@@ -227,14 +128,10 @@ static size_t kl_list_candidates(
     size_t whole = available < KL_HEADER ? 0 : available - KL_HEADER + 1;
     if (whole > count) whole = count;
     size_t listed = 0;
-#ifdef KL_WIDE
-    if (kl_is_wide()) {
-        size_t done = kl_list_wide(positions, &listed, data, position, whole, bounds);
-        position += done;
-        whole -= done;
-        count -= done;
-    }
-#endif
+    size_t done = kl_list_by_instructions(positions, &listed, data, position, whole, bounds);
+    position += done;
+    whole -= done;
+    count -= done;
     kl_mark_all(marks, data + position, whole, bounds);
     memset(marks + whole, 1, count - whole);
     return listed + kl_list_marks(positions + listed, marks, count, position);

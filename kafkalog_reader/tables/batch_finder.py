@@ -60,7 +60,7 @@ class _Room:
             waiting=np.empty(_WAITING, np.int64),
             waiting_lists=np.empty(_LISTS, np.int64),
             marks=np.empty(_AT_ONCE, np.uint8),
-            positions=np.empty(_AT_ONCE + 4, np.int32),
+            positions=np.empty(_AT_ONCE + 16, np.int32),
             differences=np.empty(_AT_ONCE, np.uint32),
         )
 

@@ -28,7 +28,7 @@ def search(kernel, log: bytes, window: int, *, waiting: int = 64):
         waiting=np.zeros(64 * waiting, np.int64),
         waiting_lists=np.zeros(16384, np.int64),
         marks=np.zeros(4096, np.uint8),
-        positions=np.zeros(4100, np.int32),
+        positions=np.zeros(4112, np.int32),
         differences=np.zeros(4096, np.uint32),
     )
     found = kernel.batch_search.BatchSearch(room, len(log), 0, 2**31, 1 << 20)
