@@ -3,10 +3,14 @@
 Until ``run`` is in charge the interpreter would answer Ctrl-C with the traceback of an import.
 """
 
+import os
 import signal
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # ignored stays ignored
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+# numpy's linear algebra is not used, and its threads would spin for a tenth of a second.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 def kafkalog() -> None:
