@@ -1,7 +1,7 @@
 """Build the decoding kernel where a C compiler is to be had; KAFKALOG_KERNEL says how firmly."""
 
 import os
-from glob import glob
+from pathlib import Path
 
 from Cython.Build import cythonize
 from setuptools import Extension, find_packages, setup
@@ -23,7 +23,10 @@ def kernel_extensions() -> list[Extension]:
     )
     for extension in extensions:  # set here, because cythonize drops it
         extension.optional = KERNEL == "auto"  # forgives a missing C compiler, nothing else
-        extension.depends = [*extension.depends, *glob("kafkalog_reader/kernel/*.h")]
+        extension.depends = [
+            *extension.depends,
+            *map(str, Path("kafkalog_reader/kernel").glob("*.h")),
+        ]
         extension.include_dirs = ["kafkalog_reader/kernel"]
         # No -march=native: the wheel may run on another machine than the one that built it.
         extension.extra_compile_args = ["-O3"]

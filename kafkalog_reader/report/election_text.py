@@ -48,7 +48,7 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         what = Span("do not: what it holds is not known", Style.LOST)
         yield (Span(f"  {'  '.join(cells)}  "), what)
     yield from _silent_lines(audit, columns)
-    yield from _stuck_lines(audit, columns)
+    yield from _out_of_sync_lines(audit, columns)
     yield from _rule_lines(audit, columns)
 
 
@@ -123,16 +123,24 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         yield from wrapped(text, columns, indent=2, beginning=(Span("SILENT:", Style.LOST),))
 
 
-def _stuck_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """Followers that stay out of sync until somebody moves their directory aside."""
+_OUT_OF_SYNC: Final = {
+    Outcome.STUCK: "inside of a batch, cannot append it, and stays out of sync until it is started "
+    "again",
+    Outcome.REFETCHES: "on and cuts it off again, for ever: the leader's epoch checkpoint lacks an "
+    "epoch of its own batches; records that it writes end this",
+}
+
+
+def _out_of_sync_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """Followers that do not get into sync by themselves."""
     for election in audit.elections:
         for outcome in election.followers:
-            if outcome.following.outcome is Outcome.STUCK:
+            why = _OUT_OF_SYNC.get(outcome.following.outcome)
+            if why is not None:
                 text = (
                     f" with {audit.replicas[election.candidate].name} leading, "
                     f"{audit.replicas[outcome.follower].name} fetches from "
-                    f"{outcome.following.follower.log_end_offset:,}, inside of a batch, cannot "
-                    "append it, and stays out of sync until it is started again"
+                    f"{outcome.following.follower.log_end_offset:,}, {why}"
                 )
                 beginning = (Span("STUCK:", Style.LOST),)
                 yield from wrapped(text, columns, indent=2, beginning=beginning)

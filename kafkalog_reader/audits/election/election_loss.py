@@ -70,7 +70,7 @@ def lost_ranges(
             kept_apart += records_of(branch, holder, stays_from, stays_until)
         for first, following in ((start, stays_from), (stays_until, next_offset)):
             if first < following:
-                damaged = comparison.damaged[branch.members[0]]
+                damaged = _unreadable(members, candidates, comparison)
                 count = _committed(branch, members, holder, bounds, first, following, damaged)
                 lost.append(
                     LostRange(
@@ -100,13 +100,14 @@ def _committed(
     bounds: Sequence[CommitBounds],
     first_offset: int,
     next_offset: int,
-    damaged: Sequence[BatchPlace] = (),
+    damaged: Sequence[tuple[BatchPlace, int]] = (),
 ) -> CommitCount:
     """Records of [first, next); one is committed where one of its holders says so."""
 
     def sound(first: int, following: int) -> int:
         gone = sum(
-            _records_inside(place, first, following) for place in damaged if not place.intact_on
+            _records_inside(place, first, min(following, readable_from))
+            for place, readable_from in damaged
         )
         return max(0, records_of(branch, holder, first, following) - gone)
 
@@ -119,6 +120,22 @@ def _committed(
         only_if_unclean=sound(possible, high),
         uncommitted=sound(high, next_offset),
     )
+
+
+def _unreadable(
+    members: Sequence[int], candidates: Sequence[Candidate], comparison: Comparison
+) -> list[tuple[BatchPlace, int]]:
+    """Damaged batches of a range, and from which offset on an intact copy of each can be read.
+
+    That is its end without one; copies may begin inside of it.
+    """
+    found: dict[int | None, tuple[BatchPlace, int]] = {}
+    for member in members:
+        for place in comparison.damaged[member]:
+            starts = (candidates[intact].log_start_offset for intact in place.intact_on)
+            readable_from = min(starts, default=place.next_offset)
+            found.setdefault(place.where.offset, (place, readable_from))
+    return list(found.values())
 
 
 def _records_inside(place: BatchPlace, first_offset: int, next_offset: int) -> int:

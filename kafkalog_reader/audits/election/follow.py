@@ -37,6 +37,12 @@ class Outcome(Enum):
     Source: Kafka 4.0, UnifiedLog#append (UnexpectedAppendOffsetException), Partition
     #appendRecordsToFollowerOrFutureReplica, which forgives it to an empty log only.
     """
+    REFETCHES = "cuts and fetches the same records again, for ever"
+    """The leader's own batches are of a leader epoch that its cache has forgotten.
+
+    The follower learns that epoch from them, and the leader's next answer cuts them off again:
+    until a fetch brings batches of a later epoch as well. Source: Kafka 4.0, Partition#readRecords.
+    """
     HIGH_WATERMARK = "cut to the high watermark"
     """By an older rule: the leader had no answer, or was not asked."""
 

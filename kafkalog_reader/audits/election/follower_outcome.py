@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.election.branch_records import records_between
 from kafkalog_reader.audits.election.follow import Outcome
+from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,7 +15,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.difference import Comparison
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.follow import Following
-    from kafkalog_reader.audits.election.truncation_rule import TruncationRule
     from kafkalog_reader.audits.log.epoch_log import EpochLog
 
 
@@ -80,6 +80,10 @@ def follower_outcome(
     following = rules[0].follow(leader, before)
     if _is_stuck(following.follower, leader, leading, candidates[leading], comparison):
         following = replace(following, outcome=Outcome.STUCK)
+    elif rules[0] is TruncationRule.CURRENT and _refetches(
+        following.follower, leader, leading, comparison
+    ):
+        following = replace(following, outcome=Outcome.REFETCHES)
     target, end = following.truncation_offset, before.log_end_offset
     kept_until = _kept_until(follower, index, target, end, comparison)
     first_cut = max(kept_until, before.log_start_offset)
@@ -120,6 +124,22 @@ def _is_stuck(
         return False
     start = candidate.batch_start(fetched_from)
     return start is not None and start < fetched_from
+
+
+def _refetches(after: EpochLog, leader: EpochLog, leading: int, comparison: Comparison) -> bool:
+    """Whether what a follower fetches ends with an epoch that the leader does not know."""
+    fetched = [
+        piece
+        for branch in comparison.branches()
+        if leading in branch.members
+        for piece in branch.pieces
+        if piece.next_offset > after.log_end_offset and piece.first_offset < leader.log_end_offset
+    ]
+    if not fetched or after.log_end_offset < leader.log_start_offset:
+        return False
+    last = max(fetched, key=lambda piece: piece.first_offset).leader_epoch
+    answer = leader.cache.end_for(last, leader.log_end_offset)
+    return answer is not None and answer.leader_epoch < last
 
 
 def _begins_at(offset: int, index: int, comparison: Comparison) -> bool:

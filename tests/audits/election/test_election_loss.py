@@ -70,6 +70,16 @@ def test_a_damaged_batch_that_reaches_over_the_log_start_is_no_loss_of_an_electi
     assert lost(audited(held, EMPTY, clean=(0, 1)))[1] == 5
 
 
+def test_where_only_a_damaged_copy_of_a_batch_begins_earlier_nothing_is_read_there(
+    audited: Audited,
+) -> None:
+    """Seed 11011: the start of broker 1 deletes everything, and its log start was 1 like theirs."""
+    first, second = parse_log("0-1/e0 2-4/e0")
+    intact = replica([first, second], epochs="0:1", log_start=1, high_watermark=5)
+    emptied = replica([damaged(first), second], epochs="0:1", log_start=1, high_watermark=5)
+    assert lost(audited(intact, emptied)) == {0: 0, 1: 4}
+
+
 def test_a_damaged_count_of_records_is_no_number_of_records(audited: Audited) -> None:
     """Seed 7021: a bit of the count had flipped, so that two offsets seemed to hold 258 records."""
     first, second = parse_log("0-3/e0 4-5/e0")
