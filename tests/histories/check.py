@@ -47,7 +47,7 @@ def differences(seed: int) -> list[str]:
     after the start, as a running broker has it.
     """
     history = history_of(seed)
-    stopped = {node: broker.replica.copy() for node, broker in history.brokers.items()}
+    stopped = {node: broker.replica.stopped() for node, broker in history.brokers.items()}
     started = loaded(stopped, recovers=False)
     verdict, bounds, held = audited(stopped, started)
     wrong = [*_against_model(stopped, elections(stopped, started), verdict.value, held)]
@@ -70,7 +70,7 @@ def differences_of_files(seed: int) -> list[str]:
     """The same through real files, with retention, some brokers stopped in order; one a time."""
     random = Random(seed)
     history = history_of(seed, retention=random.random() < 0.5)
-    stopped = {node: broker.replica.copy() for node, broker in history.brokers.items()}
+    stopped = {node: broker.replica.stopped() for node, broker in history.brokers.items()}
     what = break_epochs(stopped, random) if random.random() < 0.5 else ""
     for replica in stopped.values():
         delete_records(replica, random)

@@ -93,7 +93,7 @@ class History:
         """What the disks hold, as brokers load it that were stopped here and now."""
         loaded = {}
         for number, broker in self.brokers.items():
-            loaded[number] = broker.replica.copy()
+            loaded[number] = broker.replica.stopped()
             loaded[number].load(recovers=False)
         return loaded
 
@@ -280,6 +280,7 @@ class History:
         if not broker.is_up:
             broker.is_up = True
             before = broker.replica.epochs[-1:]
+            broker.replica = broker.replica.stopped()
             broker.replica.load(recovers=not broker.was_stopped)
             broker.was_stopped = False
             self.epochs_were_forgotten |= broker.replica.epochs[-1:] != before

@@ -32,6 +32,15 @@ class Replica:
     below: list[Record] = field(default_factory=list)
     """Of the first batch on disk, below the log start: there, and nobody can read them."""
 
+    def stopped(self) -> Replica:
+        """What its disk holds: of a log that was cut inside a batch the file ends where that began.
+
+        Seed 1098200: until its next start a follower goes on from where it was cut.
+        """
+        on_disk = self.copy()
+        on_disk.end = max([record.batch_last + 1 for record in self.records], default=self.start)
+        return on_disk
+
     def copy(self) -> Replica:
         """One of its own to be changed; records are values."""
         return replace(
