@@ -124,11 +124,20 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 
 _OUT_OF_SYNC: Final = {
-    Outcome.STUCK: "inside of a batch, cannot append it, and stays out of sync until it is started "
-    "again",
-    Outcome.REFETCHES: "on and cuts it off again, for ever: the leader's epoch checkpoint lacks an "
-    "epoch of its own batches; records that it writes end this",
+    Outcome.STUCK: ", inside of a batch, cannot append it, and stays out of sync until it is "
+    "started again",
+    Outcome.REFETCHES: " on and cuts it off again, for ever: the leader's epoch checkpoint lacks "
+    "an epoch of its own batches; records that it writes end this",
 }
+
+
+def never_in_sync(audit: PartitionAudit) -> bool:
+    """Whether with somebody leading a follower does not get into sync by itself."""
+    return any(
+        outcome.following.outcome in _OUT_OF_SYNC
+        for election in audit.elections
+        for outcome in election.followers
+    )
 
 
 def _out_of_sync_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
@@ -140,7 +149,7 @@ def _out_of_sync_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
                 text = (
                     f" with {audit.replicas[election.candidate].name} leading, "
                     f"{audit.replicas[outcome.follower].name} fetches from "
-                    f"{outcome.following.follower.log_end_offset:,}, {why}"
+                    f"{outcome.following.follower.log_end_offset:,}{why}"
                 )
                 beginning = (Span("STUCK:", Style.LOST),)
                 yield from wrapped(text, columns, indent=2, beginning=beginning)

@@ -10,7 +10,7 @@ from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import action_lines
 from kafkalog_reader.report.advice_text import advice_lines, not_known_lines
-from kafkalog_reader.report.election_text import election_lines, every_choice_loses
+from kafkalog_reader.report.election_text import election_lines, every_choice_loses, never_in_sync
 from kafkalog_reader.report.explain_text import explain_lines
 from kafkalog_reader.report.lanes import lane_lines, lanes_of
 from kafkalog_reader.report.ranges_text import range_lines
@@ -75,7 +75,9 @@ def partition_lines(
             indent=2,
             hanging=0,
         )
-    elif is_decided and (audit.verdict is not Verdict.CONSISTENT or start_trouble(audit)):
+    elif is_decided and (
+        audit.verdict is not Verdict.CONSISTENT or start_trouble(audit) or never_in_sync(audit)
+    ):
         yield from start_lines(audit, columns)
         yield from election_lines(audit, columns)
         yield from not_known_lines(audit, columns)

@@ -219,6 +219,18 @@ def test_silent_divergence_is_said_although_no_record_is_lost(diff: Run, tmp_pat
     assert "broker 1 keeps other content from offset 2 on" in " ".join(out.split())
 
 
+@pytest.mark.parametrize("longer", ["", " d@3/e3"])
+def test_followers_that_never_get_into_sync_are_named(
+    diff: Run, tmp_path: Path, longer: str
+) -> None:
+    forgot = replica(f"{AB} c@2/e2", epochs="0:0", high_watermark=3)
+    knows = replica(f"{AB} c@2/e2{longer}", high_watermark=3)
+    cluster(tmp_path, {0: forgot, 1: knows}, clean=(0, 1))
+    said = " ".join(diff(tmp_path)[1].split())
+    assert "STUCK: with broker 0 leading, broker 1 fetches from 2 on and cuts it off again" in said
+    assert "with broker 1 leading, broker 0" not in said
+
+
 def test_metadata_log_is_audited_for_its_files_only(diff: Run) -> None:
     code, out, _ = diff(S3_2, "--topic", "__cluster_metadata", "--format", "json")
     (metadata,) = map(json.loads, out.splitlines())
