@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import IO, TYPE_CHECKING, Final, Protocol
+from typing import IO, Final, Protocol
 
 import pyarrow as pa
 
 from kafkalog_reader.cli.cells import joined, json_objects, json_values, plain
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-WRITTEN_AT_ONCE: Final = 4 << 20
-"""Bytes of Arrow columns written in one go: bounds the memory of their text, and how long Ctrl-C
-may have to wait."""
 ROW_GROUP: Final = 64 << 20
 """Bytes of Arrow columns in one Parquet row group."""
 FORMULA_START: Final = "^[=+\\-@\t\r]"
@@ -120,16 +114,6 @@ class ParquetFile:
         if self._waiting:
             self._writer.write_table(pa.Table.from_batches(self._waiting, self._schema))
         self._waiting, self._waiting_bytes = [], 0
-
-
-def parts(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Cut rows into pieces of a few MiB, one row at least."""
-    if rows.num_rows == 0:
-        return
-    row_size = max(1, rows.nbytes // rows.num_rows)
-    step = max(1, WRITTEN_AT_ONCE // row_size)
-    for start in range(0, rows.num_rows, step):
-        yield rows.slice(start, step)
 
 
 def concatenated(text: pa.StringArray) -> memoryview:

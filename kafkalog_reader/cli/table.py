@@ -146,8 +146,8 @@ class Reading:
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
         from kafkalog_reader import registry
+        from kafkalog_reader.cli.parts import parts
         from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
-        from kafkalog_reader.cli.rows import parts
 
         table, evidence, request = self._source
         welcome = bar_is_welcome(rows_on_stdout=self._rows_on_stdout)

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from kafkalog_reader.cli import rows
+from kafkalog_reader.cli import parts, rows
 from kafkalog_reader.cli.output import FORMATS, row_writer
 
 SCHEMA = pa.schema(
@@ -48,10 +48,10 @@ def test_json_without_columns_still_counts_the_rows() -> None:
 
 
 def test_rows_are_cut_into_parts_of_bounded_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "WRITTEN_AT_ONCE", 1000)
+    monkeypatch.setattr(parts, "WRITTEN_AT_ONCE", 1000)
     values = [b"x" * 100, b"", b"y" * 30, None] * 50
     batch = pa.RecordBatch.from_pydict({"value": pa.array(values)})
-    cut = list(rows.parts(batch))
+    cut = list(parts.parts(batch))
     assert pa.Table.from_batches(cut).equals(pa.Table.from_batches([batch]))
     assert all(part.nbytes <= 2000 for part in cut)
     lines = written("json", *cut, rendering="hex").decode().splitlines()
@@ -60,10 +60,10 @@ def test_rows_are_cut_into_parts_of_bounded_size(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_row_larger_than_a_part_is_a_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(rows, "WRITTEN_AT_ONCE", 10)
+    monkeypatch.setattr(parts, "WRITTEN_AT_ONCE", 10)
     batch = pa.RecordBatch.from_pydict({"value": [b"x" * 100] * 3})
-    assert [part.num_rows for part in rows.parts(batch)] == [1, 1, 1]
-    assert list(rows.parts(batch.slice(0, 0))) == []
+    assert [part.num_rows for part in parts.parts(batch)] == [1, 1, 1]
+    assert list(parts.parts(batch.slice(0, 0))) == []
 
 
 def test_csv_is_read_back_by_another_reader() -> None:
