@@ -80,8 +80,10 @@ def follower_outcome(
     following = rules[0].follow(leader, before)
     if _is_stuck(following.follower, leader, leading, candidates[leading], comparison):
         following = replace(following, outcome=Outcome.STUCK)
-    elif rules[0] is TruncationRule.CURRENT and _refetches(
-        following.follower, leader, leading, comparison
+    elif (
+        rules[0] is TruncationRule.CURRENT
+        and following.outcome is not Outcome.LOOPS
+        and _refetches(following.follower, leader, leading, comparison)
     ):
         following = replace(following, outcome=Outcome.REFETCHES)
     target, end = following.truncation_offset, before.log_end_offset
