@@ -15,15 +15,14 @@ from kafkalog_reader.errors import (
     LogPosition,
     UnsupportedFormatError,
 )
-from kafkalog_reader.format.compression import Codec
-from kafkalog_reader.format.record_batch_header import (
+from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
-    TIMESTAMP_TYPE_NAMES,
     TRANSACTIONAL_BIT,
-    increment_sequence,
 )
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.record_batch_header import TIMESTAMP_TYPE_NAMES, increment_sequence
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan
 from kafkalog_reader.tables.table import no_progress

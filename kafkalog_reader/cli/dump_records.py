@@ -13,12 +13,12 @@ import pyarrow.compute as pc
 from kafkalog_reader import registry
 from kafkalog_reader.cli.dump_control import control_record_words
 from kafkalog_reader.errors import LogLayoutError, LogPosition
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
 from kafkalog_reader.format.java_text import java_text
 from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.format.message_set import message_records, parse_message_set
 from kafkalog_reader.format.record_batch import parse_batch_records
 from kafkalog_reader.format.record_batch_header import (
-    CONTROL_BIT,
     TIMESTAMP_TYPE_NAMES,
     parse_record_batch_header,
 )

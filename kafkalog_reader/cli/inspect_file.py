@@ -13,6 +13,7 @@ from kafkalog_reader.errors import (
     UnreadableFileError,
     UsageError,
 )
+from kafkalog_reader.format.batch_fields import LENGTH_END, MIN_LEGACY_LENGTH
 from kafkalog_reader.format.entry_layout import (
     OFFSET_INDEX,
     PRODUCER_SNAPSHOT,
@@ -28,10 +29,8 @@ from kafkalog_reader.format.producer_snapshot import parse_producer_snapshot
 from kafkalog_reader.format.record_batch import compute_batch_crc
 from kafkalog_reader.format.record_batch_header import (
     HEADER_SIZE,
-    LENGTH_END,
     LOG_ENTRY,
     LOG_ENTRY_SIZE,
-    MIN_LEGACY_LENGTH,
     parse_record_batch_header,
 )
 from kafkalog_reader.format.record_batch_layout import (

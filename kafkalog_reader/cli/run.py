@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import logging
 import os
 import signal
 import sys
 import traceback
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
 from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
@@ -80,6 +80,7 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> NoRet
     ended = status(command, arguments)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback of the interpreter's end
+    gc.freeze()  # nothing is looked for in memory that goes with the process: 40 ms
     sys.exit(ended)
 
 
@@ -97,7 +98,7 @@ def _open_closed_streams() -> None:
     sys.stderr = sys.stderr or os.fdopen(2, "w")
 
 
-class WithoutPandas(MetaPathFinder):
+class WithoutPandas:
     """Hides pandas: where it is installed, ``pa.array`` imports it, 0.15 s for nothing."""
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:

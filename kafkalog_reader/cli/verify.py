@@ -49,7 +49,7 @@ _MOST_LISTED = 10_000
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="Partitions looked at side by side.",
+    help="Partitions, and pieces of large segments, looked at side by side.",
 )
 @fail_on_option()
 @follow_links_option
@@ -117,10 +117,9 @@ def _checked(
     evidence: Evidence, request: ReadRequest, report: Report, threads: int, *, rows: bool
 ) -> Iterator[Verification]:
     """Yield what was found of one partition or log directory after the other, in order."""
-    from concurrent.futures import ThreadPoolExecutor
-
     from kafkalog_reader.audits.tables.verification import verify
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
+    from kafkalog_reader.io.threads import Threads
     from kafkalog_reader.registry import table
 
     units = list(table("findings").units(evidence, request))
@@ -128,14 +127,12 @@ def _checked(
     total = sum(map(_size, units)) if welcome and len(units) <= _MOST_LISTED else None
     with ReadProgress(total, shown=welcome) as progress:
         session().how_far = lambda: f"{report.done:,} of {len(units):,} looked at, {progress}"
-        results: Iterable[Verification]
         if threads == 1:
             for unit in units:
                 yield verify(unit, request, progress)
             return
-        with ThreadPoolExecutor(threads) as pool:
-            results = pool.map(lambda unit: verify(unit, request, progress), units)
-            yield from results
+        with Threads(threads) as sharing:
+            yield from sharing.map(lambda unit: verify(unit, request, progress), units)
 
 
 def _size(unit: Unit) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
+from construct import Int16sb, Int32sb, Int32ub, Int64sb, Struct
+
 from kafkalog_reader.format import offset_index, producer_snapshot, time_index, transaction_index
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.format.layout import (
@@ -21,6 +23,22 @@ if TYPE_CHECKING:
     from construct import Construct
 
     from kafkalog_reader.format.layout import Meaning
+
+_SNAPSHOT_HEADER: Final = Struct(
+    "version" / Int16sb,
+    "crc" / Int32ub,
+    "count" / Int32sb,
+)
+_SNAPSHOT_ENTRY: Final = Struct(
+    "producer_id" / Int64sb,
+    "producer_epoch" / Int16sb,
+    "last_sequence" / Int32sb,
+    "last_offset" / Int64sb,
+    "offset_delta" / Int32sb,
+    "timestamp" / Int64sb,
+    "coordinator_epoch" / Int32sb,
+    "current_transaction_first_offset" / Int64sb,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,9 +80,7 @@ def snapshot_header_structure(content: bytes) -> Structure:
             "valid" if crc == computed else f"WRONG, computed 0x{computed:08x}"
         )
 
-    fields = struct_fields(
-        producer_snapshot.SNAPSHOT_HEADER, content, 0, meanings={"crc": crc_text}
-    )
+    fields = struct_fields(_SNAPSHOT_HEADER, content, 0, meanings={"crc": crc_text})
     return Structure(title="producer snapshot", fields=tuple(fields))
 
 
@@ -90,7 +106,7 @@ def _transaction_index(_entry: bytes, _base_offset: int | None) -> dict[str, Mea
 
 
 def _producer_snapshot(entry: bytes, _base_offset: int | None) -> dict[str, Meaning]:
-    fields: Any = producer_snapshot.SNAPSHOT_ENTRY.parse(entry)
+    fields: Any = _SNAPSHOT_ENTRY.parse(entry)
 
     def sequence_text(last: int) -> str:
         if last < 0:
@@ -131,7 +147,7 @@ TRANSACTION_INDEX: Final = EntryKind(
 )
 PRODUCER_SNAPSHOT: Final = EntryKind(
     noun="producer snapshot",
-    declaration=producer_snapshot.SNAPSHOT_ENTRY,
+    declaration=_SNAPSHOT_ENTRY,
     entry_size=producer_snapshot.ENTRY_SIZE,
     header_size=producer_snapshot.HEADER_SIZE,
     meanings=_producer_snapshot,

@@ -27,16 +27,10 @@ from construct import (
 )
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
+from kafkalog_reader.format.batch_fields import CODEC_MASK, LENGTH_END, LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.crc import compute_crc32
-from kafkalog_reader.format.record_batch_header import (
-    CODEC_MASK,
-    LENGTH_END,
-    LOG_APPEND_TIME_BIT,
-    LOG_ENTRY,
-    LOG_ENTRY_SIZE,
-    TimestampType,
-)
+from kafkalog_reader.format.record_batch_header import LOG_ENTRY, LOG_ENTRY_SIZE, TimestampType
 
 if TYPE_CHECKING:
     from kafkalog_reader.errors import LogPosition

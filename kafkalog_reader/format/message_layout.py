@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from construct import Bytes, ConstructError, Int32sb, Int64sb
 
+from kafkalog_reader.format.batch_fields import CODEC_MASK, LENGTH_END, LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.crc import compute_crc32
 from kafkalog_reader.format.layout import Structure, Walk, bytes_text, timestamp_text
@@ -18,11 +19,6 @@ from kafkalog_reader.format.message import (
     parse_message_entry,
 )
 from kafkalog_reader.format.message_set import parse_message_set
-from kafkalog_reader.format.record_batch_header import (
-    CODEC_MASK,
-    LENGTH_END,
-    LOG_APPEND_TIME_BIT,
-)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

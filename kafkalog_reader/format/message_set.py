@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
+from kafkalog_reader.format.batch_fields import CODEC_MASK, LENGTH_END
 from kafkalog_reader.format.compression import Codec, compress, decompress
 from kafkalog_reader.format.message import (
     MESSAGE_HEADER_0,
@@ -24,7 +25,7 @@ from kafkalog_reader.format.message import (
     parse_message,
     parse_message_entry,
 )
-from kafkalog_reader.format.record_batch_header import CODEC_MASK, LENGTH_END, TimestampType
+from kafkalog_reader.format.record_batch_header import TimestampType
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,10 +5,9 @@ Source: Kafka 4.0, storage ProducerStateManager, ProducerSnapshot.json (version 
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+import struct
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Final
-
-from construct import ConstructError, Int16sb, Int32sb, Int32ub, Int64sb, Struct
 
 from kafkalog_reader.errors import CorruptCheckpointError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.crc import compute_crc32c
@@ -17,23 +16,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 SNAPSHOT_VERSION: Final[int] = 1
-SNAPSHOT_HEADER: Final = Struct(
-    "version" / Int16sb,
-    "crc" / Int32ub,
-    "count" / Int32sb,
-)
-SNAPSHOT_ENTRY: Final = Struct(
-    "producer_id" / Int64sb,
-    "producer_epoch" / Int16sb,
-    "last_sequence" / Int32sb,
-    "last_offset" / Int64sb,
-    "offset_delta" / Int32sb,
-    "timestamp" / Int64sb,
-    "coordinator_epoch" / Int32sb,
-    "current_transaction_first_offset" / Int64sb,
-)
-HEADER_SIZE: Final[int] = SNAPSHOT_HEADER.sizeof()
-ENTRY_SIZE: Final[int] = SNAPSHOT_ENTRY.sizeof()
+_HEADER: Final = struct.Struct(">hIi")
+"""Version, CRC, count."""
+_ENTRY: Final = struct.Struct(">qhiqiqiq")
+"""The fields of ``ProducerSnapshotEntry``, in their order."""
+HEADER_SIZE: Final[int] = _HEADER.size
+ENTRY_SIZE: Final[int] = _ENTRY.size
 CRC_COVERS_FROM: Final[int] = 6
 """The CRC covers everything behind itself, to the end of the file."""
 
@@ -63,6 +51,9 @@ class ProducerSnapshotEntry:
     current_transaction_first_offset: int
 
 
+_FIELDS: Final = ProducerSnapshotEntry.__slots__
+
+
 def parse_producer_snapshot(
     content: bytes, where: LogPosition
 ) -> tuple[ProducerSnapshotEntry, ...]:
@@ -74,8 +65,8 @@ def parse_producer_snapshot(
     """
     check_producer_snapshot(content, where)
     return tuple(
-        _parse_entry(content[start : start + ENTRY_SIZE], where, start)
-        for start in range(HEADER_SIZE, len(content), ENTRY_SIZE)
+        ProducerSnapshotEntry(**dict(zip(_FIELDS, values, strict=True)))
+        for values in _ENTRY.iter_unpack(content[HEADER_SIZE:])
     )
 
 
@@ -86,14 +77,13 @@ def check_producer_snapshot(content: bytes, where: LogPosition) -> int:
         CorruptCheckpointError: cut short, a wrong CRC, or a count that is not the entries'.
         UnsupportedFormatError: the version is newer than 1.
     """
-    try:
-        header = SNAPSHOT_HEADER.parse(content)
-    except ConstructError as error:
+    if len(content) < HEADER_SIZE:
         raise CorruptCheckpointError(
             f"producer snapshot cut short: {len(content)} of {HEADER_SIZE} header bytes", where
-        ) from error
-    _check_header(header.version, header.crc, header.count, content, where)
-    return int(header.count)
+        )
+    version, crc, count = _HEADER.unpack_from(content)
+    _check_header(version, crc, count, content, where)
+    return int(count)
 
 
 def build_producer_snapshot(
@@ -104,11 +94,11 @@ def build_producer_snapshot(
     count: int | None = None,
 ) -> bytes:
     """Write a ``.snapshot`` file; ``version``, ``crc`` and ``count`` may lie."""
-    built = [SNAPSHOT_ENTRY.build(asdict(entry)) for entry in entries]
+    built = [_ENTRY.pack(*astuple(entry)) for entry in entries]
     announced = len(built) if count is None else count
-    body = Int32sb.build(announced) + b"".join(built)
+    body = announced.to_bytes(4, "big", signed=True) + b"".join(built)
     checked = compute_crc32c(body) if crc is None else crc
-    return bytes(Int16sb.build(version) + Int32ub.build(checked) + body)
+    return _HEADER.pack(version, checked, announced)[:CRC_COVERS_FROM] + body
 
 
 def _check_header(version: int, crc: int, count: int, content: bytes, where: LogPosition) -> None:
@@ -129,12 +119,3 @@ def _check_header(version: int, crc: int, count: int, content: bytes, where: Log
             f"producer snapshot announces {count} entries of {ENTRY_SIZE} bytes, has {size} bytes",
             where,
         )
-
-
-def _parse_entry(entry: bytes, where: LogPosition, start: int) -> ProducerSnapshotEntry:
-    try:
-        fields = SNAPSHOT_ENTRY.parse(entry)
-    except ConstructError as error:
-        position = replace(where, position=(where.position or 0) + start)
-        raise CorruptCheckpointError("producer entry cut short", position) from error
-    return ProducerSnapshotEntry(**{name: fields[name] for name in ProducerSnapshotEntry.__slots__})

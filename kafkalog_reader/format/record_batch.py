@@ -9,13 +9,12 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
+from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, MAGIC
 from kafkalog_reader.format.compression import Codec, compress, decompress
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.format.record import Record, build_record, parse_records
 from kafkalog_reader.format.record_batch_header import (
-    CRC_COVERS_FROM,
     HEADER_SIZE,
-    MAGIC,
     MIN_LENGTH,
     RecordBatchHeader,
     build_record_batch_header,

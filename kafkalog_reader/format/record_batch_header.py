@@ -12,6 +12,16 @@ from typing import TYPE_CHECKING, Final
 from construct import Int8sb, Int16sb, Int32sb, Int32ub, Int64sb, Struct
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
+from kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    CONTROL_BIT,
+    DELETE_HORIZON_BIT,
+    LENGTH_END,
+    LOG_APPEND_TIME_BIT,
+    MAGIC,
+    MIN_LEGACY_LENGTH,
+    TRANSACTIONAL_BIT,
+)
 
 if TYPE_CHECKING:
     from kafkalog_reader.errors import LogPosition
@@ -37,20 +47,7 @@ RECORD_BATCH_HEADER: Final = Struct(
 )
 HEADER_SIZE: Final[int] = RECORD_BATCH_HEADER.sizeof()
 LOG_ENTRY_SIZE: Final[int] = LOG_ENTRY.sizeof()
-LENGTH_END: Final[int] = 12
-"""``length`` counts from here."""
-CRC_COVERS_FROM: Final[int] = 21
-"""Base offset, length, leader epoch and magic are not covered: the leader rewrites them."""
 MIN_LENGTH: Final[int] = HEADER_SIZE - LENGTH_END
-MIN_LEGACY_LENGTH: Final[int] = 14
-MAGIC: Final[int] = 2
-
-CODEC_MASK: Final[int] = 0x07
-LOG_APPEND_TIME_BIT: Final[int] = 0x08
-TRANSACTIONAL_BIT: Final[int] = 0x10
-CONTROL_BIT: Final[int] = 0x20
-DELETE_HORIZON_BIT: Final[int] = 0x40
-
 MAX_SEQUENCE: Final[int] = 2**31 - 1
 
 

@@ -24,6 +24,8 @@ _METADATA_SNAPSHOT: Final = re.compile(r"([0-9]{20})-([0-9]{10})\.checkpoint", r
 MAX_PARTITION: Final = 2**31 - 1
 MAX_OFFSET: Final = 2**63 - 1
 
+METADATA_TOPIC: Final = "__cluster_metadata"
+"""The log of the controllers; it follows rules of its own."""
 META_PROPERTIES: Final = "meta.properties"
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 LEADER_EPOCHS: Final = "leader-epoch-checkpoint"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
@@ -17,7 +18,7 @@ from kafkalog_reader.io.page_cache import cold_pieces, let_go, stop_reading_ahea
 from kafkalog_reader.io.read_rate import rate_limit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any, Self
 
 WINDOW_SIZE: Final = 8 << 20
@@ -135,6 +136,16 @@ class Windows:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+@contextmanager
+def regular_file(path: str, *, follow_links: bool = False) -> Iterator[int]:
+    """The descriptor of a regular file while the context is open; see ``open_regular_file``."""
+    descriptor = open_regular_file(path, follow_links=follow_links)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def open_regular_file(path: str, *, follow_links: bool = False) -> int:

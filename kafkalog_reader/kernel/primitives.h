@@ -2,6 +2,9 @@
 #ifndef KAFKALOG_PRIMITIVES_H
 #define KAFKALOG_PRIMITIVES_H
 
+#include <errno.h>
+#include <unistd.h>
+
 #include "candidates.h"
 #include "codecs.h"
 #include "crc32.h"
@@ -20,6 +23,18 @@ static inline void kl_copy(uint8_t *target, const uint8_t *source, size_t size, 
     } else {
         memcpy(target, source, size);
     }
+}
+
+/* Reads up to size bytes of a file; fewer where it ends or where reading fails. */
+static inline size_t kl_read_at(int descriptor, uint8_t *target, size_t size, long long position) {
+    size_t done = 0;
+    while (done < size) {
+        ssize_t count = pread(descriptor, target + done, size - done, (off_t)position + (off_t)done);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) break;
+        done += (size_t)count;
+    }
+    return done;
 }
 
 #endif

@@ -30,6 +30,7 @@ cdef extern from "primitives.h" nogil:
     void kl_find_registers(
         uint32_t *found, const int *ends, size_t count, const uint8_t *data,
         size_t size, const uint32_t *registers, const uint32_t *message_registers)
+    size_t kl_read_at(int descriptor, uint8_t *target, size_t size, long long position)
     void kl_copy(uint8_t *target, const uint8_t *source, size_t size, size_t room)
 
 cdef inline void prepare_checksums() noexcept nogil:
@@ -113,6 +114,11 @@ cdef inline unsigned int crc32c_by_tables(
     const unsigned char *source, Py_ssize_t start, Py_ssize_t stop
 ) noexcept nogil:
     return ~kl_crc32c_tables(<uint32_t>0xFFFFFFFF, source + start, <size_t>(stop - start))
+
+cdef inline Py_ssize_t read_at(
+    int descriptor, unsigned char *target, long long size, long long position
+) noexcept nogil:
+    return <Py_ssize_t>kl_read_at(descriptor, target, <size_t>size, position)
 
 cdef inline void copy(
     unsigned char *target, Py_ssize_t target_position,

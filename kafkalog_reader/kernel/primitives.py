@@ -6,6 +6,8 @@ it is only ever indexed, from 0, within its bounds.
 
 from __future__ import annotations
 
+import contextlib
+import os
 import struct
 import zlib
 from functools import cache
@@ -42,6 +44,17 @@ def _castagnoli() -> Callable[..., int]:
 
 read_bytes = read_int64 = read_int32 = read_int16 = read_int8 = memoryview
 write_bytes = write_int64 = write_int32 = write_uint32 = write_int16 = write_int8 = memoryview
+
+
+def read_at(descriptor: int, target: memoryview, size: int, position: int) -> int:
+    """Read up to ``size`` bytes of a file; fewer where it ends or where reading fails."""
+    done = 0
+    with contextlib.suppress(OSError):
+        while done < size and (
+            count := os.preadv(descriptor, [target[done:size]], position + done)
+        ):
+            done += count
+    return done
 
 
 def wrapping_add(left: int, right: int) -> int:

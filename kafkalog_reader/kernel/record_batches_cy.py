@@ -13,6 +13,8 @@ from typing import Any
 
 import cython
 from cython.cimports.kafkalog_reader.kernel.codes import (
+    CONTROL,
+    LOG_APPEND_TIME,
     NO_TIMESTAMP_TYPE,
     SCAN_BAD_LENGTH,
     SCAN_FULL,
@@ -27,8 +29,10 @@ from cython.cimports.kafkalog_reader.kernel.primitives import (
     int32_at,
     int64_at,
     prepare_checksums,
+    read_at,
     read_bytes,
     uint32_at,
+    write_bytes,
     write_int8,
     write_int16,
     write_int32,
@@ -115,7 +119,67 @@ def scan_batches(
     """
     if not 0 <= start <= stop <= len(source):
         raise ValueError(f"{start} to {stop} of a buffer of {len(source)} bytes")
-    data: cython.p_const_uchar = read_bytes(source)
+    rows, position, reason = _fill(
+        read_bytes(source), start, stop, origin, check_crc, columns, capacity, next_offset,
+        -1, cython.NULL, 0, 0,
+    )  # fmt: skip
+    return rows, position - origin, reason
+
+
+def scan_file(
+    descriptor: cython.int,
+    start: cython.longlong,
+    stop: cython.longlong,
+    room: cython.uchar[::1],
+    columns: Any,
+    capacity: cython.Py_ssize_t,
+) -> tuple[int, int]:
+    """Fill ``columns`` with the headers of the batches of a file whose bytes nobody needs.
+
+    The bytes are read into ``room``, a room full at a time, and are gone afterwards. It stops at
+    whatever somebody must look at: messages, control batches, timestamps that the broker set, a
+    wrong CRC, a length that leads nowhere, a batch larger than ``room``, a file that ends early.
+
+    Args:
+        descriptor: of the file.
+        start: where the chain begins.
+        stop: how far it may reach.
+        room: for the bytes.
+        columns: as ``scan_batches`` has them.
+        capacity: stop after so many batches.
+
+    Returns:
+        the number of batches, and the first byte not consumed.
+    """
+    if not 0 <= start <= stop:
+        raise ValueError(f"{start} to {stop} of a file")
+    rows, position, _ = _fill(
+        write_bytes(room), 0, 0, start, True, columns, capacity, 0,
+        descriptor, write_bytes(room), len(room), stop,
+    )  # fmt: skip
+    return rows, position
+
+
+@cython.cfunc
+def _fill(
+    data: cython.p_const_uchar,
+    at: cython.Py_ssize_t,
+    stop: cython.Py_ssize_t,
+    origin: cython.longlong,
+    check_crc: cython.bint,
+    columns: Any,
+    capacity: cython.Py_ssize_t,
+    next_offset: cython.longlong,
+    descriptor: cython.int,
+    room: cython.p_uchar,
+    size_of_room: cython.longlong,
+    file_stop: cython.longlong,
+) -> tuple[int, int, int]:
+    """Go along the chain in ``data``; with a descriptor, ``data`` is ``room`` and filled again.
+
+    Returns:
+        the number of batches, the position of the first byte not consumed, and why it stopped.
+    """
     position: cython.p_longlong = write_int64(columns.position)
     size_in_bytes: cython.p_int = write_int32(columns.size_in_bytes)
     base_offset: cython.p_longlong = write_int64(columns.base_offset)
@@ -132,7 +196,6 @@ def scan_batches(
     producer_epoch: cython.p_short = write_int16(columns.producer_epoch)
     base_sequence: cython.p_int = write_int32(columns.base_sequence)
     records_count: cython.p_int = write_int32(columns.records_count)
-    at: cython.Py_ssize_t = start
     end: cython.Py_ssize_t
     row: cython.Py_ssize_t = 0
     reason: cython.int = SCAN_FULL
@@ -141,9 +204,30 @@ def scan_batches(
     greatest: cython.longlong = 0x7FFF_FFFF_FFFF_FFFF
     lowest: cython.longlong
     with cython.nogil:
-        while at < stop and row < capacity:
-            reason = find_problem(data, at, stop)
+        while row < capacity:
+            if at < stop:
+                reason = find_problem(data, at, stop)
+            elif descriptor < 0 or origin + at >= file_stop:
+                break
+            else:
+                reason = SCAN_SHORT
+            if (
+                reason == SCAN_SHORT
+                and descriptor >= 0
+                and (at > 0 or stop == 0)
+                and origin + stop < file_stop
+            ):
+                origin += at
+                at = 0
+                stop = read_at(descriptor, room, min(size_of_room, file_stop - origin), origin)
+                if stop == 0:
+                    break
+                continue
             if reason != SCAN_FULL:
+                break
+            if descriptor >= 0 and (
+                data[at + 16] < 2 or (int16_at(data, at + 21) & (LOG_APPEND_TIME | CONTROL)) != 0
+            ):
                 break
             end = at + 12 + int32_at(data, at + 8)
             first = int64_at(data, at)
@@ -191,6 +275,8 @@ def scan_batches(
             magic[row] = 2
             crc[row] = uint32_at(data, at + 17)
             crc_computed[row] = crc32c(data, at + 21, end) if check_crc else crc[row]
+            if descriptor >= 0 and crc[row] != crc_computed[row]:
+                break
             attributes[row] = int16_at(data, at + 21)
             base_timestamp[row] = int64_at(data, at + 27)
             max_timestamp[row] = int64_at(data, at + 35)
@@ -200,7 +286,71 @@ def scan_batches(
             records_count[row] = int32_at(data, at + 57)
             row += 1
             at = end
-    return row, at, reason
+    return row, origin + at, reason
+
+
+def summarize_batches(columns: Any, count: cython.Py_ssize_t) -> tuple[int, ...]:
+    """What all of the first ``count`` batches of ``columns`` have in common.
+
+    One look at numbers that lie in the cache anyway: a numpy operation over as few takes as long,
+    and threads that share the interpreter wait for each other at every one.
+
+    Returns:
+        the fields of ``tables.batch_scan.RunSummary``, in their order.
+    """
+    if not 0 < count <= len(columns.position):
+        raise ValueError(f"{count} of {len(columns.position)} batches")
+    size_in_bytes: cython.p_int = write_int32(columns.size_in_bytes)
+    base_offset: cython.p_longlong = write_int64(columns.base_offset)
+    last_offset: cython.p_longlong = write_int64(columns.last_offset)
+    leader_epoch: cython.p_int = write_int32(columns.leader_epoch)
+    magic: cython.p_schar = write_int8(columns.magic)
+    crc: cython.p_longlong = write_int64(columns.crc)
+    crc_computed: cython.p_longlong = write_int64(columns.crc_computed)
+    attributes: cython.p_short = write_int16(columns.attributes)
+    last_offset_delta: cython.p_int = write_int32(columns.last_offset_delta)
+    max_timestamp: cython.p_longlong = write_int64(columns.max_timestamp)
+    producer_id: cython.p_longlong = write_int64(columns.producer_id)
+    producer_epoch: cython.p_short = write_int16(columns.producer_epoch)
+    records_count: cython.p_int = write_int32(columns.records_count)
+    row: cython.Py_ssize_t
+    valid: cython.longlong = 0
+    size: cython.longlong = 0
+    leads_on: cython.bint = True
+    is_full: cython.bint = True
+    is_one_epoch: cython.bint = True
+    offsets_rise: cython.bint = True
+    timestamps_rise: cython.bint = True
+    flags: cython.int = 0
+    least_offset: cython.longlong = base_offset[0]
+    least_magic: cython.int = magic[0]
+    greatest_magic: cython.int = magic[0]
+    least_timestamp: cython.longlong = max_timestamp[0]
+    greatest_timestamp: cython.longlong = max_timestamp[0]
+    least_producer_id: cython.longlong = producer_id[0]
+    greatest_producer_epoch: cython.int = producer_epoch[0]
+    for row in range(count):
+        valid += crc[row] == crc_computed[row]
+        size += size_in_bytes[row]
+        is_full &= records_count[row] > 0 and records_count[row] - 1 == last_offset_delta[row]
+        flags |= attributes[row]
+        least_offset = min(least_offset, base_offset[row])
+        least_magic = min(least_magic, magic[row])
+        greatest_magic = max(greatest_magic, magic[row])
+        least_timestamp = min(least_timestamp, max_timestamp[row])
+        greatest_timestamp = max(greatest_timestamp, max_timestamp[row])
+        least_producer_id = min(least_producer_id, producer_id[row])
+        greatest_producer_epoch = max(greatest_producer_epoch, producer_epoch[row])
+        if row > 0:
+            leads_on &= base_offset[row] > 0 and base_offset[row] - 1 == last_offset[row - 1]
+            is_one_epoch &= leader_epoch[row] == leader_epoch[row - 1]
+            offsets_rise &= last_offset[row] > last_offset[row - 1]
+            timestamps_rise &= max_timestamp[row] >= max_timestamp[row - 1]
+    return (
+        valid, size, bool(leads_on), bool(is_full), bool(is_one_epoch), bool(offsets_rise),
+        bool(timestamps_rise), flags, least_offset, least_magic, greatest_magic, least_timestamp,
+        greatest_timestamp, least_producer_id, greatest_producer_epoch,
+    )  # fmt: skip
 
 
 def count_valid_batches(

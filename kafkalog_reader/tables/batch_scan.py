@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 
-from kafkalog_reader.format.record_batch_header import MAGIC
+from kafkalog_reader.format.batch_fields import MAGIC
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
 from kafkalog_reader.tables.large_batch import LARGE, LARGEST, LargeBatches
@@ -29,6 +29,8 @@ LARGEST_OFFSET: Final = 2**63 - 1
 LONGEST_RUN: Final = 32_768
 """Batches a run at most: their columns fit into a second-level cache."""
 
+_WORTH_KEEPING: Final = 8
+"""Columns of which a smaller part was filled are copied: that takes less than to make new ones."""
 _SMALLEST_LENGTHS: Final = {0: 14, 1: 22, 2: 49}
 _LARGEST_LENGTH: Final = 2**31 - 1 - 12
 """Kafka's files, and so its batches, end at 2^31 - 1; the length does not count the first 12."""
@@ -52,9 +54,42 @@ _COLUMNS: Final = {
     "magic": np.int8,
 }
 
+_ALL_VALID: Final = np.ones(LONGEST_RUN, np.bool_)
+_ALL_VALID.flags.writeable = False
 _NEAR_THE_LAST_OFFSET: Final = LARGEST_OFFSET - 2**32
 """Above it ``last_offset`` of a batch may be the base offset, because the sum overflows."""
 _BYTES_A_BATCH: Final = sum(np.dtype(kind).itemsize for kind in _COLUMNS.values())
+
+
+class RunSummary(NamedTuple):
+    """What all batches of a run have in common, found in one pass.
+
+    Attributes:
+        valid: how many have the CRC that they state.
+        size_in_bytes: of all.
+        leads_on: each begins at the offset where the one before it ends.
+        is_full: each has as many records as offsets, and one at least.
+        is_one_epoch: they have one leader epoch.
+        offsets_rise: each ends above the one before it.
+        timestamps_rise: no greatest timestamp is below the one before it.
+        attributes: a bit is set here that is set in any of them.
+    """
+
+    valid: int
+    size_in_bytes: int
+    leads_on: bool
+    is_full: bool
+    is_one_epoch: bool
+    offsets_rise: bool
+    timestamps_rise: bool
+    attributes: int
+    least_base_offset: int
+    least_magic: int
+    greatest_magic: int
+    least_timestamp: int
+    greatest_timestamp: int
+    least_producer_id: int
+    greatest_producer_epoch: int
 
 
 class ScanEnd(Enum):
@@ -107,7 +142,7 @@ class BatchRun:
     producer_epoch: NDArray[np.int16]
     magic: NDArray[np.int8]
     _crc_valid: NDArray[np.bool_] | None = field(default=None, init=False, repr=False)
-    _is_row: bool | None = field(default=None, init=False, repr=False)
+    _summary: RunSummary | None = field(default=None, init=False, repr=False)
     _leader_epoch_starts: list[int] | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -134,11 +169,27 @@ class BatchRun:
         return np.where(without, np.int32(-1), types) if without.any() else types
 
     @property
+    def summary(self) -> RunSummary:
+        """What all of its batches have in common; there must be one."""
+        if self._summary is None:
+            found = record_batches.summarize_batches(self, self.count)
+            self._summary = RunSummary._make(found)
+        return self._summary
+
+    @property
     def crc_valid(self) -> NDArray[np.bool_]:
         """Where the stored CRC is that of the bytes; not to be written to."""
         if self._crc_valid is None:
-            self._crc_valid = self.crc == self.crc_computed
+            if self.count <= len(_ALL_VALID) and self.all_valid:
+                self._crc_valid = _ALL_VALID[: self.count]
+            else:
+                self._crc_valid = self.crc == self.crc_computed
         return self._crc_valid
+
+    @property
+    def all_valid(self) -> bool:
+        """Whether the stored CRC is that of the bytes everywhere."""
+        return self.count == 0 or self.summary.valid == self.count
 
     @property
     def is_row(self) -> bool:
@@ -147,22 +198,23 @@ class BatchRun:
         Every batch is of magic 2 with a right CRC, begins at the offset where the one before it
         ends, and has as many records as offsets.
         """
-        if self._is_row is None:
-            self._is_row = bool(
-                self.count
-                and self.last_offset[-1] < _NEAR_THE_LAST_OFFSET
-                and self.crc_valid.all()
-                and (self.magic == MAGIC).all()
-                and (self.base_offset[1:] == self.last_offset[:-1] + 1).all()
-                and (self.base_offset >= 0).all()
-                and (self.records_count > 0).all()
-                and (self.records_count == self.last_offset_delta + 1).all()
-            )
-        return self._is_row
+        if self.count == 0:
+            return False
+        all_of_them = self.summary
+        return bool(
+            all_of_them.valid == self.count
+            and all_of_them.leads_on
+            and all_of_them.is_full
+            and all_of_them.least_magic == all_of_them.greatest_magic == MAGIC
+            and all_of_them.least_base_offset >= 0
+            and self.last_offset[-1] < _NEAR_THE_LAST_OFFSET
+        )
 
     @property
     def leader_epoch_starts(self) -> list[int]:
         """The first batch, and each whose leader epoch is not that of the batch before it."""
+        if self.summary.is_one_epoch:
+            return [0]
         if self._leader_epoch_starts is None:
             changes = np.flatnonzero(self.leader_epoch[1:] != self.leader_epoch[:-1]) + 1
             self._leader_epoch_starts = [0, *changes.tolist()]
@@ -181,12 +233,19 @@ class BatchRun:
         """Take a batch for one of another base offset; its bytes stay as they are."""
         self.base_offset[number] = base_offset
         self.last_offset[number] = base_offset + int(self.last_offset_delta[number])
-        self._is_row = None
+        self._summary = None
 
     def taken(self, which: NDArray[np.intp] | slice) -> BatchRun:
         """The same window with only these batches."""
         columns = {name: getattr(self, name)[which] for name in _COLUMNS}
         return BatchRun(self.buffer, self.window_position, len(columns["position"]), **columns)
+
+    def first(self, count: int) -> tuple[BatchRun, BatchRun | None]:
+        """The first batches, and these columns to be filled again where hardly any were."""
+        if count >= self.count // _WORTH_KEEPING:
+            return self.taken(slice(0, count)), None
+        columns = {name: getattr(self, name)[:count].copy() for name in _COLUMNS}
+        return BatchRun(self.buffer, self.window_position, count, **columns), self
 
 
 class SegmentScan:
@@ -245,6 +304,7 @@ class SegmentScan:
         self._follow_links = follow_links
         self._first_read = first_read
         self._large = LargeBatches() if large is None else large
+        self._room: BatchRun | None = None
 
     def __iter__(self) -> Iterator[BatchRun]:
         return (found for found in self._found(offer=False) if isinstance(found, BatchRun))
@@ -307,17 +367,23 @@ class SegmentScan:
                     if at == len(window):
                         return
             capacity = min(LONGEST_RUN, (len(window) - at) // HEADER_SIZE // 8 * 8 + 8)
-            run = BatchRun.with_room(window, origin, capacity)
+            room = self._room_for(capacity, window, origin)
             count, at, reason = record_batches.scan_batches(
-                window, at, len(window), origin, self._check_crc, run, capacity,
+                window, at, len(window), origin, self._check_crc, room, capacity,
                 self._lowest_offset if self.next_offset is None else self.next_offset,
             )  # fmt: skip
-            if count < capacity:
-                run = run.taken(slice(0, count))
+            run, self._room = room.first(count)
             if count:
                 self.next_offset = min(int(run.last_offset[-1]), LARGEST_OFFSET - 1) + 1
             self.end_position = origin + at
             yield run, reason
+
+    def _room_for(self, capacity: int, window: memoryview, origin: int) -> BatchRun:
+        """Columns to be filled; those of the window before where they were hardly used."""
+        if self._room is None or self._room.count < capacity:
+            self._room = BatchRun.with_room(window, origin, capacity)
+        self._room.buffer, self._room.window_position = window, origin
+        return self._room
 
     def _conclude(self, reason: int, rest: memoryview, windows: Windows) -> None:
         left = windows.stop - self.end_position

@@ -12,8 +12,6 @@ from kafkalog_reader.errors import (
     LogPosition,
     UnsupportedFormatError,
 )
-from kafkalog_reader.format.control_record import parse_control_record_key
-from kafkalog_reader.format.record_batch import parse_record_batch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -56,6 +54,9 @@ def control_types(run: BatchRun, rows: NDArray[np.intp]) -> NDArray[np.int16]:
 
 
 def _declared_type(run: BatchRun, row: int) -> int:
+    from kafkalog_reader.format.control_record import parse_control_record_key  # slow to import
+    from kafkalog_reader.format.record_batch import parse_record_batch
+
     start = int(run.position[row]) - run.window_position
     content = bytes(run.buffer[start : start + int(run.size_in_bytes[row])])
     where = LogPosition("control batch", int(run.position[row]), int(run.base_offset[row]))

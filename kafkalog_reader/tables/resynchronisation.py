@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.io.threads import threads
 from kafkalog_reader.io.window import WINDOW_SIZE
 from kafkalog_reader.tables.batch_finder import SMALLEST_ENTRY, BatchFinder
 from kafkalog_reader.tables.batch_scan import LARGEST_OFFSET, BatchRun, ScanEnd, SegmentScan
 from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.sound_pieces import SoundPieces
+from kafkalog_reader.tables.sound_scan import SoundScan
 from kafkalog_reader.tables.table import Progress, no_progress
 from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
@@ -44,6 +47,7 @@ class ResynchronisedScan:
         segment: the segment.
         start, stop: a part of it, from a batch border on; ``stop`` None is the end of the file.
         check_crc: see ``SegmentScan``.
+        columns_only: runs of plain batches need no bytes: see ``ColumnScan``.
         progress: told the bytes read.
         window_size: bytes held at once, unless one batch is larger.
 
@@ -63,6 +67,7 @@ class ResynchronisedScan:
         stop: int | None = None,
         *,
         check_crc: bool = True,
+        columns_only: bool = False,
         progress: Progress = no_progress,
         window_size: int = WINDOW_SIZE,
         follow_links: bool = False,
@@ -73,6 +78,7 @@ class ResynchronisedScan:
         self._start = start
         self._stop = (segment.log_size or 0) if stop is None else stop
         self._check_crc = check_crc
+        self._columns_only = columns_only
         self._progress = progress
         self._window_size = window_size
         self._follow_links = follow_links
@@ -101,6 +107,13 @@ class ResynchronisedScan:
         self, *, offer: bool
     ) -> Iterator[BatchRun | DamagedRegion | UnscannedBatches]:
         position = self._start
+        if not offer:
+            for sound in self._sound_prefix():
+                yield self._seen(sound)
+                end = int(sound.position[-1]) + int(sound.size_in_bytes[-1])
+                self._progress(end - position)
+                position = end
+            self._end_at(position)
         while position < self._stop:
             scan = self._scan_from(position)
             region: DamagedRegion | None = None
@@ -131,6 +144,29 @@ class ResynchronisedScan:
                 return
             self._settled = max(self._settled, region.stop)
             position = region.stop
+
+    def _sound_prefix(self) -> SoundPieces | SoundScan | tuple[()]:
+        """What may be read in another way than the rest, because nothing of it is damaged."""
+        sharing = threads()
+        if not self._check_crc or (sharing is None and not self._columns_only):
+            return ()
+        if sharing is not None:
+            return SoundPieces(
+                self._segment,
+                self._start,
+                self._stop,
+                threads=sharing,
+                columns_only=self._columns_only,
+                follow_links=self._follow_links,
+            )
+        return SoundScan(
+            self._segment.path("log"),
+            self._start,
+            self._stop,
+            columns_only=self._columns_only,
+            window_size=self._window_size,
+            follow_links=self._follow_links,
+        )
 
     @property
     def given_up(self) -> int:
@@ -170,9 +206,9 @@ class ResynchronisedScan:
 
     def _hiding_batch(self, run: BatchRun) -> tuple[int, int] | None:
         """The first batch with a wrong CRC whose length lies, and where the next sound one is."""
-        valid = run.crc_valid
-        if valid.all():
+        if run.all_valid:
             return None
+        valid = run.crc_valid
         suspects = np.flatnonzero(~valid & ~_leads_on(run, valid))
         while True:
             suspects = suspects[np.searchsorted(run.position[suspects], self._settled) :]

@@ -25,12 +25,9 @@ from fixtures.builder import (
     replica,
 )
 from kafkalog_reader.audits.tables.verification import verify
+from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT, LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.format.record_batch_header import (
-    DELETE_HORIZON_BIT,
-    LOG_APPEND_TIME_BIT,
-)
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
 

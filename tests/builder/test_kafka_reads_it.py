@@ -19,10 +19,10 @@ from fixtures.builder import (
     replica,
 )
 from fixtures.node import JAVA
+from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record, RecordHeader
-from kafkalog_reader.format.record_batch_header import TRANSACTIONAL_BIT
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,10 +16,10 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
     UsageError,
 )
+from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record, RecordHeader
-from kafkalog_reader.format.record_batch_header import TRANSACTIONAL_BIT
 from tests.format.vectors import (
     ABORT,
     CLEANER_RESULT,

@@ -20,6 +20,7 @@ from kafkalog_reader.errors import (
     LogPosition,
     UnsupportedFormatError,
 )
+from kafkalog_reader.format.batch_fields import LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.compression import Codec, compress, decompress
 from kafkalog_reader.format.message import build_message, parse_message
 from kafkalog_reader.format.message_set import (
@@ -29,7 +30,7 @@ from kafkalog_reader.format.message_set import (
     message_records,
     parse_message_set,
 )
-from kafkalog_reader.format.record_batch_header import LOG_APPEND_TIME_BIT, TimestampType
+from kafkalog_reader.format.record_batch_header import TimestampType
 from tests.format.vectors import LEGACY_V0, LEGACY_V1, WHERE, WRAPPERS, T
 
 REFUSALS = (CorruptRecordError, UnsupportedFormatError, LimitReachedError)

@@ -10,6 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkalog_reader.errors import CorruptRecordError, LogPosition, UnsupportedFormatError
+from kafkalog_reader.format.batch_fields import (
+    CONTROL_BIT,
+    DELETE_HORIZON_BIT,
+    LOG_APPEND_TIME_BIT,
+    TRANSACTIONAL_BIT,
+)
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.control_record import (
     ControlRecordKey,
@@ -23,10 +29,6 @@ from kafkalog_reader.format.control_record import (
 from kafkalog_reader.format.record import Record, RecordHeader, build_record
 from kafkalog_reader.format.record_batch import build_record_batch, parse_record_batch
 from kafkalog_reader.format.record_batch_header import (
-    CONTROL_BIT,
-    DELETE_HORIZON_BIT,
-    LOG_APPEND_TIME_BIT,
-    TRANSACTIONAL_BIT,
     TimestampType,
     decrement_sequence,
     increment_sequence,

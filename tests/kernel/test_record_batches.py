@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,6 +14,7 @@ from kafkalog_reader.format.record import Record
 from kafkalog_reader.format.record_batch import build_record_batch
 from kafkalog_reader.format.record_batch_header import parse_record_batch_header
 from kafkalog_reader.kernel import codes
+from kafkalog_reader.tables.batch_scan import RunSummary
 from tests.format.vectors import ABORT, CLEANER_RESULT, COMMIT, EMPTY, PLAIN, TRANSACTIONAL, WHERE
 from tests.kernel.decoding import COLUMNS, scan
 
@@ -120,3 +123,91 @@ def test_a_range_outside_of_the_buffer_is_refused(kernel) -> None:
 def test_the_chain_goes_on_where_full_columns_stopped_it(kernel) -> None:
     _, at, reason = scan(kernel, LOG, capacity=2)
     assert (at, reason) == (len(PLAIN) + len(TRANSACTIONAL), codes.SCAN_FULL)
+
+
+def columns_with_room(capacity: int) -> SimpleNamespace:
+    return SimpleNamespace(**{name: np.zeros(capacity, kind) for name, kind in COLUMNS.items()})
+
+
+@pytest.mark.parametrize("room", [len(max(VECTORS[:2], key=len)), 200, 1 << 16])
+def test_a_file_gives_the_columns_that_its_bytes_give(kernel, tmp_path, room: int) -> None:
+    log = b"".join([PLAIN, TRANSACTIONAL, EMPTY] * 5)
+    path = tmp_path / "log"
+    path.write_bytes(log + ABORT + PLAIN)
+    columns = columns_with_room(64)
+    with path.open("rb") as file:
+        count, position = kernel.record_batches.scan_file(
+            file.fileno(), 0, path.stat().st_size, bytearray(room), columns, 64
+        )
+    expected, at, _ = scan(kernel, log)
+    assert (count, position) == (15, at) == (len(expected.position), len(log))
+    for name in COLUMNS:
+        assert getattr(columns, name)[:count].tolist() == getattr(expected, name).tolist()
+
+
+@pytest.mark.parametrize("last", [ABORT, PLAIN[:-1], PLAIN[:-1] + bytes([PLAIN[-1] ^ 1]), b""])
+def test_a_file_is_read_up_to_what_must_be_looked_at(kernel, tmp_path, last: bytes) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(PLAIN + last)
+    columns = columns_with_room(8)
+    with path.open("rb") as file:  # it claims to be longer than it is
+        found = kernel.record_batches.scan_file(
+            file.fileno(), 0, 10_000, bytearray(1000), columns, 8
+        )
+    assert found == (1, len(PLAIN))
+
+
+def test_columns_are_filled_no_further_than_asked_for(kernel, tmp_path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(PLAIN * 9)
+    columns = columns_with_room(4)
+    with path.open("rb") as file:
+        found = kernel.record_batches.scan_file(
+            file.fileno(), 0, 9 * len(PLAIN), bytearray(1000), columns, 4
+        )
+    assert found == (4, 4 * len(PLAIN))
+    with pytest.raises(ValueError, match="of a file"):
+        kernel.record_batches.scan_file(0, 5, 4, bytearray(8), columns, 4)
+
+
+def extreme(kind: type) -> st.SearchStrategy[int]:
+    least, greatest = np.iinfo(kind).min, np.iinfo(kind).max
+    return st.sampled_from([least, -1, 0, 1, 2, 3, greatest]) | st.integers(least, greatest)
+
+
+@given(st.data())
+def test_a_summary_says_what_numpy_says(kernel, data) -> None:
+    count = data.draw(st.integers(1, 6))
+    columns = SimpleNamespace(
+        **{
+            name: np.array(data.draw(st.lists(extreme(kind), min_size=count, max_size=count)), kind)
+            for name, kind in COLUMNS.items()
+        }
+    )
+    base, last = columns.base_offset.astype(object), columns.last_offset.astype(object)
+    delta = columns.last_offset_delta.astype(object)
+    expected = {
+        "valid": (columns.crc == columns.crc_computed).sum(),
+        "size_in_bytes": columns.size_in_bytes.sum(dtype=np.int64),
+        "leads_on": all(b > 0 and b == e + 1 for b, e in zip(base[1:], last[:-1], strict=True)),
+        "is_full": all(columns.records_count > 0) and all(columns.records_count == delta + 1),
+        "is_one_epoch": len(set(columns.leader_epoch.tolist())) == 1,
+        "offsets_rise": (last[1:] > last[:-1]).all(),
+        "timestamps_rise": (columns.max_timestamp[1:] >= columns.max_timestamp[:-1]).all(),
+        "attributes": np.bitwise_or.reduce(columns.attributes),
+        "least_base_offset": base.min(),
+        "least_magic": columns.magic.min(),
+        "greatest_magic": columns.magic.max(),
+        "least_timestamp": columns.max_timestamp.min(),
+        "greatest_timestamp": columns.max_timestamp.max(),
+        "least_producer_id": columns.producer_id.min(),
+        "greatest_producer_epoch": columns.producer_epoch.max(),
+    }
+    found = RunSummary._make(kernel.record_batches.summarize_batches(columns, count))
+    assert found._asdict() == {name: int(value) for name, value in expected.items()}
+
+
+def test_a_summary_of_more_than_there_is_is_refused(kernel) -> None:
+    for count in (0, 5):
+        with pytest.raises(ValueError, match="of 4 batches"):
+            kernel.record_batches.summarize_batches(columns_with_room(4), count)

@@ -10,12 +10,12 @@ from fixtures.builder import cluster
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.synthetic.across_replicas import CROSS_FAULTS, CrossFault, behind_a_stale_row
 from fixtures.synthetic.base_sets import BASES, Copies
-from kafkalog_reader.audits.election.metadata_log import METADATA_TOPIC
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
 from kafkalog_reader.audits.partition.partition_unit import partition_units
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:

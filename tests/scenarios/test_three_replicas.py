@@ -10,11 +10,11 @@ import pytest
 
 from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.election.metadata_log import METADATA_TOPIC
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
 from kafkalog_reader.audits.tables.elections import election_rows
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from fixtures.builder import EPOCH_MILLIS, cluster, data_batch, marker_batch, replica
+from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record, RecordHeader
-from kafkalog_reader.format.record_batch_header import TRANSACTIONAL_BIT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -100,15 +100,17 @@ class BranchBuilder:
         """Append batches that every member has, or one has and the others should."""
         part = slice(index, index + count)
         first, last = int(run.base_offset[index]), int(run.last_offset[index + count - 1])
-        is_control = run.attributes[part] & CONTROL != 0
         self._batches += count
-        if run.is_row and not is_control.any():
+        if run.is_row and not run.summary.attributes & CONTROL:
             self._records += last - first + 1
         else:
+            is_control = run.attributes[part] & CONTROL != 0
             counts = run.held_records(part)
             self._records += int(counts[~is_control].sum())
             self._control_records += int(counts[is_control].sum())
-        self._size_in_bytes += int(run.size_in_bytes[part].sum(dtype=np.int64))
+        is_all = count == run.count
+        size = run.summary.size_in_bytes if is_all else run.size_in_bytes[part].sum(dtype=np.int64)
+        self._size_in_bytes += int(size)
         end, starts = index + count, run.leader_epoch_starts
         starts = [index, *starts[bisect_right(starts, index) : bisect_left(starts, end)]]
         for start, stop in zip(starts, [*starts[1:], end], strict=True):

@@ -25,7 +25,7 @@ from kafkalog_reader.audits.comparison.difference import (
 from kafkalog_reader.audits.comparison.same_batch import differing_kind
 from kafkalog_reader.audits.log.batch_stream import EXAMPLES, BatchPlace, BatchStream
 from kafkalog_reader.audits.log.window_loader import WindowLoader
-from kafkalog_reader.format.record_batch_header import CRC_COVERS_FROM, MAGIC
+from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, MAGIC
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

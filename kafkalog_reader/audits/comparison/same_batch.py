@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.errors import CorruptLogError, LimitReachedError, UnsupportedFormatError
-from kafkalog_reader.format.record_batch import RecordBatch, parse_record_batch
-from kafkalog_reader.format.record_batch_header import CRC_COVERS_FROM
+from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kafkalog_reader.audits.log.batch_stream import BatchStream
+    from kafkalog_reader.format.record_batch import RecordBatch
 
 
 def differing_kind(
@@ -35,6 +35,8 @@ def differing_kind(
         return DifferenceKind.UNCOVERED if all_intact else DifferenceKind.DAMAGED
     if not may_be_cleaned and not any(_shows_cleaning(stream) for stream in intact):
         return DifferenceKind.CONFLICT
+    from kafkalog_reader.format.record_batch import parse_record_batch  # slow to import
+
     batches = []
     try:
         for stream in intact:

@@ -30,6 +30,7 @@ from kafkalog_reader.audits.election.metadata_record import (
 )
 from kafkalog_reader.audits.recovery.rule import ClusterTopics
 from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.partition_directory import metadata_snapshots, segments
 from kafkalog_reader.tables.batch_scan import ScanEnd
 from kafkalog_reader.tables.damage import Damage
@@ -45,7 +46,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-METADATA_TOPIC: Final = "__cluster_metadata"
 _FIRST_OFFSETS: Final = 1
 """A log that is whole begins at 0, or at 1 behind the marker of its first leader."""
 _ANY_END: Final = (math.inf, math.inf)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.io.names import segment_file_name
+from kafkalog_reader.io.names import METADATA_TOPIC, segment_file_name
 from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.tables.batch_scan import BatchRun
 
-METADATA_TOPIC: Final = "__cluster_metadata"
 MOST_ABOVE_BASE: Final = (1 << 31) - 1
 """Indexes keep offsets relative to the segment's base as int32 (KAFKA-6264)."""
 _TRANSACTIONAL: Final = 1 << 4
@@ -106,11 +105,13 @@ class BatchCheck:
         """Check the batches of one window."""
         valid = run.crc_valid
         self.batches += run.count
-        self.has_damage |= not valid.all()
-        is_new = run.magic == 2
-        self.has_new_magic |= bool((is_new & valid).any())
-        self.has_old_magic |= bool((~is_new & valid).any())
-        if not self._has_usual_headers(run):
+        self.has_damage |= not run.all_valid
+        if self._has_usual_headers(run):
+            self.has_new_magic = True
+        else:
+            is_new = run.magic == 2
+            self.has_new_magic |= bool((is_new & valid).any())
+            self.has_old_magic |= bool((~is_new & valid).any())
             sparse = is_new & (run.records_count < run.last_offset_delta + 1)
             cleaned = sparse | (is_new & ((run.attributes & _DELETE_HORIZON) != 0))
             self._shows_cleaning |= bool((cleaned & valid).any())
@@ -119,9 +120,10 @@ class BatchCheck:
             self._look_at_offsets(run, valid)
         if len(run.leader_epoch_starts) > 1 or run.leader_epoch[0] != self._last_leader_epoch:
             self._look_at_leader_epochs(run, valid & (run.leader_epoch != _NO_LEADER_EPOCH))
-        if valid.any():
-            times = run.max_timestamp if run.is_row else run.max_timestamp[valid]
-            greatest = int(times.max())
+        if run.summary.valid:
+            greatest = run.summary.greatest_timestamp
+            if not run.all_valid:
+                greatest = int(run.max_timestamp[valid].max())
             self.greatest_timestamp = max(greatest, self.greatest_timestamp or greatest)
 
     def findings(self) -> Iterator[Finding]:
@@ -166,12 +168,12 @@ class BatchCheck:
 
     def _has_usual_headers(self, run: BatchRun) -> bool:
         """Whether the headers cannot contradict themselves, seen in a few passes."""
-        has_epoch = run.producer_epoch >= 0
-        return bool(
-            run.is_row
-            and not (run.attributes & _UNUSUAL).any()
-            and not (has_epoch.any() and (has_epoch & (run.producer_id < 0)).any())
-        )
+        found = run.summary
+        if not run.is_row or found.attributes & _UNUSUAL:
+            return False
+        if found.greatest_producer_epoch < 0 or found.least_producer_id >= 0:
+            return True
+        return not ((run.producer_epoch >= 0) & (run.producer_id < 0)).any()
 
     def _goes_on_with(self, run: BatchRun) -> bool:
         """Whether a run without gaps follows: its first and last batch tell all there is."""

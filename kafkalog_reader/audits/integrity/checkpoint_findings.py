@@ -5,7 +5,6 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.integrity.batch_findings import METADATA_TOPIC
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.hot_copy import was_copied_while_written
 from kafkalog_reader.errors import (
@@ -22,6 +21,7 @@ from kafkalog_reader.io.checkpoints import (
 )
 from kafkalog_reader.io.names import (
     LEADER_EPOCHS,
+    METADATA_TOPIC,
     OFFSET_CHECKPOINTS,
     PARTITION_METADATA,
     shown,

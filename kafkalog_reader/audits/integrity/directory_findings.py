@@ -8,7 +8,6 @@ import stat
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.batch_findings import METADATA_TOPIC
 from kafkalog_reader.audits.integrity.checkpoint_findings import (
     HIGH_WATERMARKS,
     RECOVERY_POINTS,
@@ -23,6 +22,7 @@ from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import (
     META_PROPERTIES,
+    METADATA_TOPIC,
     NOT_A_PARTITION,
     OFFSET_CHECKPOINTS,
     parse_directory_name,

@@ -248,10 +248,13 @@ class TimeIndexCheck:
             valid = run.crc_valid
             self._find(run.base_offset[valid], lasts[valid])
             newest, lasts = (np.where(valid, column, _LEAST) for column in (newest, lasts))
-        lasts = running_maximum(lasts, self._reached)
+        rises = run.is_row
+        lasts = running_maximum(lasts, self._reached, rises=rises)
         newest_before = np.empty(run.count + 1, np.int64)
         newest_before[0] = self._newest
-        newest_before[1:] = running_maximum(newest, self._newest)
+        newest_before[1:] = running_maximum(
+            newest, self._newest, rises=rises and run.summary.timestamps_rise
+        )
         self._newest, self._reached = int(newest_before[-1]), int(lasts[-1])
         end = int(np.searchsorted(self._wanted, self._reached, side="right"))
         if end > self._done:

@@ -22,6 +22,7 @@ from kafkalog_reader.audits.integrity.segment_checks import segment_checks
 from kafkalog_reader.audits.integrity.segment_times import is_outside
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.batch_fields import MAGIC
 from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class WatchedStream(BatchStream):
         checks: FileChecks = FileChecks(),  # noqa: B008  frozen
         *,
         window_size: int = 8 << 20,
+        columns_only: bool = False,
         progress: Progress = no_progress,
     ) -> None:
         self.found: list[Finding] = []
@@ -67,7 +69,11 @@ class WatchedStream(BatchStream):
         self._time_index: TimeIndexCheck | None = None
         self._stops_seen = 0
         super().__init__(
-            replica.directory, replica.log_start_offset, window_size=window_size, progress=progress
+            replica.directory,
+            replica.log_start_offset,
+            window_size=window_size,
+            columns_only=columns_only and not checks.deep,
+            progress=progress,
         )
 
     def _passes_by(self, segment: SegmentFiles) -> bool:
@@ -119,8 +125,8 @@ class WatchedStream(BatchStream):
             self._check.break_chain()
             self._producers.lose_track()
         self._check.look(run)
-        is_message = run.magic < 2
-        if is_message.any():
+        if run.summary.least_magic < MAGIC:
+            is_message = run.magic < MAGIC
             self.messages_end = int(run.last_offset[is_message].max()) + 1
         self._producers.look(run)
         for of_segment in self._of_segment:

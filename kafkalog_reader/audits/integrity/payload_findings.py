@@ -13,7 +13,7 @@ import numpy as np
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.payload_count import count_whole_records
 from kafkalog_reader.errors import LimitReachedError
-from kafkalog_reader.format.record_batch_header import CODEC_MASK, CONTROL_BIT, DELETE_HORIZON_BIT
+from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, DELETE_HORIZON_BIT
 from kafkalog_reader.kernel import codes
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.log_unit import SegmentSlice

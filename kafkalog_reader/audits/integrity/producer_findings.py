@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.audits.integrity.batch_findings import METADATA_TOPIC
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.producer_replay import Disagreement, ProducerReplay
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.producer_snapshot import parse_producer_snapshot
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
 
 if TYPE_CHECKING:

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.integrity.batch_findings import METADATA_TOPIC
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.swap_findings import swap_findings
 from kafkalog_reader.audits.log.release_signs import writes_time_indexes
-from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name
+from kafkalog_reader.io.names import (
+    METADATA_TOPIC,
+    parse_segment_file_name,
+    parse_snapshot_file_name,
+)
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final, Protocol
 import numpy as np
 
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.integrity.payload_findings import PayloadCheck
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,6 +44,8 @@ def segment_checks(
     if checks.max_message_bytes is not None:
         made.append(BatchSizeCheck(replica, segment, checks.max_message_bytes))
     if checks.deep:
+        from kafkalog_reader.audits.integrity.payload_findings import PayloadCheck  # decodes
+
         made.append(PayloadCheck(replica, segment, checks.limits, keys))
     return tuple(made)
 
@@ -101,10 +102,11 @@ class TimestampCheck:
     def look(self, run: BatchRun) -> None:
         """See ``SegmentCheck``."""
         latest = _LATEST if self._copied_at is None else self._copied_at + _DAY_MS
-        if run.max_timestamp.min() >= _NO_TIMESTAMP and run.max_timestamp.max() <= latest:
+        found = run.summary
+        if found.least_timestamp >= _NO_TIMESTAMP and found.greatest_timestamp <= latest:
             return
-        found = (run.max_timestamp < _NO_TIMESTAMP) | (run.max_timestamp > latest)
-        self._kept.note(run, found & run.crc_valid & (run.magic > 0), run.max_timestamp)
+        wrong = (run.max_timestamp < _NO_TIMESTAMP) | (run.max_timestamp > latest)
+        self._kept.note(run, wrong & run.crc_valid & (run.magic > 0), run.max_timestamp)
 
     def findings(self) -> Iterator[Finding]:
         """See ``SegmentCheck``."""

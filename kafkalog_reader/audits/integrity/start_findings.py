@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.batch_findings import METADATA_TOPIC
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -68,6 +68,13 @@ class BatchPlace:
 class BatchStream:
     """A cursor over the batches of a replica that reach above its log start, in file order.
 
+    Args:
+        directory: of the replica.
+        log_start_offset: batches that end below are passed over.
+        window_size: bytes held at once, unless one batch is larger.
+        columns_only: nothing is compared with it: see ``ColumnScan``.
+        progress: told the bytes read.
+
     Attributes:
         run, index: the current window's columns and the current batch in it.
         read_segments: by base offset, those that were read whole and are sound.
@@ -85,6 +92,7 @@ class BatchStream:
         log_start_offset: int = 0,
         *,
         window_size: int = 8 << 20,
+        columns_only: bool = False,
         progress: Progress = no_progress,
     ) -> None:
         self.lineage = LineageBuilder()
@@ -106,6 +114,7 @@ class BatchStream:
         self.ended = False
         self._log_start_offset = log_start_offset
         self._window_size = window_size
+        self._columns_only = columns_only
         self._progress = progress
         self._follow_links = directory.follow_links
         self._segments = self._listed(directory)
@@ -257,14 +266,11 @@ class BatchStream:
     def _learn(self, run: BatchRun) -> None:
         self._look_at_falls(run)
         self.retries.look(run)
-        codecs = run.attributes & CODEC
-        for index in np.flatnonzero((codecs >= KNOWN_CODECS) & run.crc_valid):
-            if len(self.unknown_codecs) == EXAMPLES:
-                break
-            where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
-            self.unknown_codecs.append((where, int(codecs[index])))
-        self.has_transactions |= bool((run.attributes & TRANSACTIONAL != 0).any())
-        self.shows_cleaning |= bool((run.attributes & DELETE_HORIZON != 0).any())
+        attributes = run.summary.attributes
+        if attributes & CODEC >= KNOWN_CODECS:  # one bit of one codec, one of another will do
+            self._note_unknown_codecs(run)
+        self.has_transactions |= attributes & TRANSACTIONAL != 0
+        self.shows_cleaning |= attributes & DELETE_HORIZON != 0
         if not (self.shows_cleaning or run.is_row):
             self.shows_cleaning = bool((run.records_count < run.last_offset_delta + 1).any())
         starts = run.leader_epoch_starts
@@ -275,8 +281,16 @@ class BatchStream:
                 int(run.last_offset[stop - 1]) + 1,
             )
         self.batches += run.count
-        self.size_in_bytes += int(run.size_in_bytes.sum(dtype=np.int64))
+        self.size_in_bytes += run.summary.size_in_bytes
         self.next_offset = max(self.next_offset, int(run.last_offset[-1]) + 1)
+
+    def _note_unknown_codecs(self, run: BatchRun) -> None:
+        codecs = run.attributes & CODEC
+        for index in np.flatnonzero((codecs >= KNOWN_CODECS) & run.crc_valid):
+            if len(self.unknown_codecs) == EXAMPLES:
+                break
+            where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
+            self.unknown_codecs.append((where, int(codecs[index])))
 
     def _look_at_falls(self, run: BatchRun) -> None:
         if self.batches == 0:
@@ -294,7 +308,7 @@ class BatchStream:
             falls[0] = False
         falling = np.flatnonzero(falls)
         self._falls = falls
-        self.rises = bool((run.last_offset[1:] > run.last_offset[:-1]).all())
+        self.rises = run.summary.offsets_rise
         self.regression_count += len(falling)
         self.unexplained_falls += len(falling)
         for index in falling[: max(0, EXAMPLES - len(self.regressions))]:
@@ -320,6 +334,7 @@ class BatchStream:
     def _scan(self, segment: SegmentFiles) -> ResynchronisedScan:
         return ResynchronisedScan(
             segment,
+            columns_only=self._columns_only,
             progress=self._progress,
             window_size=self._window_size,
             follow_links=self._follow_links,

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
-from kafkalog_reader.format.record_batch_header import MAGIC
+from kafkalog_reader.format.batch_fields import MAGIC
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
@@ -49,9 +47,9 @@ class ReadSegment:
         )
         if not self.is_sound:
             return
-        self.size_in_bytes += int(run.size_in_bytes.sum(dtype=np.int64))
+        self.size_in_bytes += run.summary.size_in_bytes
         self.next_offset = int(last[-1]) + 1
-        self.greatest_timestamp = max(self.greatest_timestamp, int(run.max_timestamp.max()))
+        self.greatest_timestamp = max(self.greatest_timestamp, run.summary.greatest_timestamp)
         newest = self._epochs[-1][0] if self._epochs else -1
         for batch in run.leader_epoch_starts:
             leader_epoch = int(run.leader_epoch[batch])
@@ -71,5 +69,5 @@ class ReadSegment:
 
 
 def _is_sound(run: BatchRun) -> bool:
-    last = run.last_offset
-    return bool((last[1:] > last[:-1]).all() and run.crc_valid.all() and (run.magic == MAGIC).all())
+    found = run.summary
+    return found.offsets_rise and run.all_valid and found.least_magic == MAGIC

@@ -13,8 +13,6 @@ from kafkalog_reader.errors import (
     LogPosition,
     UnsupportedFormatError,
 )
-from kafkalog_reader.format.record_batch import parse_batch_records
-from kafkalog_reader.format.record_batch_header import parse_record_batch_header
 from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.tables.control_type import CONTROL
 from kafkalog_reader.tables.damaged_region import DamagedRegion
@@ -82,6 +80,9 @@ def _inside(run: BatchRun, index: int, first_offset: int, next_offset: int) -> i
     bounds = max(base_offset, first_offset), min(int(run.last_offset[index]) + 1, next_offset)
     if int(run.records_count[index]) == int(run.last_offset_delta[index]) + 1:
         return bounds[1] - bounds[0]
+    from kafkalog_reader.format.record_batch import parse_batch_records  # slow to import
+    from kafkalog_reader.format.record_batch_header import parse_record_batch_header
+
     start = int(run.position[index]) - run.window_position
     content = bytes(run.buffer[start : start + int(run.size_in_bytes[index])])
     where = LogPosition("batch", int(run.position[index]), base_offset)

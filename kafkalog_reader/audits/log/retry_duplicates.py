@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.format.batch_fields import MAGIC
 from kafkalog_reader.format.crc import compute_crc32c
-from kafkalog_reader.format.record_batch_header import MAGIC
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

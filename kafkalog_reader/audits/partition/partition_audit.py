@@ -28,7 +28,6 @@ from kafkalog_reader.audits.comparison.undecided import (
 from kafkalog_reader.audits.comparison.verdict import Verdict, verdict_of
 from kafkalog_reader.audits.election.candidate import Candidate
 from kafkalog_reader.audits.election.candidates import Election, elections
-from kafkalog_reader.audits.election.cut_transactions import cut_transactions
 from kafkalog_reader.audits.election.membership import in_sync, is_member, named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule, possible_rules
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
@@ -44,6 +43,7 @@ from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.tables.table import Progress, no_progress
 
@@ -56,8 +56,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import PartitionDirectory
-
-CLUSTER_METADATA: Final = "__cluster_metadata"
 
 _LEAST_COMPARED: Final = 2
 _ANY_END: Final[int] = (1 << 63) - 1
@@ -125,7 +123,7 @@ class PartitionAudit:
     @property
     def is_metadata(self) -> bool:
         """The metadata log follows the controllers' quorum: its files are audited, no elections."""
-        return self.topic == CLUSTER_METADATA
+        return self.topic == METADATA_TOPIC
 
     @property
     def comparison(self) -> Comparison | None:
@@ -227,7 +225,13 @@ def _audited(
     size = max(_SMALLEST_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
     streams: list[BatchStream]
     watched = [
-        WatchedStream(replica, checks, window_size=size, progress=progress)
+        WatchedStream(
+            replica,
+            checks,
+            window_size=size,
+            columns_only=len(replicas) == 1,
+            progress=progress,
+        )
         for replica in replicas
         if check_files
     ]
@@ -258,7 +262,7 @@ def _audited(
     reason = reason or next(iter(unusable.values()), "")
     verdict = Verdict.UNDECIDABLE
     recoveries: tuple[Recovery | LocatedError, ...] = ()
-    if not reason and directories[0].topic != CLUSTER_METADATA:
+    if not reason and directories[0].topic != METADATA_TOPIC:
         recoveries = (
             tuple(map(_taken_for_loaded, replicas, histories))
             if quick
@@ -272,7 +276,7 @@ def _audited(
     cluster_id, topic, partition = directories[0].identity
     if not reason:
         verdict = verdict_of(histories, bounds, comparisons[0], [scan.stops for scan in scans])
-        if topic != CLUSTER_METADATA:
+        if topic != METADATA_TOPIC:
             candidates = tuple(
                 replace(
                     _candidate(replica, history, recovery, damaged),
@@ -330,6 +334,8 @@ def _cut_transactions(
 ) -> tuple[int, ...]:
     if isinstance(recovery, LocatedError) or recovery.loaded is None:
         return ()
+    from kafkalog_reader.audits.election.cut_transactions import cut_transactions  # seldom needed
+
     end = recovery.loaded.log.log_end_offset
     return cut_transactions(index, end, replicas, histories, comparison)
 

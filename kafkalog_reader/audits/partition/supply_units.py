@@ -7,9 +7,9 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.election.metadata_log import METADATA_TOPIC
 from kafkalog_reader.audits.integrity.directory_findings import names_replica
 from kafkalog_reader.audits.partition.supply_findings import assigned_supply, suggested_supply
+from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,13 +8,12 @@ import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.election.metadata_log import METADATA_TOPIC
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS, RECOVERY_POINTS
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.evidence import PartitionDirectory
-from kafkalog_reader.io.names import parse_directory_name, shown
+from kafkalog_reader.io.names import METADATA_TOPIC, parse_directory_name, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

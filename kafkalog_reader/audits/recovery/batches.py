@@ -265,6 +265,7 @@ def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
     is_magic_2 = run.magic >= _NEWEST_MAGIC
     is_sound = run.crc_valid
     if not check_crc:
+        is_sound = is_sound.copy()
         for wrapper in np.flatnonzero(run.is_wrapper).tolist():
             start = int(run.position[wrapper]) - run.window_position
             message = run.buffer[start + _CRC_END : start + int(run.size_in_bytes[wrapper])]

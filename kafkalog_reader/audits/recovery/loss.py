@@ -13,8 +13,6 @@ from kafkalog_reader.errors import (
     LogPosition,
     UnsupportedFormatError,
 )
-from kafkalog_reader.format.message import parse_message
-from kafkalog_reader.format.message_set import parse_message_set
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.control_type import CONTROL
 from kafkalog_reader.tables.damaged_region import DamagedRegion
@@ -71,6 +69,9 @@ class LostRange:
 
     def _inside(self, run: BatchRun, batch: int) -> int:
         """How many messages are in a compressed one; 1 where nobody can tell."""
+        from kafkalog_reader.format.message import parse_message  # slow to import
+        from kafkalog_reader.format.message_set import parse_message_set
+
         position = int(run.position[batch])
         start = position - run.window_position
         content = bytes(run.buffer[start : start + int(run.size_in_bytes[batch])])

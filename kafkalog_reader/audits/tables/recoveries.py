@@ -6,9 +6,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from kafkalog_reader.audits.election.metadata_log import METADATA_TOPIC, read_cluster_metadata
+from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.audits.recovery.recovery import broker_key, predict_start
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows
@@ -59,7 +60,7 @@ class RecoveriesTable(Table):
                 for directory in directories:
                     by_broker[broker_key(directory)].append(directory)
                     replicas[directory] = directories
-        clusters = read_cluster_metadata(evidence) if by_broker else {}
+        clusters = cluster_metadata(evidence) if by_broker else {}
         for inside in by_broker.values():
             known = clusters.get(inside[0].log_directory.cluster_id)
             peers = (tuple(p for p in replicas[d] if p is not d) for d in inside)

@@ -10,6 +10,7 @@ import pytest
 from fixtures.builder import EPOCH_MILLIS, Batch, cluster, data_batch, marker_batch, replica
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.producer_snapshot import (
     ProducerSnapshotEntry,
@@ -17,7 +18,6 @@ from kafkalog_reader.format.producer_snapshot import (
     parse_producer_snapshot,
 )
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.format.record_batch_header import TRANSACTIONAL_BIT
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
 

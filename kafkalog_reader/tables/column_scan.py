@@ -1,0 +1,73 @@
+"""Batches whose bytes nobody wants to see afterwards: read, checked and let go of in one call.
+
+The kernel reads through a room that fits into the processor's cache, a column of headers is all
+that stays, and the interpreter is not needed meanwhile: several threads do not wait for each other.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.io.page_cache import cold_pieces
+from kafkalog_reader.io.read_rate import rate_limit
+from kafkalog_reader.io.window import regular_file
+from kafkalog_reader.kernel import record_batches
+from kafkalog_reader.tables.batch_scan import LONGEST_RUN, BatchRun
+from kafkalog_reader.tables.recycled_memory import allocate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_AT_ONCE: Final = 64 << 20
+"""Bytes read in one call: some ten milliseconds, in which Ctrl-C waits."""
+_ROOM: Final = 512 << 10
+"""It fits into the second-level cache; batches that do not fit into it are read as others are."""
+_NO_BYTES: Final = memoryview(b"")
+
+
+class ColumnScan:
+    """Iterates over plain batches from a batch border on; their runs have no bytes.
+
+    Plain are batches of magic 2 with a valid checksum that no check must look into: no control
+    batches, and none with timestamps that the broker set, for what the producer sent is hidden
+    behind them. It ends at the first that is not plain, and in front of pages that are not in the
+    page cache: who reads those lets go of them again.
+
+    Args:
+        path: the segment file.
+        start, stop: the range.
+
+    Attributes:
+        end_position: the first byte that is somebody else's to judge.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened.
+    """
+
+    def __init__(self, path: str, start: int, stop: int, *, follow_links: bool = False) -> None:
+        self.end_position = start
+        self._path = path
+        self._stop = stop
+        self._follow_links = follow_links
+
+    def __iter__(self) -> Iterator[BatchRun]:
+        """Yield the runs, none of them empty."""
+        if rate_limit() is not None:  # it counts what is read in Python
+            return
+        buffer = np.frombuffer(allocate(_ROOM), np.uint8)
+        room: BatchRun | None = None
+        with regular_file(self._path, follow_links=self._follow_links) as descriptor:
+            while self.end_position < self._stop:
+                stop = min(self.end_position + _AT_ONCE, self._stop)
+                if any(cold_pieces(descriptor, self.end_position, stop)):
+                    return
+                room = room or BatchRun.with_room(_NO_BYTES, 0, LONGEST_RUN)
+                count, self.end_position = record_batches.scan_file(
+                    descriptor, self.end_position, stop, buffer, room, LONGEST_RUN
+                )
+                if not count:
+                    return
+                run, room = room.first(count)
+                yield run

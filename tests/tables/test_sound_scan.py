@@ -1,0 +1,201 @@
+"""Ways to read what is sound: alone or with other threads, with bytes or without, all the same."""
+
+from __future__ import annotations
+
+import random
+from contextlib import nullcontext
+
+import numpy as np
+import pytest
+
+from kafkalog_reader.format.batch_fields import (
+    CONTROL_BIT,
+    LOG_APPEND_TIME_BIT,
+    TRANSACTIONAL_BIT,
+)
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.message import build_message
+from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
+from kafkalog_reader.format.offset_index import OffsetIndexEntry, build_offset_index_entry
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.read_rate import limit_rate
+from kafkalog_reader.io.threads import Threads
+from kafkalog_reader.tables import batch_scan, column_scan, sound_pieces
+from kafkalog_reader.tables.batch_scan import BatchRun, SegmentScan
+from kafkalog_reader.tables.column_scan import ColumnScan
+from kafkalog_reader.tables.request import ReadRequest
+from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+from kafkalog_reader.tables.sound_pieces import SoundPieces
+from tests.tables.logs import T, batch, write_segment
+
+NAMES = [*batch_scan._COLUMNS]
+
+
+def control(offset: int) -> bytes:
+    return batch(offset, 1, flags=CONTROL_BIT | TRANSACTIONAL_BIT, producer_id=7)
+
+
+def appended(offset: int) -> bytes:
+    return batch(offset, 3, flags=LOG_APPEND_TIME_BIT, max_timestamp=T)
+
+
+def message(offset: int) -> bytes:
+    return build_message(b"key", b"value", offset=offset, magic=1, timestamp=T)
+
+
+def wrapper(offset: int) -> bytes:
+    records = [
+        LegacyRecord(offset=offset + delta, timestamp=T, key=None, value=b"v") for delta in range(3)
+    ]
+    return build_wrapper(records, codec=Codec.GZIP, magic=1, timestamp=T)
+
+
+@pytest.fixture
+def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Windows, rooms and pieces of a few batches, so that a small log has many."""
+    monkeypatch.setattr(sound_pieces, "_SMALLEST_WINDOW", 700)
+    monkeypatch.setattr(sound_pieces, "_LARGEST_WINDOW", 700)
+    monkeypatch.setattr(sound_pieces, "_ALONE", 2000)
+    monkeypatch.setattr(column_scan, "_ROOM", 400)
+    monkeypatch.setattr(column_scan, "_AT_ONCE", 1500)
+
+
+def listed(path, *, columns_only: bool, threads: int) -> list[tuple]:
+    """Everything that a scan tells, run borders aside; bytes too, where runs have them."""
+    (directory,) = discover([str(path.parent)]).partition_directories(ReadRequest())
+    (segment,) = segments(directory)
+    told = []
+    with Threads(threads) if threads else nullcontext():
+        scan = ResynchronisedScan(segment, columns_only=columns_only, window_size=900)
+        for found in scan:
+            if not isinstance(found, BatchRun):
+                told.append(found)
+                continue
+            for row in range(found.count):
+                told.append(tuple(getattr(found, name)[row].item() for name in NAMES))
+                start = int(found.position[row]) - found.window_position
+                content = found.buffer[start : start + int(found.size_in_bytes[row])]
+                stored = path.read_bytes()[int(found.position[row]) :][: len(content)]
+                assert (found.buffer.nbytes == 0 and columns_only) or content == stored
+                assert len(content) == found.size_in_bytes[row] or columns_only
+    return [*told, scan.end_position, scan.next_offset, scan.given_up]
+
+
+def random_log(directory, chance: random.Random):
+    """Batches of all kinds, with an index that may lie, and perhaps damage."""
+    batches, offset = [], 0
+    for _ in range(chance.randrange(1, 60)):
+        kind = chance.choices([batch, control, appended, message, wrapper], [40, 2, 2, 1, 1])[0]
+        batches.append(kind(offset))
+        offset += 1 if kind in (control, message) else 3
+    path = write_segment(directory, batches)
+    content = bytearray(path.read_bytes())
+    for _ in range(chance.choice([0, 0, 0, 1, 3])):
+        content[chance.randrange(len(content))] ^= 1 << chance.randrange(8)
+    if chance.random() < 0.2:
+        del content[chance.randrange(len(content)) :]
+    if chance.random() < 0.2:
+        content += bytes(chance.randrange(300))
+    path.write_bytes(content)
+    borders = np.cumsum([0, *map(len, batches[:-1])]).tolist()
+    positions = [at for at in borders if chance.random() < 0.7]
+    if chance.random() < 0.3:
+        positions = [at + chance.choice([0, 0, 0, 1, -5]) for at in positions]
+    if chance.random() < 0.1:
+        chance.shuffle(positions)
+    entries = [
+        build_offset_index_entry(OffsetIndexEntry(relative_offset=number, position=max(0, at)))
+        for number, at in enumerate(positions)
+    ]
+    path.with_suffix(".index").write_bytes(b"".join(entries) + bytes(chance.choice([0, 0, 64])))
+    return path
+
+
+@pytest.mark.parametrize("seed", range(150))
+@pytest.mark.usefixtures("small_steps")
+def test_every_way_of_reading_tells_the_same(tmp_path, seed: int) -> None:
+    path = random_log(tmp_path / "orders-3", random.Random(seed))
+    expected = listed(path, columns_only=False, threads=0)
+    for threads in (0, 1, 3):
+        for columns_only in (False, True):
+            assert listed(path, columns_only=columns_only, threads=threads) == expected
+
+
+def test_columns_come_until_something_must_be_looked_at(tmp_path) -> None:
+    sound = [batch(3 * n) for n in range(4)]
+    size = sum(map(len, sound))
+    wrong = bytearray(batch(12))
+    wrong[-1] ^= 1
+    for last in (control(12), appended(12), message(12), bytes(wrong), batch(12)[:-9], bytes(70)):
+        path = write_segment(tmp_path / "orders-3", [*sound, last, batch(15)])
+        path.read_bytes()  # warm
+        scan = ColumnScan(str(path), 0, path.stat().st_size)
+        (run,) = scan
+        assert run.base_offset.tolist() == [0, 3, 6, 9]
+        assert scan.end_position == size
+
+
+def test_a_batch_larger_than_the_room_is_left_to_others(tmp_path, monkeypatch) -> None:
+    batches = [batch(0), batch(3, 40), batch(43)]
+    monkeypatch.setattr(column_scan, "_ROOM", len(batches[1]) - 1)
+    path = write_segment(tmp_path / "orders-3", batches)
+    scan = ColumnScan(str(path), 0, path.stat().st_size)
+    assert [run.base_offset.tolist() for run in scan] == [[0]]
+    monkeypatch.setattr(column_scan, "_ROOM", len(batches[1]))
+    scan = ColumnScan(str(path), 0, path.stat().st_size)
+    assert [run.base_offset.tolist() for run in scan] == [[0, 3, 43]]
+
+
+def test_a_file_that_shrank_gives_what_it_still_has(tmp_path) -> None:
+    path = write_segment(tmp_path / "orders-3", [batch(3 * n) for n in range(9)])
+    size = path.stat().st_size
+    scan = ColumnScan(str(path), 0, 2 * size)
+    assert [run.count for run in scan] == [9]
+    assert scan.end_position == size
+
+
+def test_columns_do_not_pass_a_limit_of_the_read_rate_by(tmp_path) -> None:
+    path = write_segment(tmp_path / "orders-3", [batch(0)])
+    limit_rate(1 << 20)
+    try:
+        assert list(ColumnScan(str(path), 0, path.stat().st_size)) == []
+    finally:
+        limit_rate(None)
+
+
+def test_columns_of_many_and_of_few_batches_stay_when_the_room_is_filled_again(tmp_path) -> None:
+    batches = [batch(n, 1) for n in range(5000)]
+    path = write_segment(tmp_path / "orders-3", batches)
+    kept = list(ColumnScan(str(path), 0, path.stat().st_size))
+    assert np.concatenate([run.base_offset for run in kept]).tolist() == list(range(5000))
+    few = list(SegmentScan(str(path), window_size=1000))
+    assert np.concatenate([run.base_offset for run in few]).tolist() == list(range(5000))
+
+
+@pytest.mark.usefixtures("small_steps")
+def test_idle_threads_scan_pieces_and_busy_ones_are_left_alone(tmp_path) -> None:
+    batches = [batch(3 * n) for n in range(60)]
+    path = write_segment(tmp_path / "orders-3", batches, index=[*range(60)])
+    (directory,) = discover([str(path.parent)]).partition_directories(ReadRequest())
+    (segment,) = segments(directory)
+    offered = []
+
+    class Counted(Threads):
+        def offer(self, work):
+            offered.append(work)
+            return super().offer(work)
+
+    def count(_unit: object = None) -> int:
+        pieces = SoundPieces(segment, 0, path.stat().st_size, threads=shared, columns_only=False)
+        return sum(run.count for run in pieces)
+
+    with Counted(2) as shared:
+        assert list(shared.map(count, [0])) == [60]
+    assert len(offered) > 5
+    offered.clear()
+    with Counted(2) as shared:
+        together = shared.map(count, [0, 1, 2, 3])
+        assert next(together) == 60  # three more: nobody is idle
+        assert list(together) == [60] * 3
+    assert len(offered) < 3 * 5
