@@ -59,7 +59,7 @@ class Threads:
     def __exit__(self, *_: object) -> None:
         global _threads
         _threads = None
-        self._pool.shutdown()
+        self._pool.shutdown(cancel_futures=True)
 
 
 _threads: Threads | None = None

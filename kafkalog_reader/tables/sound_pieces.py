@@ -33,7 +33,7 @@ _LARGEST_INDEX: Final = 64 << 20
 """Bytes; ``segment.index.bytes`` is 10 MiB, and an entry stands for 4 KiB of log."""
 _ALL_WINDOWS: Final = 64 << 20
 _SMALLEST_WINDOW: Final = 1 << 20
-_LARGEST_WINDOW: Final = 8 << 20
+_LARGEST_WINDOW: Final = 16 << 20
 _ALONE: Final = 64 << 20
 """Bytes until it is asked again whether a thread can help."""
 

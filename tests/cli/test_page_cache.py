@@ -42,6 +42,7 @@ def arguments(command: str, log: Path, tmp_path: Path) -> list[str]:
     """A command that reads all of a log."""
     return {
         "verify": ["verify", str(log.parent.parent)],
+        "verify-threads": ["verify", str(log.parent.parent), "--threads", "2"],
         "verify-deep": ["verify", "--deep", str(log.parent.parent)],
         "salvage": ["salvage", str(log.parent.parent), "--output", str(tmp_path / "out")],
         "dump": ["dump", str(log)],
@@ -56,7 +57,7 @@ def arguments(command: str, log: Path, tmp_path: Path) -> list[str]:
     }[command]
 
 
-COMMANDS = ["verify", "verify-deep", "salvage", "dump", "dump-records", "table"]
+COMMANDS = ["verify", "verify-threads", "verify-deep", "salvage", "dump", "dump-records", "table"]
 
 
 @pytest.mark.parametrize("command", COMMANDS)

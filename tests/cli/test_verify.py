@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from fixtures import CAPTURES
 from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.io.read_rate import limit_rate
+from kafkalog_reader.tables import sound_pieces
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,6 +63,19 @@ def test_two_threads_find_the_same(flipped: Path) -> None:
     one = CliRunner().invoke(verify_command, [str(flipped), "--format", "json"])
     two = CliRunner().invoke(verify_command, [str(flipped), "--format", "json", "--threads", "2"])
     assert one.output == two.output
+
+
+@pytest.mark.parametrize("capture", sorted(path.name for path in CAPTURES.iterdir()))
+def test_threads_that_share_segments_find_the_same(
+    capture: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    arguments = [str(CAPTURES / capture), "--format", "json"]
+    one = CliRunner().invoke(verify_command, arguments)
+    monkeypatch.setattr(sound_pieces, "_SMALLEST_WINDOW", 2000)
+    monkeypatch.setattr(sound_pieces, "_LARGEST_WINDOW", 2000)
+    monkeypatch.setattr(sound_pieces, "_ALONE", 5000)
+    three = CliRunner().invoke(verify_command, [*arguments, "--threads", "3"])
+    assert (three.exit_code, three.output) == (one.exit_code, one.output)
 
 
 def test_the_flipped_bit_is_named(flipped: Path) -> None:
