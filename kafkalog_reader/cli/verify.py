@@ -132,7 +132,8 @@ def _checked(
                 yield verify(unit, request, progress)
             return
         with Threads(threads) as sharing:
-            yield from sharing.map(lambda unit: verify(unit, request, progress), units)
+            told = sharing.told(progress)
+            yield from sharing.map(lambda unit: verify(unit, request, told), units)
 
 
 def _size(unit: Unit) -> int:

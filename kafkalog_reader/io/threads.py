@@ -25,6 +25,7 @@ class Threads:
     def __init__(self, count: int) -> None:
         self.count = count
         self._unfinished = 0
+        self._is_left = False
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(count, "kafkalog")
 
@@ -47,6 +48,16 @@ class Threads:
         """How many have no unit of their own, and will not get one."""
         return max(0, self.count - self._unfinished)
 
+    def told(self, progress: Callable[[int], None]) -> Callable[[int], None]:
+        """A progress that ends the unit which tells of it, once nobody waits for the result."""
+
+        def told(size: int) -> None:
+            if self._is_left:
+                raise KeyboardInterrupt
+            progress(size)
+
+        return told
+
     def offer(self, work: Callable[[], Result]) -> Future[Result]:
         """Have an idle thread do a part of a unit; who cannot wait cancels, and does it himself."""
         return self._pool.submit(work)
@@ -57,8 +68,10 @@ class Threads:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """After Ctrl-C too: what runs ends at its next window, what waits does not begin."""
         global _threads
         _threads = None
+        self._is_left = True
         self._pool.shutdown(cancel_futures=True)
 
 

@@ -1,0 +1,82 @@
+"""Threads that share units of work: who is idle, and what ends when nobody waits any more."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from kafkalog_reader.io.threads import Threads, threads
+
+
+def test_results_come_in_order_whoever_is_first() -> None:
+    with Threads(3) as shared:
+        found = list(shared.map(lambda delay: (time.sleep(delay), delay)[1], [0.1, 0.0, 0.05]))
+    assert found == [0.1, 0.0, 0.05]
+
+
+def test_threads_are_idle_only_when_no_unit_waits_for_them() -> None:
+    begun = threading.Semaphore(0)
+    go_on = [threading.Event() for _ in range(4)]
+
+    def unit(number: int) -> None:
+        begun.release()
+        assert go_on[number].wait(timeout=30)
+
+    with Threads(3) as shared:
+        assert shared.idle == 3
+        found = shared.map(unit, range(4))
+        for _ in range(3):
+            assert begun.acquire(timeout=30)
+        assert shared.idle == 0  # the fourth waits
+        for number, idle in enumerate((0, 1, 2, 3)):
+            go_on[number].set()
+            next(found)
+            assert shared.idle == idle
+
+
+def test_a_unit_that_fails_has_no_thread_any_more() -> None:
+    def unit(number: int) -> None:
+        raise ValueError(number)
+
+    with Threads(2) as shared:
+        with pytest.raises(ValueError, match="7"):
+            list(shared.map(unit, [7]))
+        assert shared.idle == 2
+
+
+def test_they_are_known_while_they_are_open() -> None:
+    assert threads() is None
+    with Threads(1) as shared:
+        assert threads() is shared
+    assert threads() is None
+
+
+def test_leaving_early_ends_what_runs_at_its_next_step_and_begins_nothing() -> None:
+    begun = []
+
+    def unit(number: int) -> None:
+        begun.append(number)
+        started = time.monotonic()
+        while time.monotonic() < started + 60:
+            told(1)
+            time.sleep(0.001)
+
+    def leave() -> None:
+        with Threads(2) as shared:
+            nonlocal told
+            told = shared.told(lambda _: None)
+            waiting = shared.map(unit, range(100))
+            while len(begun) < 2:
+                time.sleep(0.001)
+            raise KeyboardInterrupt(waiting)
+
+    def told(_: int) -> None:
+        raise AssertionError
+
+    started = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        leave()
+    assert time.monotonic() < started + 30
+    assert sorted(begun) == [0, 1]
