@@ -60,6 +60,26 @@ def checksum(source: cython.const[cython.uchar][::1], *, by_tables: cython.bint 
     return crc32c(data, 0, len(source))
 
 
+def checksums(
+    source: cython.const[cython.uchar][::1],
+    starts: cython.const[cython.longlong][::1],
+    stops: cython.const[cython.longlong][::1],
+    found: cython.longlong[::1],
+) -> None:
+    """CRC-32C of each ``source[start:stop]``, into ``found``."""
+    data: cython.p_const_uchar = read_bytes(source)
+    size: cython.longlong = len(source)
+    number: cython.Py_ssize_t
+    if not len(starts) == len(stops) == len(found):
+        raise ValueError("starts, stops and found differ in length")
+    for number in range(len(starts)):
+        if not 0 <= starts[number] <= stops[number] <= size:
+            raise ValueError(f"{starts[number]} to {stops[number]} of a buffer of {size} bytes")
+    with cython.nogil:
+        for number in range(len(found)):
+            found[number] = crc32c(data, starts[number], stops[number])
+
+
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)

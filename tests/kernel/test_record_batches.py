@@ -211,3 +211,17 @@ def test_a_summary_of_more_than_there_is_is_refused(kernel) -> None:
     for count in (0, 5):
         with pytest.raises(ValueError, match="of 4 batches"):
             kernel.record_batches.summarize_batches(columns_with_room(4), count)
+
+
+def test_checksums_of_many_parts_are_those_of_each(kernel) -> None:
+    bounds = np.array([[0, 0], [0, len(LOG)], [7, 9], [21, 400]], np.int64)
+    found = np.zeros(len(bounds), np.int64)
+    starts, stops = bounds.T.copy()
+    kernel.record_batches.checksums(LOG, starts, stops, found)
+    assert found.tolist() == [compute_crc32c(LOG[start:stop]) for start, stop in bounds]
+    for wrong in ([0, len(LOG) + 1], [-1, 4], [5, 4]):
+        start, stop = np.array(wrong, np.int64).reshape(2, 1)
+        with pytest.raises(ValueError, match="of a buffer of"):
+            kernel.record_batches.checksums(LOG, start, stop, found[:1])
+    with pytest.raises(ValueError, match="differ in length"):
+        kernel.record_batches.checksums(LOG, starts, stops, found[:1])
