@@ -102,11 +102,14 @@ class ProducerReplay:
         rows = np.flatnonzero(run.producer_id[first:stop] >= 0) + first
         if not len(rows):
             return
-        is_simple = (run.attributes[rows] & (TRANSACTIONAL | CONTROL)) == 0
-        if is_simple.all():
-            self._apply_last_of_each(run, rows)
-            return
-        self._apply_one_by_one(run, rows)
+        attributes = run.attributes[rows]
+        is_control = (attributes & CONTROL) != 0
+        is_marker = np.zeros(len(rows), np.bool_)
+        if is_control.any():
+            types = control_types(run, rows[is_control])
+            is_marker[is_control] = (types == ABORT) | (types == COMMIT)
+            rows, is_marker = (each[is_marker | ~is_control] for each in (rows, is_marker))
+        self._apply_stretches(run, rows, is_marker)
 
     def disagreements(self, entries: Iterable[ProducerSnapshotEntry]) -> list[Disagreement]:
         """What a snapshot says otherwise, of producers that both know, by producer id."""
@@ -117,43 +120,55 @@ class ProducerReplay:
                 found += _differences(entry.producer_id, ProducerState.of(entry), replayed)
         return found
 
-    def _apply_last_of_each(self, run: BatchRun, rows: NDArray[np.intp]) -> None:
-        """Without transactions only the last batch of each producer leaves a trace."""
-        producers, last = np.unique(run.producer_id[rows][::-1], return_index=True)
-        for producer_id, index in zip(producers.tolist(), last.tolist(), strict=True):
-            self._apply_data(run, int(rows[len(rows) - 1 - index]), producer_id)
+    def _apply_stretches(
+        self, run: BatchRun, rows: NDArray[np.intp], is_marker: NDArray[np.bool_]
+    ) -> None:
+        """Only a producer's last batches leave a trace, and the first of an open transaction.
 
-    def _apply_one_by_one(self, run: BatchRun, rows: NDArray[np.intp]) -> None:
-        is_control = (run.attributes[rows] & CONTROL) != 0
-        types = dict(
-            zip(
-                rows[is_control].tolist(),
-                control_types(run, rows[is_control]).tolist(),
-                strict=True,
-            )
-        )
-        for row in rows.tolist():
-            producer_id = int(run.producer_id[row])
-            if row not in types:
-                self._apply_data(run, row, producer_id)
-            elif types[row] in (ABORT, COMMIT):
-                marker_offset = int(run.base_offset[row])
-                self._apply_marker(int(run.producer_epoch[row]), marker_offset, producer_id)
+        A stretch is a marker, or all of its batches between two markers. What lies before the
+        marker in front of its last stretch of batches is overwritten.
+        """
+        if not len(rows):
+            return
+        order = np.argsort(run.producer_id[rows], kind="stable")
+        rows, is_marker = rows[order], is_marker[order]
+        producers = run.producer_id[rows]
+        begins = np.ones(len(rows), np.bool_)
+        begins[1:] = (producers[1:] != producers[:-1]) | is_marker[1:] | is_marker[:-1]
+        starts = np.flatnonzero(begins)
+        owner = np.cumsum(np.append(False, np.diff(producers[starts]) != 0))
+        stretches = np.arange(len(starts))
+        batches = np.where(is_marker[starts], -1, stretches)
+        last = np.maximum.reduceat(batches, np.flatnonzero(np.diff(owner, prepend=-1)))
+        left = np.flatnonzero(stretches >= last[owner] - 1)
+        numbers = np.arange(len(rows))
+        numbers[(run.attributes[rows] & TRANSACTIONAL) == 0] = len(rows)
+        firsts = np.minimum.reduceat(numbers, starts)
+        stops = np.append(starts[1:], len(rows))
+        columns = (each[left].tolist() for each in (starts, stops, firsts))
+        for start, stop, first in zip(*columns, strict=True):
+            producer_id = int(producers[start])
+            if is_marker[start]:
+                row = int(rows[start])
+                self._apply_marker(
+                    int(run.producer_epoch[row]), int(run.base_offset[row]), producer_id
+                )
+            else:
+                began = int(run.base_offset[rows[first]]) if first < stop else NONE
+                self._apply_data(run, int(rows[stop - 1]), producer_id, began)
 
-    def _apply_data(self, run: BatchRun, row: int, producer_id: int) -> None:
+    def _apply_data(self, run: BatchRun, row: int, producer_id: int, began: int) -> None:
+        """The last batch of a stretch, and where its first transactional one begins."""
         known = self._states.get(producer_id)
-        base_offset, last_offset = int(run.base_offset[row]), int(run.last_offset[row])
         first = NONE if known is None else known.transaction_first_offset
-        if run.attributes[row] & TRANSACTIONAL and first == NONE:
-            first = base_offset
         base_sequence = int(run.base_sequence[row])
         delta = int(run.last_offset_delta[row])
         self._states[producer_id] = ProducerState(
             producer_epoch=int(run.producer_epoch[row]),
             last_sequence=(NONE if base_sequence < 0 else (base_sequence + delta) % _SEQUENCES),
-            last_offset=last_offset,
+            last_offset=int(run.last_offset[row]),
             offset_delta=delta,
-            transaction_first_offset=first,
+            transaction_first_offset=began if first == NONE else first,
             is_whole=self.is_complete if known is None else known.is_whole,
         )
 
