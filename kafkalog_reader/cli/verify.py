@@ -49,7 +49,7 @@ _MOST_LISTED = 10_000
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="Partitions, and pieces of large segments, looked at side by side.",
+    help="How many look at partitions, and at pieces of large segments, side by side.",
 )
 @fail_on_option()
 @follow_links_option
@@ -127,10 +127,6 @@ def _checked(
     total = sum(map(_size, units)) if welcome and len(units) <= _MOST_LISTED else None
     with ReadProgress(total, shown=welcome) as progress:
         session().how_far = lambda: f"{report.done:,} of {len(units):,} looked at, {progress}"
-        if threads == 1:
-            for unit in units:
-                yield verify(unit, request, progress)
-            return
         with Threads(threads) as sharing:
             told = sharing.told(progress)
             yield from sharing.map(lambda unit: verify(unit, request, told), units)

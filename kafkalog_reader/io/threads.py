@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator
     from concurrent.futures import Future
     from typing import Self, TypeVar
 
     Unit = TypeVar("Unit")
     Result = TypeVar("Result")
+
+
+_MOST_BEGUN: Final = 1000
+"""Units behind one that takes long; a fleet has a hundred thousand, and each takes a kilobyte."""
 
 
 class Threads:
@@ -29,8 +35,8 @@ class Threads:
         self._lock = threading.Lock()
         self._pool = ThreadPoolExecutor(count, "kafkalog")
 
-    def map(self, work: Callable[[Unit], Result], units: Sequence[Unit]) -> Iterator[Result]:
-        """Yield what comes of each unit, in order."""
+    def map(self, work: Callable[[Unit], Result], units: Iterable[Unit]) -> Iterator[Result]:
+        """Begin; and yield what comes of each unit, in order."""
 
         def counted(unit: Unit) -> Result:
             try:
@@ -39,13 +45,24 @@ class Threads:
                 with self._lock:
                     self._unfinished -= 1
 
-        with self._lock:
-            self._unfinished += len(units)
-        return self._pool.map(counted, units)
+        def begin(unit: Unit) -> Future[Result]:
+            with self._lock:
+                self._unfinished += 1
+            return self._pool.submit(counted, unit)
+
+        rest = map(begin, units)
+        begun = deque(islice(rest, _MOST_BEGUN))
+        return self._results(begun, rest)
+
+    @staticmethod
+    def _results(begun: deque[Future[Result]], rest: Iterator[Future[Result]]) -> Iterator[Result]:
+        while begun:
+            yield begun.popleft().result()
+            begun.extend(islice(rest, 1))
 
     @property
     def idle(self) -> int:
-        """How many have no unit of their own, and will not get one."""
+        """How many have no unit of their own."""
         return max(0, self.count - self._unfinished)
 
     def told(self, progress: Callable[[int], None]) -> Callable[[int], None]:

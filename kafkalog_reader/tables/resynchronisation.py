@@ -148,9 +148,10 @@ class ResynchronisedScan:
     def _sound_prefix(self) -> SoundPieces | SoundScan | tuple[()]:
         """What may be read in another way than the rest, because nothing of it is damaged."""
         sharing = threads()
-        if not self._check_crc or (sharing is None and not self._columns_only):
+        is_shared = sharing is not None and sharing.count > 1
+        if not self._check_crc or not (is_shared or self._columns_only):
             return ()
-        if sharing is not None:
+        if sharing is not None and is_shared:
             return SoundPieces(
                 self._segment,
                 self._start,

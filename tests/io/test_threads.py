@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kafkalog_reader.io.threads import Threads, threads
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 
 def test_results_come_in_order_whoever_is_first() -> None:
@@ -24,16 +29,36 @@ def test_threads_are_idle_only_when_no_unit_waits_for_them() -> None:
         begun.release()
         assert go_on[number].wait(timeout=30)
 
-    with Threads(3) as shared:
+    with Threads(3) as shared, ThreadPoolExecutor(1) as other:
         assert shared.idle == 3
         found = shared.map(unit, range(4))
+        first = other.submit(next, found)
         for _ in range(3):
             assert begun.acquire(timeout=30)
         assert shared.idle == 0  # the fourth waits
-        for number, idle in enumerate((0, 1, 2, 3)):
+        go_on[0].set()
+        first.result(timeout=30)
+        for number, idle in ((1, 1), (2, 2), (3, 3)):
             go_on[number].set()
             next(found)
             assert shared.idle == idle
+
+
+def test_of_many_units_some_have_begun_when_the_first_is_done(monkeypatch) -> None:
+    monkeypatch.setattr("kafkalog_reader.io.threads._MOST_BEGUN", 10)
+    taken = []
+
+    def units() -> Iterator[int]:
+        for number in range(100):
+            taken.append(number)
+            yield number
+
+    with Threads(2) as shared:
+        found = shared.map(lambda number: number, units())
+        for number in range(100):
+            assert next(found) == number
+            assert len(taken) <= number + 10
+        assert list(found) == []
 
 
 def test_a_unit_that_fails_has_no_thread_any_more() -> None:

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.read_rate import rate_limit
+from kafkalog_reader.io.threads import threads
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,7 @@ _THREADS: Final = 3
 
 
 class WindowLoader:
-    """Loads windows, with threads from the first large ones on."""
+    """Loads windows, with threads from the first large ones on; with idle ones where some share."""
 
     def __init__(self) -> None:
         self._pool: ThreadPoolExecutor | None = None
@@ -39,12 +40,22 @@ class WindowLoader:
             for stream in streams:
                 stream.load()
             return
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(_THREADS, "window")
-        others = [self._pool.submit(stream.load) for stream in streams[1:]]
-        streams[0].load()
-        for other in others:
-            other.result()
+        sharing = threads()
+        if sharing is not None:
+            helped = streams[1 : 1 + sharing.idle]
+            others = [sharing.offer(stream.load) for stream in helped]
+        else:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(_THREADS, "window")
+            helped = streams[1:]
+            others = [self._pool.submit(stream.load) for stream in helped]
+        for stream in (streams[0], *streams[1 + len(helped) :]):
+            stream.load()
+        for stream, other in zip(helped, others, strict=True):
+            if other.cancel():  # nobody came to it
+                stream.load()
+            else:
+                other.result()
 
     def __enter__(self) -> Self:
         return self
