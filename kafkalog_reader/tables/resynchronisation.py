@@ -147,11 +147,10 @@ class ResynchronisedScan:
 
     def _sound_prefix(self) -> SoundPieces | SoundScan | tuple[()]:
         """What may be read in another way than the rest, because nothing of it is damaged."""
-        sharing = threads()
-        is_shared = sharing is not None and sharing.count > 1
-        if not self._check_crc or not (is_shared or self._columns_only):
+        if not self._check_crc:
             return ()
-        if sharing is not None and is_shared:
+        sharing = threads()
+        if sharing is not None and sharing.count > 1:
             return SoundPieces(
                 self._segment,
                 self._start,
@@ -160,11 +159,13 @@ class ResynchronisedScan:
                 columns_only=self._columns_only,
                 follow_links=self._follow_links,
             )
+        if not self._columns_only:
+            return ()
         return SoundScan(
             self._segment.path("log"),
             self._start,
             self._stop,
-            columns_only=self._columns_only,
+            columns_only=True,
             window_size=self._window_size,
             follow_links=self._follow_links,
         )
