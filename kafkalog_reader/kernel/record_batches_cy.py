@@ -316,7 +316,7 @@ def summarize_batches(columns: Any, count: cython.Py_ssize_t) -> tuple[int, ...]
     and threads that share the interpreter wait for each other at every one.
 
     Returns:
-        the fields of ``tables.batch_scan.RunSummary``, in their order.
+        the fields of ``tables.run_summary.RunSummary``, in their order.
     """
     if not 0 < count <= len(columns.position):
         raise ValueError(f"{count} of {len(columns.position)} batches")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
 from kafkalog_reader.tables.large_batch import LARGE, LARGEST, LargeBatches
 from kafkalog_reader.tables.recycled_memory import allocate
+from kafkalog_reader.tables.run_summary import RunSummary
 from kafkalog_reader.tables.table import Progress, no_progress
 from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
@@ -59,37 +60,6 @@ _ALL_VALID.flags.writeable = False
 _NEAR_THE_LAST_OFFSET: Final = LARGEST_OFFSET - 2**32
 """Above it ``last_offset`` of a batch may be the base offset, because the sum overflows."""
 _BYTES_A_BATCH: Final = sum(np.dtype(kind).itemsize for kind in _COLUMNS.values())
-
-
-class RunSummary(NamedTuple):
-    """What all batches of a run have in common, found in one pass.
-
-    Attributes:
-        valid: how many have the CRC that they state.
-        size_in_bytes: of all.
-        leads_on: each begins at the offset where the one before it ends.
-        is_full: each has as many records as offsets, and one at least.
-        is_one_epoch: they have one leader epoch.
-        offsets_rise: each ends above the one before it.
-        timestamps_rise: no greatest timestamp is below the one before it.
-        attributes: a bit is set here that is set in any of them.
-    """
-
-    valid: int
-    size_in_bytes: int
-    leads_on: bool
-    is_full: bool
-    is_one_epoch: bool
-    offsets_rise: bool
-    timestamps_rise: bool
-    attributes: int
-    least_base_offset: int
-    least_magic: int
-    greatest_magic: int
-    least_timestamp: int
-    greatest_timestamp: int
-    least_producer_id: int
-    greatest_producer_epoch: int
 
 
 class ScanEnd(Enum):

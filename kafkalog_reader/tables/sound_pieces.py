@@ -42,8 +42,8 @@ class SoundPieces:
     """Iterates over the batches of a segment up to the first piece that is not sound.
 
     Sound is what every reader would take for it: batches of magic 2 with valid checksums, one
-    behind the other. What comes behind ``end_position`` is somebody else's to judge; so is a
-    segment without an index.
+    behind the other. What comes behind ``end_position`` is somebody else's to judge. Without an
+    index, and behind its last entry, one thread scans alone.
 
     Args:
         segment: the segment.
@@ -53,6 +53,9 @@ class SoundPieces:
 
     Attributes:
         end_position: the first byte behind what came out.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or read.
     """
 
     def __init__(
