@@ -177,19 +177,22 @@ class BatchSearch:
         kept: cython.Py_ssize_t = 0
         number: cython.longlong = -1
         has_room: cython.bint = False
+        positions: cython.p_int = self._positions
+        source: cython.p_const_uchar = self._source
+        size: cython.Py_ssize_t = self._size
         if self._waiting.is_roomy(count):
             return count
         for row in range(count):
-            at = self._positions[row]
-            end = int32_at(self._source, at + 8)
+            at = positions[row]
+            end = int32_at(source, at + 8)
             end += at + 12
-            self._positions[kept] = cython.cast(cython.int, at)
-            if end <= self._size:
+            positions[kept] = cython.cast(cython.int, at)
+            if end <= size:
                 kept += 1
                 continue
             end += self._origin
-            if end >> 18 != number:  # one answer for all of a list
-                number = end >> 18
+            if (end - 1) >> 18 != number:  # one answer for all of a list
+                number = (end - 1) >> 18
                 has_room = self._waiting.has_room(end)
             kept += has_room
         self._given_up += count - kept
@@ -203,19 +206,19 @@ class BatchSearch:
         row: cython.Py_ssize_t
         at: cython.Py_ssize_t
         end: cython.longlong
+        before: cython.Py_ssize_t = count
         self._registers.differences(self._differences, self._positions, count)
         for row in range(count):
-            at = self._positions[row]
-            end = int32_at(self._source, at + 8)
-            end += at + 12
-            if end > self._size:
-                self._waiting.add(
-                    self._origin + at,
-                    self._origin + end,
-                    self._differences[row],
-                    self._source[at + 16] != 2,
-                )
-            elif self._differences[row] == 0:
-                self.found = self._origin + at
-                return True
-        return False
+            if self._differences[row] == 0:
+                at = self._positions[row]
+                end = int32_at(self._source, at + 8)
+                if end + at + 12 <= self._size:
+                    before = row
+                    break
+        self._waiting.add(
+            self._positions, self._differences, before, self._source, self._size, self._origin
+        )
+        if before == count:
+            return False
+        self.found = self._origin + self._positions[before]
+        return True

@@ -43,5 +43,4 @@ cdef enum:
     SHAPE_GZIP = 5
 
 cdef enum:
-    CHUNK = 64
-    ENTRIES = 31
+    ENTRIES = 32

@@ -74,6 +74,5 @@ PROBLEMS: Final = {
     BAD_MESSAGE_END: "key and value do not fill the message",
 }
 
-CHUNK: Final = 64
-"""Numbers in a part of a list of candidates that wait: the next part, how many, two for each."""
-ENTRIES: Final = 31
+ENTRIES: Final = 32
+"""Candidates in a part of a list of those that wait."""

@@ -8,7 +8,12 @@ never looked at again.
 from __future__ import annotations
 
 import cython
-from cython.cimports.kafkalog_reader.kernel.primitives import int16_at, int32_at, int64_at
+from cython.cimports.kafkalog_reader.kernel.primitives import (
+    int16_at,
+    int32_at,
+    int64_at,
+    keep_plausible_eights,
+)
 
 
 @cython.cfunc
@@ -99,7 +104,7 @@ def keep_plausible(
     """Keep those of ``count`` positions where an entry may begin; how many there are.
 
     Args:
-        positions: each with 26 bytes behind it, or more.
+        positions: in order, each with 26 bytes behind it, or more.
         count: how many.
         source: the bytes.
         size: how many can be read.
@@ -109,9 +114,15 @@ def keep_plausible(
     """
     row: cython.Py_ssize_t
     at: cython.Py_ssize_t
-    kept: cython.Py_ssize_t = 0
+    eights: cython.Py_ssize_t = count // 8 * 8
+    kept: cython.Py_ssize_t
     fits: cython.bint
-    for row in range(count):
+    while eights > 0 and positions[eights - 1] > size - 61:
+        eights -= 8
+    kept = keep_plausible_eights(positions, eights, source, size, left, lowest, highest)
+    if kept < 0:
+        kept = eights = 0
+    for row in range(eights, count):
         at = positions[row]
         if source[at + 16] == 2:
             fits = size - at >= 61 and looks_like_batch(source, at, left - at, lowest, highest)

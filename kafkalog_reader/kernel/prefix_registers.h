@@ -9,6 +9,7 @@
 #define KAFKALOG_PREFIX_REGISTERS_H
 
 #include "crc_shift.h"
+#include "eight_candidates_x86.h"
 
 #define KL_BLOCK 16
 #define KL_MESSAGE_STRIDE 4
@@ -194,7 +195,14 @@ static void kl_find_differences(
     struct kl_window window = {data, size, registers, message_registers};
 #ifdef KL_CRC32_FOLDING
     if (kl_is_folded()) {
-        kl_differences_folded(differences, positions, count, window);
+        while (count) {
+            size_t done = kl_differences_by_eights(
+                differences, positions, count, data, size, registers, message_registers);
+            size_t few = KL_ONE_BY_ONE(count - done);
+            kl_differences_folded(differences + done, positions + done, few, window);
+            done += few;
+            differences += done, positions += done, count -= done;
+        }
         return;
     }
 #endif
@@ -211,7 +219,14 @@ static void kl_find_registers(
     struct kl_window window = {data, size, registers, message_registers};
 #ifdef KL_CRC32_FOLDING
     if (kl_is_folded()) {
-        kl_registers_at_folded(found, ends, count, window);
+        while (count) {
+            size_t done = kl_registers_at_by_eights(
+                found, ends, count, data, size, registers, message_registers);
+            size_t few = KL_ONE_BY_ONE(count - done);
+            kl_registers_at_folded(found + done, ends + done, few, window);
+            done += few;
+            found += done, ends += done, count -= done;
+        }
         return;
     }
 #endif

@@ -18,6 +18,9 @@ cdef extern from "primitives.h" nogil:
     size_t kl_list_candidates(
         int *positions, uint8_t *marks, const uint8_t *data, size_t position, size_t count,
         size_t size, long long lowest, long long highest, long long left)
+    long long kl_keep_plausible_by_instructions(
+        int *positions, size_t count, const uint8_t *data, size_t size,
+        long long left, long long lowest, long long highest)
     void kl_note_registers(
         uint32_t *registers, uint32_t state, uint32_t *message_registers, uint32_t message_state,
         const uint8_t *data, size_t size)
@@ -73,6 +76,13 @@ cdef inline Py_ssize_t list_candidates(
     return <Py_ssize_t>kl_list_candidates(
         positions, marks, source, <size_t>position, <size_t>count, <size_t>size,
         lowest, highest, left)
+
+cdef inline Py_ssize_t keep_plausible_eights(
+    int *positions, Py_ssize_t count, const unsigned char *source, Py_ssize_t size,
+    long long left, long long lowest, long long highest
+) noexcept nogil:
+    return <Py_ssize_t>kl_keep_plausible_by_instructions(
+        positions, <size_t>count, source, <size_t>size, left, lowest, highest)
 
 cdef inline void note_registers(
     unsigned int *registers, unsigned int state,

@@ -160,6 +160,23 @@ def list_candidates(
     return listed
 
 
+def keep_plausible_eights(
+    positions: memoryview,
+    count: int,
+    source: memoryview,
+    size: int,
+    left: int,
+    lowest: int,
+    highest: int,
+) -> int:
+    """Of a multiple of eight positions how many may begin an entry, moved to the front.
+
+    -1: there are no instructions for it.
+    """
+    del positions, count, source, size, left, lowest, highest
+    return -1
+
+
 def note_registers(
     registers: memoryview,
     state: int,

@@ -116,7 +116,7 @@ def scan_batches(
     columns: Any,
     capacity: cython.Py_ssize_t,
     next_offset: cython.longlong = 0,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int, int]:
     """Fill ``columns`` with the headers of the whole batches in ``source[start:stop]``.
 
     A message of magic 0 or 1 is a batch of one record, a wrapper one of all records since the
@@ -135,15 +135,16 @@ def scan_batches(
         next_offset: the lowest offset that may come first.
 
     Returns:
-        the number of batches, the first byte not consumed, and why it stopped (``codes.SCAN_…``).
+        the number of batches, of how many the CRC is right, the first byte not consumed, and why
+        it stopped (``codes.SCAN_…``).
     """
     if not 0 <= start <= stop <= len(source):
         raise ValueError(f"{start} to {stop} of a buffer of {len(source)} bytes")
-    rows, position, reason = _fill(
+    rows, valid, position, reason = _fill(
         read_bytes(source), start, stop, origin, check_crc, columns, capacity, next_offset,
         -1, cython.NULL, 0, 0,
     )  # fmt: skip
-    return rows, position - origin, reason
+    return rows, valid, position - origin, reason
 
 
 def scan_file(
@@ -173,7 +174,7 @@ def scan_file(
     """
     if not 0 <= start <= stop:
         raise ValueError(f"{start} to {stop} of a file")
-    rows, position, _ = _fill(
+    rows, _, position, _ = _fill(
         write_bytes(room), 0, 0, start, True, columns, capacity, 0,
         descriptor, write_bytes(room), len(room), stop,
     )  # fmt: skip
@@ -194,11 +195,12 @@ def _fill(
     room: cython.p_uchar,
     size_of_room: cython.longlong,
     file_stop: cython.longlong,
-) -> tuple[int, int, int]:
+) -> tuple[int, int, int, int]:
     """Go along the chain in ``data``; with a descriptor, ``data`` is ``room`` and filled again.
 
     Returns:
-        the number of batches, the position of the first byte not consumed, and why it stopped.
+        the number of batches, of how many the CRC is right, the position of the first byte not
+        consumed, and why it stopped.
     """
     position: cython.p_longlong = write_int64(columns.position)
     size_in_bytes: cython.p_int = write_int32(columns.size_in_bytes)
@@ -218,6 +220,7 @@ def _fill(
     records_count: cython.p_int = write_int32(columns.records_count)
     end: cython.Py_ssize_t
     row: cython.Py_ssize_t = 0
+    valid: cython.Py_ssize_t = 0
     reason: cython.int = SCAN_FULL
     first: cython.longlong
     delta: cython.int
@@ -279,6 +282,7 @@ def _fill(
                 base_offset[row] = first - delta
                 last_offset_delta[row] = delta
                 records_count[row] = delta + 1
+                valid += crc[row] == crc_computed[row]
                 row += 1
                 at = end
                 continue
@@ -304,9 +308,10 @@ def _fill(
             producer_epoch[row] = int16_at(data, at + 51)
             base_sequence[row] = int32_at(data, at + 53)
             records_count[row] = int32_at(data, at + 57)
+            valid += crc[row] == crc_computed[row]
             row += 1
             at = end
-    return row, origin + at, reason
+    return row, valid, origin + at, reason
 
 
 def summarize_batches(columns: Any, count: cython.Py_ssize_t) -> tuple[int, ...]:

@@ -73,7 +73,7 @@ def _crcs(content: NDArray[np.uint8], count: int) -> NDArray[np.int64]:
     """The CRC of every batch, by the kernel: it computes what it would compare."""
     capacity = (count + 8) // 8 * 8
     scanned = BatchRun.with_room(content.data, 0, capacity)
-    found, _end, _reason = record_batches.scan_batches(
+    found, _valid, _end, _reason = record_batches.scan_batches(
         content.data, 0, len(content), 0, True, scanned, capacity
     )
     assert found == count

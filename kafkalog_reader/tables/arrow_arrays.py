@@ -6,13 +6,17 @@ second that ``kafkalog ls`` has not got.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import pyarrow as pa
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+_MOST_KEPT: Final = 1 << 16
+"""Rows of a column that says the same in each: it is cut from one that is kept."""
 
 
 def fixed_width(
@@ -32,9 +36,20 @@ def flags(values: NDArray[np.bool_]) -> pa.BooleanArray:
 def texts(choices: tuple[str | None, ...], numbers: NDArray[Any]) -> pa.StringArray:
     """The text that each number stands for."""
     if len(numbers) and (numbers == numbers[0]).all():
-        return pa.repeat(pa.scalar(choices[int(numbers[0])], pa.string()), len(numbers))
+        return _repeated(choices[int(numbers[0])], len(numbers))
     ones = [pa.repeat(pa.scalar(choice, pa.string()), 1) for choice in choices]
     return pa.concat_arrays(ones).take(fixed_width(numbers.astype(np.int64), pa.int64()))
+
+
+def _repeated(choice: str | None, count: int) -> pa.StringArray:
+    if count > _MOST_KEPT:
+        return pa.repeat(pa.scalar(choice, pa.string()), count)
+    return _kept(choice, 1 << (count - 1).bit_length())[:count]
+
+
+@lru_cache(maxsize=16)
+def _kept(choice: str | None, count: int) -> pa.StringArray:
+    return pa.repeat(pa.scalar(choice, pa.string()), count)
 
 
 def _bits(values: NDArray[np.bool_]) -> pa.Buffer:

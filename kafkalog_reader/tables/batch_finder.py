@@ -57,7 +57,7 @@ class _Room:
         return cls(
             registers=np.empty(blocks, np.uint32),
             message_registers=np.empty(4 * blocks, np.uint32),
-            waiting=np.empty(_WAITING, np.int64),
+            waiting=np.empty(_WAITING + 64, np.int64),
             waiting_lists=np.empty(_LISTS, np.int64),
             marks=np.empty(_AT_ONCE, np.uint8),
             positions=np.empty(_AT_ONCE + 16, np.int32),

@@ -111,6 +111,7 @@ class BatchRun:
     attributes: NDArray[np.int16]
     producer_epoch: NDArray[np.int16]
     magic: NDArray[np.int8]
+    _all_valid: bool | None = field(default=None, init=False, repr=False)
     _crc_valid: NDArray[np.bool_] | None = field(default=None, init=False, repr=False)
     _summary: RunSummary | None = field(default=None, init=False, repr=False)
     _leader_epoch_starts: list[int] | None = field(default=None, init=False, repr=False)
@@ -159,7 +160,9 @@ class BatchRun:
     @property
     def all_valid(self) -> bool:
         """Whether the stored CRC is that of the bytes everywhere."""
-        return self.count == 0 or self.summary.valid == self.count
+        if self._all_valid is None:
+            self._all_valid = self.count == 0 or self.summary.valid == self.count
+        return self._all_valid
 
     @property
     def is_row(self) -> bool:
@@ -210,12 +213,21 @@ class BatchRun:
         columns = {name: getattr(self, name)[which] for name in _COLUMNS}
         return BatchRun(self.buffer, self.window_position, len(columns["position"]), **columns)
 
-    def first(self, count: int) -> tuple[BatchRun, BatchRun | None]:
-        """The first batches, and these columns to be filled again where hardly any were."""
+    def first(self, count: int, valid: int) -> tuple[BatchRun, BatchRun | None]:
+        """The first batches, and these columns to be filled again where hardly any were.
+
+        Args:
+            count: how many were filled.
+            valid: of how many the stored CRC is that of the bytes.
+        """
+        rest: BatchRun | None = None
         if count >= self.count // _WORTH_KEEPING:
-            return self.taken(slice(0, count)), None
-        columns = {name: getattr(self, name)[:count].copy() for name in _COLUMNS}
-        return BatchRun(self.buffer, self.window_position, count, **columns), self
+            run = self.taken(slice(0, count))
+        else:
+            columns = {name: getattr(self, name)[:count].copy() for name in _COLUMNS}
+            run, rest = BatchRun(self.buffer, self.window_position, count, **columns), self
+        run._all_valid = valid == count
+        return run, rest
 
 
 class SegmentScan:
@@ -338,11 +350,11 @@ class SegmentScan:
                         return
             capacity = min(LONGEST_RUN, (len(window) - at) // HEADER_SIZE // 8 * 8 + 8)
             room = self._room_for(capacity, window, origin)
-            count, at, reason = record_batches.scan_batches(
+            count, valid, at, reason = record_batches.scan_batches(
                 window, at, len(window), origin, self._check_crc, room, capacity,
                 self._lowest_offset if self.next_offset is None else self.next_offset,
             )  # fmt: skip
-            run, self._room = room.first(count)
+            run, self._room = room.first(count, valid)
             if count:
                 self.next_offset = min(int(run.last_offset[-1]), LARGEST_OFFSET - 1) + 1
             self.end_position = origin + at

@@ -104,16 +104,17 @@ class BatchesTable(Table):
             )
             for run in scanned_runs(piece, request, damage, progress):
                 if run.count:
+                    has_messages = bool(run.magic.min() < 2)
                     arrays = [
                         constants.column(name, run.count)
                         if name in constants
-                        else _column(run, name, kind)
+                        else _column(run, name, kind, has_messages=has_messages)
                         for name, kind in zip(schema.names, schema.types, strict=True)
                     ]
                     yield pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
-def _column(run: BatchRun, name: str, kind: pa.DataType) -> pa.Array:
+def _column(run: BatchRun, name: str, kind: pa.DataType, *, has_messages: bool) -> pa.Array:
     if name in _FLAGS:
         return flags(_FLAGS[name](run))
     if name == "codec":
@@ -124,7 +125,7 @@ def _column(run: BatchRun, name: str, kind: pa.DataType) -> pa.Array:
             return pa.nulls(run.count, kind)
         return fixed_width(run.base_timestamp, kind, null=without)
     null = None
-    if run.magic.min() < 2:
+    if has_messages:
         if name == "baseTimestamp":  # a field of magic 2
             null = run.magic < 2
         elif name in ("baseOffset", "count"):  # known once it is decompressed
@@ -152,6 +153,8 @@ def _stored_attributes(run: BatchRun) -> NDArray[np.int16]:
 
 
 def _last_sequence(run: BatchRun) -> NDArray[np.int32]:
+    if run.base_sequence.max() < 0:
+        return np.full(run.count, -1, np.int32)
     last = run.base_sequence.astype(np.int64) + run.last_offset_delta
     wrapped: NDArray[Any] = np.where(last > _MAX_SEQUENCE, last - _MAX_SEQUENCE - 1, last)
     return np.where(run.base_sequence < 0, -1, wrapped).astype(np.int32)

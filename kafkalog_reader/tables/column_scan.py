@@ -69,5 +69,5 @@ class ColumnScan:
                 )
                 if not count:
                     return
-                run, room = room.first(count)
+                run, room = room.first(count, count)
                 yield run

@@ -208,7 +208,7 @@ class ResynchronisedScan:
 
     def _hiding_batch(self, run: BatchRun) -> tuple[int, int] | None:
         """The first batch with a wrong CRC whose length lies, and where the next sound one is."""
-        if run.all_valid:
+        if run.all_valid or run.position[-1] < self._settled:
             return None
         valid = run.crc_valid
         suspects = np.flatnonzero(~valid & ~_leads_on(run, valid))

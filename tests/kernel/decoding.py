@@ -20,7 +20,7 @@ COLUMNS = {
 def scan(kernel, log: bytes, *, capacity: int = 64, check_crc: bool = True):
     """The headers of ``log`` as columns, the first byte not consumed, and why it stopped."""
     columns = SimpleNamespace(**{name: np.zeros(capacity, kind) for name, kind in COLUMNS.items()})
-    count, at, reason = kernel.record_batches.scan_batches(
+    count, _, at, reason = kernel.record_batches.scan_batches(
         log, 0, len(log), 0, check_crc, columns, capacity
     )
     found = SimpleNamespace(**{name: getattr(columns, name)[:count] for name in COLUMNS})

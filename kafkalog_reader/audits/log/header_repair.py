@@ -66,5 +66,5 @@ def _is_sound(content: bytearray) -> bool:
         return False
     window = memoryview(content)
     run = BatchRun.with_room(window, 0, _ROOM)
-    count, end, _ = record_batches.scan_batches(window, 0, len(window), 0, True, run, _ROOM, 0)
+    count, _, end, _ = record_batches.scan_batches(window, 0, len(window), 0, True, run, _ROOM, 0)
     return bool(count == 1 and end == len(window) and run.crc[0] == run.crc_computed[0])
