@@ -74,6 +74,29 @@ def test_who_reaches_farthest_goes_first(kernel) -> None:
     assert (found.found, found.given_up) == (61 * 40, 40)
 
 
+@pytest.mark.parametrize("behind", [0, 1, 7, 8, 15, 16, 17, 24, 31, 32, 33, 40])
+@pytest.mark.parametrize("magic", [0, 1, 2])
+def test_those_that_end_near_the_end_of_a_window_are_judged(
+    kernel, magic: int, behind: int
+) -> None:
+    """Two dozen headers that claim all up to one place, the last of them a sound entry."""
+    inner = PLAIN if magic == 2 else build_message(None, b"v" * 40, offset=7, magic=magic)
+    size = (26, 34, 61)[magic]
+    log = b""
+    for number in range(24, 0, -1):
+        length = size * number + len(inner) - 12
+        header = PLAIN[:8] + length.to_bytes(4, "big")
+        if magic == 2:
+            header += PLAIN[12:61]
+        else:
+            header += b"crc?" + bytes([magic, 0]) + bytes(8 * magic) + b"\xff" * 4
+            header += (length - 14 - 8 * magic).to_bytes(4, "big")
+        log += header
+    log += inner + b"\x7f" * behind
+    for window in (len(log), len(log) - 1, 777, 300):
+        assert search(kernel, log, window).found == 24 * size, window
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_no_mark_is_missed(kernel, seed: int) -> None:
     """Entries at every distance, and what looks like one, in a log full of marks."""
