@@ -24,6 +24,9 @@ from cython.cimports.kafkalog_reader.kernel.primitives import (
 )
 from cython.cimports.kafkalog_reader.kernel.waiting_candidates_cy import WaitingCandidates
 
+_MANY = cython.declare(cython.Py_ssize_t, 64)
+"""Candidates of which more than half find no room: the next are asked for room first."""
+
 
 @cython.final
 @cython.cclass
@@ -43,6 +46,7 @@ class BatchSearch:
     found = cython.declare(cython.longlong, visibility="readonly")
     """Where the first sound batch begins; -1 without."""
     _given_up: cython.longlong
+    _is_crowded: cython.bint
     _stop: cython.longlong
     _lowest: cython.longlong
     _highest: cython.longlong
@@ -78,6 +82,7 @@ class BatchSearch:
         self._highest = highest
         self._lookahead = lookahead
         self._given_up = 0
+        self._is_crowded = False
         self.found = -1
 
     @property
@@ -87,7 +92,10 @@ class BatchSearch:
 
     @property
     def given_up(self) -> int:
-        """How many candidates were not looked at to their end, for want of room or of patience."""
+        """How many candidates were not looked at to their end, for want of room or of patience.
+
+        Where most find no room, the fields of the others that do not are not looked at either.
+        """
         return self._given_up + self._waiting.given_up
 
     def feed(self, window: cython.const[cython.uchar][::1], origin: cython.longlong) -> int:
@@ -133,6 +141,7 @@ class BatchSearch:
         at: cython.Py_ssize_t = 0
         count: cython.Py_ssize_t
         listed: cython.Py_ssize_t
+        is_crowded: cython.bint
         left: cython.longlong = self._stop - self._origin
         limit: cython.Py_ssize_t = step
         if is_last:
@@ -152,6 +161,9 @@ class BatchSearch:
                 self._highest,
                 left - at,
             )
+            is_crowded = self._is_crowded
+            if is_crowded:  # most will go: before their fields are looked at
+                listed = self._keep_those_with_room(listed, left)
             if listed > 0:
                 listed = keep_plausible(
                     self._positions,
@@ -162,14 +174,18 @@ class BatchSearch:
                     self._lowest,
                     self._highest,
                 )
-            if listed > 0 and self._finds_sound(self._keep_those_with_room(listed)):
+            if not is_crowded:
+                listed = self._keep_those_with_room(listed, left)
+            if listed > 0 and self._finds_sound(listed):
                 return
             at += count
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _keep_those_with_room(self, count: cython.Py_ssize_t) -> cython.Py_ssize_t:
+    def _keep_those_with_room(
+        self, count: cython.Py_ssize_t, left: cython.longlong
+    ) -> cython.Py_ssize_t:
         """Of the listed candidates those that end here, or find room to wait now."""
         row: cython.Py_ssize_t
         at: cython.Py_ssize_t
@@ -180,7 +196,9 @@ class BatchSearch:
         positions: cython.p_int = self._positions
         source: cython.p_const_uchar = self._source
         size: cython.Py_ssize_t = self._size
+        given_up: cython.Py_ssize_t = count
         if self._waiting.is_roomy(count):
+            self._is_crowded = False
             return count
         for row in range(count):
             at = positions[row]
@@ -190,12 +208,16 @@ class BatchSearch:
             if end <= size:
                 kept += 1
                 continue
+            if end > left:
+                given_up -= 1  # it is none
+                continue
             end += self._origin
             if (end - 1) >> 18 != number:  # one answer for all of a list
                 number = (end - 1) >> 18
                 has_room = self._waiting.has_room(end)
             kept += has_room
-        self._given_up += count - kept
+        self._given_up += given_up - kept
+        self._is_crowded = count >= _MANY and 2 * kept < count
         return kept
 
     @cython.cfunc

@@ -59,6 +59,8 @@ _ALL_VALID: Final = np.ones(LONGEST_RUN, np.bool_)
 _ALL_VALID.flags.writeable = False
 _NEAR_THE_LAST_OFFSET: Final = LARGEST_OFFSET - 2**32
 """Above it ``last_offset`` of a batch may be the base offset, because the sum overflows."""
+_APART: Final = 256
+"""Bytes between columns: with a power of two of rows all would want the same lines of the cache."""
 _BYTES_A_BATCH: Final = sum(np.dtype(kind).itemsize for kind in _COLUMNS.values())
 
 
@@ -119,11 +121,11 @@ class BatchRun:
     @classmethod
     def with_room(cls, buffer: memoryview, window_position: int, capacity: int) -> BatchRun:
         """A run with columns to be filled."""
-        room = allocate(capacity * _BYTES_A_BATCH)
+        room = allocate(capacity * _BYTES_A_BATCH + len(_COLUMNS) * _APART)
         columns, at = {}, 0
         for name, kind in _COLUMNS.items():
             columns[name] = np.frombuffer(room, kind, capacity, at)
-            at += capacity * np.dtype(kind).itemsize
+            at += capacity * np.dtype(kind).itemsize + _APART
         return cls(buffer, window_position, capacity, **columns)
 
     @property
