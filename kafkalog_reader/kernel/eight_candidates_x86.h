@@ -7,8 +7,6 @@
 
 #include "crc_shift.h"
 
-#define KL_EIGHT_HEADER 61 /* bytes behind a position that are read of a candidate */
-
 #if !defined(KL_CRC32_FOLDING) || defined(KAFKALOG_WITHOUT_AVX512)
 static inline int kl_has_eights(void) { return 0; }
 #else

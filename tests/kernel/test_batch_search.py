@@ -178,3 +178,20 @@ def test_a_syndrome_leads_back_to_its_bit(kernel) -> None:
         content[-1 - byte] ^= 0x80 >> bit
         found = kernel.crc_syndrome.bits_back(syndrome, 0x82F63B78, 8 * len(content))
         assert found == bits_behind
+
+
+@pytest.mark.parametrize(
+    ("polynomial", "compute"), [(0x82F63B78, crc32c.crc32c), (0xEDB88320, zlib.crc32)]
+)
+@pytest.mark.parametrize("size", [511, 512, 513, 9_000, 100_000])
+def test_a_bit_far_back_is_found(kernel, polynomial: int, compute, size: int) -> None:
+    content = Random(size).randbytes(size)
+    for at in (0, size // 3, size - 1):
+        wrong = bytearray(content)
+        wrong[at] ^= 0x10
+        syndrome = compute(content) ^ compute(bytes(wrong))
+        bits = 8 * (size - 1 - at) + 3  # bit 0 of a byte goes in first, bit 7 last
+        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, 8 * size) == bits
+        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, bits) == -1
+        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, 1 << 22) == bits
+        assert kernel.crc_syndrome.bits_back(syndrome ^ 1, polynomial, bits + 1) != bits

@@ -272,14 +272,12 @@ class _Comparer:
         first = self._streams[present[0]]
         if first.run.is_row:
             return
-        for ahead in np.flatnonzero(~first.crc_valid[first.index : first.index + count]):
-            for index in present:
-                self._note_damaged(index, self._streams[index].place(int(ahead)))
-
-    def _note_damaged(self, index: int, place: BatchPlace) -> None:
-        self._damaged_count[index] += 1
-        if len(self._damaged[index]) < EXAMPLES:
-            self._damaged[index].append(place)
+        damaged = np.flatnonzero(~first.crc_valid[first.index : first.index + count])
+        for index in present:
+            stream, examples = self._streams[index], self._damaged[index]
+            self._damaged_count[index] += len(damaged)
+            for ahead in damaged[: EXAMPLES - len(examples)].tolist():
+                examples.append(stream.place(ahead))
 
     def _note_absent(self, present: Sequence[int], absent: Sequence[int], count: int) -> None:
         first = self._streams[present[0]]
@@ -320,7 +318,9 @@ class _Comparer:
         intact = tuple(index for index in present if self._streams[index].is_intact)
         for index in present:
             if index not in intact:
-                self._note_damaged(index, self._streams[index].place(intact_on=intact))
+                self._damaged_count[index] += 1
+                if len(self._damaged[index]) < EXAMPLES:
+                    self._damaged[index].append(self._streams[index].place(intact_on=intact))
         contents: dict[bytes, list[int]] = {}
         for index in present:
             contents.setdefault(bytes(self._streams[index].batch), []).append(index)

@@ -185,6 +185,7 @@ class _DirectoryStart:
         self._rule, *self._other_rules = rules
         self._progress = progress
         self._known = known
+        self._records_lost: dict[tuple[str, int, int], int] = {}
         nothing: Mapping[tuple[str, int], int] = {}
         counts = self._rule.loses_disks
         self._recovery_points = self._tried(lambda: read_recovery_points(root), nothing, counts)
@@ -272,7 +273,7 @@ class _DirectoryStart:
             outcome=outcome,
             log_end_offset=log_end_offset,
             segments_read=tuple(sorted(load.read)),
-            records_cut=sum(lost.records(self._progress) for lost in load.lost),
+            records_cut=sum(map(self._records, load.lost)),
             bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
             reason="; ".join(load.reasons),
             loaded=LoadedReplica(
@@ -280,6 +281,13 @@ class _DirectoryStart:
                 log=(_NOTHING if stray else _loaded_log(load, self._high_watermarks.get(key, 0))),
             ),
         )
+
+    def _records(self, lost: LostRange) -> int:
+        """How many go with it, counted once for all rules."""
+        key = (lost.files.path("log"), lost.start, lost.stop)
+        if key not in self._records_lost:
+            self._records_lost[key] = lost.records(self._progress)
+        return self._records_lost[key]
 
     def _why_stray(self, directory: PartitionDirectory, topic_id: str | None) -> str:
         """Why a directory is set aside; empty where it stays, or where it cannot be known."""
