@@ -35,9 +35,9 @@ class Places:
     count: int = 0
     first: list[LeftOut] = field(default_factory=list)
 
-    def add(self, error: LocatedError) -> None:
-        """Note one more."""
-        self.count += 1
+    def add(self, error: LocatedError, batches: int = 1) -> None:
+        """Note one more, or several that are neighbours and said at once."""
+        self.count += batches
         if len(self.first) < MOST_PLACES:
             where = error.where
             place = LeftOut(
@@ -61,12 +61,12 @@ class NotedDamage(Damage):
         self.positions: set[int] = set()
         self._places = places
 
-    def left_out(self, error: LocatedError) -> None:
+    def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
         """Note the place, then warn."""
-        self._places.add(error)
+        self._places.add(error, batches)
         if error.where.position is not None:
             self.positions.add(error.where.position)
-        super().left_out(error)
+        super().left_out(error, batches=batches)
 
 
 class Warnings(logging.Handler):

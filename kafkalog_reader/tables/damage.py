@@ -23,12 +23,17 @@ class Damage:
     def __init__(self, mode: Mode) -> None:
         self.mode = mode
 
-    def left_out(self, error: LocatedError) -> None:
+    def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
         """Go on without what ``error`` is about, or raise it.
+
+        Args:
+            error: says what and where.
+            batches: how many neighbours it is about.
 
         Raises:
             LocatedError: ``error``, in mode ``FAILFAST``.
         """
+        del batches
         if self.mode is Mode.FAILFAST:
             raise error
         if self.mode is Mode.PERMISSIVE:

@@ -127,13 +127,27 @@ def _sound(
         if isinstance(run, UnscannedBatches):
             yield run
             continue
-        unsound = np.flatnonzero(~run.crc_valid | (_codecs(run) > _LAST_CODEC))
         start = 0
-        for bad in unsound.tolist():
-            yield _pruned_by_time(run.taken(slice(start, bad)), request)
-            damage.left_out(_batch_error(run, bad, piece))
-            start = bad + 1
-        yield _pruned_by_time(run.taken(slice(start, None)) if start else run, request)
+        for bad, stop in _unsound_rows(run):
+            if bad > start:
+                yield _pruned_by_time(run.taken(slice(start, bad)), request)
+            damage.left_out(_batch_error(run, bad, stop, piece), batches=stop - bad)
+            start = stop
+        if start < run.count:
+            yield _pruned_by_time(run.taken(slice(start, None)) if start else run, request)
+
+
+def _unsound_rows(run: BatchRun) -> list[tuple[int, int]]:
+    """Where batches begin and stop that cannot be read; neighbours with wrong CRCs are one row."""
+    is_wrong = ~run.crc_valid
+    unsound = np.flatnonzero(is_wrong | (_codecs(run) > _LAST_CODEC))
+    if not len(unsound):
+        return []
+    is_one_row = (np.diff(unsound) == 1) & is_wrong[unsound[1:]] & is_wrong[unsound[:-1]]
+    borders = np.flatnonzero(~is_one_row)
+    firsts = unsound[np.concatenate(([0], borders + 1))]
+    lasts = unsound[np.concatenate((borders, [len(unsound) - 1]))]
+    return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
 
 
 def batch_position(piece: SegmentSlice, run: BatchRun, batch: int) -> LogPosition:
@@ -175,14 +189,18 @@ def _both(one: NDArray[np.bool_] | None, other: NDArray[np.bool_]) -> NDArray[np
     return other if one is None else one & other
 
 
-def _batch_error(run: BatchRun, batch: int, piece: SegmentSlice) -> LocatedError:
+def _batch_error(run: BatchRun, batch: int, stop: int, piece: SegmentSlice) -> LocatedError:
     where = batch_position(piece, run, batch)
     if not run.crc_valid[batch]:
-        return CorruptRecordError(
+        problem = (
             f"CRC is wrong: stored 0x{int(run.crc[batch]):08x}, "
-            f"computed 0x{int(run.crc_computed[batch]):08x}",
-            where,
+            f"computed 0x{int(run.crc_computed[batch]):08x}"
         )
+        if stop > batch + 1:
+            problem += (
+                f"; so are all {stop - batch:,} up to offset {int(run.last_offset[stop - 1])}"
+            )
+        return CorruptRecordError(problem, where)
     codec = int(run.attributes[batch]) & CODEC_MASK
     if codec == _LAST_CODEC:
         magic = int(run.magic[batch])

@@ -88,6 +88,23 @@ def test_only_the_damaged_batch_is_missing_and_the_manifest_says_where(
     assert list(files(damaged)) == before
 
 
+@FORMS
+def test_damaged_neighbours_are_one_place_and_all_are_counted(
+    damaged: Path, tmp_path: Path, receiver: Receiver | None
+) -> None:
+    log = damaged / f"{TOPIC}-0" / LOG
+    content = bytearray(log.read_bytes())
+    for offset in (50, 51, 52):
+        content[start_of(content, offset + 1) - 1] ^= 0x01
+    log.write_bytes(content)
+    (salvaged,) = run(damaged, tmp_path / "out", receiver)
+    assert salvaged.offsets.missing_ranges == [(50, 52), (100, 100)]
+    assert salvaged.left_out.count == 4
+    neighbours, alone = salvaged.left_out.first
+    assert (neighbours.offset, alone.offset) == (50, 100)
+    assert "so are all 3 up to offset 52" in neighbours.problem
+
+
 def test_parquet_holds_what_consumers_were_given(damaged: Path, tmp_path: Path) -> None:
     run(damaged, tmp_path / "out")
     rows = pq.read_table(tmp_path / "out" / f"{TOPIC}-0" / f"{0:020d}.parquet").to_pylist()

@@ -207,6 +207,17 @@ def test_a_wrong_crc_costs_one_batch_in_silence_when_malformed_are_dropped(
     assert caplog.text == ""
 
 
+def test_neighbours_with_wrong_crcs_are_told_at_once(partition, caplog) -> None:
+    wrong = [batch(offset)[:-2] + b"??" for offset in (3, 6, 9, 15)]
+    write_segment(partition, [batch(0), *wrong[:3], batch(12), wrong[3]])
+    assert offsets(partition, mode="PERMISSIVE") == [0, 1, 2, 12, 13, 14]
+    first, second = [r.getMessage() for r in caplog.records if "CRC is wrong" in r.getMessage()]
+    assert "offset 3" in first
+    assert "so are all 3 up to offset 11" in first
+    assert "offset 15" in second
+    assert "so are all" not in second
+
+
 @pytest.mark.parametrize("codec", Codec)
 def test_a_batch_that_contradicts_itself_is_located(partition, codec: Codec) -> None:
     lying = batch(3, codec=codec, records_count=2)

@@ -58,7 +58,8 @@ class _Collected(Damage):
         super().__init__(Mode.PERMISSIVE)
         self.errors: list[LocatedError] = []
 
-    def left_out(self, error: LocatedError) -> None:
+    def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
+        del batches  # a decoder tells one at a time
         self.errors.append(error)
 
 
