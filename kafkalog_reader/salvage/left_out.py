@@ -36,7 +36,7 @@ class Places:
     first: list[LeftOut] = field(default_factory=list)
 
     def add(self, error: LocatedError, batches: int = 1) -> None:
-        """Note one more, or several that are neighbours and said at once."""
+        """Note one more, or several that are said at once."""
         self.count += batches
         if len(self.first) < MOST_PLACES:
             where = error.where

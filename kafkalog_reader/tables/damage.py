@@ -28,7 +28,7 @@ class Damage:
 
         Args:
             error: says what and where.
-            batches: how many neighbours it is about.
+            batches: how many it is about.
 
         Raises:
             LocatedError: ``error``, in mode ``FAILFAST``.

@@ -17,6 +17,7 @@ from kafkalog_reader.errors import (
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.batch_scan import CODEC_MASK, BatchRun, ScanEnd
 from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
@@ -36,6 +37,8 @@ TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
 DELETE_HORIZON: Final = 0x40
 _LAST_CODEC: Final = 4
+_MOST_TOLD: Final = 100
+"""Places of one window that are told one by one; the rest is counted."""
 
 
 def scanned_runs(
@@ -127,27 +130,35 @@ def _sound(
         if isinstance(run, UnscannedBatches):
             yield run
             continue
-        start = 0
-        for bad, stop in _unsound_rows(run):
-            if bad > start:
-                yield _pruned_by_time(run.taken(slice(start, bad)), request)
-            damage.left_out(_batch_error(run, bad, stop, piece), batches=stop - bad)
-            start = stop
-        if start < run.count:
-            yield _pruned_by_time(run.taken(slice(start, None)) if start else run, request)
+        unsound = np.flatnonzero(~run.crc_valid | (_codecs(run) > _LAST_CODEC))
+        if not len(unsound):
+            yield _pruned_by_time(run, request)
+            continue
+        if damage.mode is Mode.FAILFAST and unsound[0]:
+            yield _pruned_by_time(run.taken(slice(0, int(unsound[0]))), request)
+        if damage.mode is not Mode.DROPMALFORMED:
+            _report_batches(run, unsound, piece, damage)
+        if len(unsound) < run.count:
+            is_sound = np.ones(run.count, np.bool_)
+            is_sound[unsound] = False
+            yield _pruned_by_time(run.taken(np.flatnonzero(is_sound)), request)
 
 
-def _unsound_rows(run: BatchRun) -> list[tuple[int, int]]:
-    """Where batches begin and stop that cannot be read; neighbours with wrong CRCs are one row."""
-    is_wrong = ~run.crc_valid
-    unsound = np.flatnonzero(is_wrong | (_codecs(run) > _LAST_CODEC))
-    if not len(unsound):
-        return []
-    is_one_row = (np.diff(unsound) == 1) & is_wrong[unsound[1:]] & is_wrong[unsound[:-1]]
-    borders = np.flatnonzero(~is_one_row)
-    firsts = unsound[np.concatenate(([0], borders + 1))]
-    lasts = unsound[np.concatenate((borders, [len(unsound) - 1]))]
-    return list(zip(firsts.tolist(), (lasts + 1).tolist(), strict=True))
+def _report_batches(
+    run: BatchRun, unsound: NDArray[np.intp], piece: SegmentSlice, damage: Damage
+) -> None:
+    """Report batches that cannot be read: neighbours at once, and what is too much to tell."""
+    is_wrong = ~run.crc_valid[unsound]
+    goes_on = (np.diff(unsound) == 1) & is_wrong[1:] & is_wrong[:-1]
+    firsts = np.flatnonzero(np.concatenate(([True], ~goes_on)))[: _MOST_TOLD + 1]
+    borders = [*firsts[1:].tolist(), len(unsound)]
+    for first, stop in zip(firsts.tolist(), borders, strict=True):
+        error = _batch_error(run, int(unsound[first]), piece)
+        if stop > first + 1:
+            last = int(run.last_offset[unsound[stop - 1]])
+            problem = f"{error.problem}; and {stop - first - 1:,} more up to offset {last}"
+            error = type(error)(problem, error.where)
+        damage.left_out(error, batches=stop - first)
 
 
 def batch_position(piece: SegmentSlice, run: BatchRun, batch: int) -> LogPosition:
@@ -189,18 +200,14 @@ def _both(one: NDArray[np.bool_] | None, other: NDArray[np.bool_]) -> NDArray[np
     return other if one is None else one & other
 
 
-def _batch_error(run: BatchRun, batch: int, stop: int, piece: SegmentSlice) -> LocatedError:
+def _batch_error(run: BatchRun, batch: int, piece: SegmentSlice) -> LocatedError:
     where = batch_position(piece, run, batch)
     if not run.crc_valid[batch]:
-        problem = (
+        return CorruptRecordError(
             f"CRC is wrong: stored 0x{int(run.crc[batch]):08x}, "
-            f"computed 0x{int(run.crc_computed[batch]):08x}"
+            f"computed 0x{int(run.crc_computed[batch]):08x}",
+            where,
         )
-        if stop > batch + 1:
-            problem += (
-                f"; so are all {stop - batch:,} up to offset {int(run.last_offset[stop - 1])}"
-            )
-        return CorruptRecordError(problem, where)
     codec = int(run.attributes[batch]) & CODEC_MASK
     if codec == _LAST_CODEC:
         magic = int(run.magic[batch])

@@ -102,7 +102,7 @@ def test_damaged_neighbours_are_one_place_and_all_are_counted(
     assert salvaged.left_out.count == 4
     neighbours, alone = salvaged.left_out.first
     assert (neighbours.offset, alone.offset) == (50, 100)
-    assert "so are all 3 up to offset 52" in neighbours.problem
+    assert "; and 2 more up to offset 52" in neighbours.problem
 
 
 def test_parquet_holds_what_consumers_were_given(damaged: Path, tmp_path: Path) -> None:

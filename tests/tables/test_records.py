@@ -213,9 +213,26 @@ def test_neighbours_with_wrong_crcs_are_told_at_once(partition, caplog) -> None:
     assert offsets(partition, mode="PERMISSIVE") == [0, 1, 2, 12, 13, 14]
     first, second = [r.getMessage() for r in caplog.records if "CRC is wrong" in r.getMessage()]
     assert "offset 3" in first
-    assert "so are all 3 up to offset 11" in first
+    assert "; and 2 more up to offset 11" in first
     assert "offset 15" in second
-    assert "so are all" not in second
+    assert "more" not in second
+
+
+def test_thousands_of_damaged_places_are_counted(partition, caplog) -> None:
+    sound = [batch(offset) for offset in range(0, 1200, 6)]
+    wrong = [batch(offset)[:-2] + b"??" for offset in range(3, 1200, 6)]
+    write_segment(partition, [part for pair in zip(sound, wrong, strict=True) for part in pair])
+    expected = [at for first in range(0, 1200, 6) for at in range(first, first + 3)]
+    assert offsets(partition, mode="PERMISSIVE") == expected
+    told = [r.getMessage() for r in caplog.records if "CRC is wrong" in r.getMessage()]
+    assert len(told) == 101
+    assert "; and 99 more up to offset 1199" in told[-1]
+    caplog.clear()
+    assert offsets(partition, mode="DROPMALFORMED") == expected
+    assert not caplog.records
+    with pytest.raises(CorruptRecordError, match="computed") as caught:
+        offsets(partition)
+    assert caught.value.where.offset == 3
 
 
 @pytest.mark.parametrize("codec", Codec)
