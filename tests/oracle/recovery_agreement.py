@@ -44,8 +44,16 @@ OLD_RULES: Final = {
 """There the topics' configuration lies in the ZooKeeper, which nobody supplies."""
 
 
-def predictions(log_directory: Path, release: str | None = None) -> dict[str, Recovery]:
-    """The start of the one broker whose log directory this is, by ``topic-partition``."""
+def predictions(
+    log_directory: Path, release: str | None = None, started_at: int | None = None
+) -> dict[str, Recovery]:
+    """The start of the one broker whose log directory this is, by ``topic-partition``.
+
+    Args:
+        log_directory: of the broker.
+        release: that starts; None: the newest.
+        started_at: milliseconds; None: when the files were last modified.
+    """
     evidence = discover([str(log_directory)])
     replicas = {
         f"{replica.topic}-{replica.partition}": replica
@@ -54,9 +62,11 @@ def predictions(log_directory: Path, release: str | None = None) -> dict[str, Re
     }
     if release is None:
         (metadata,) = read_cluster_metadata(evidence).values()
-        recoveries = predict_start(tuple(replicas.values()), metadata.topics(), rule=RULE)
+        rule = replace(RULE, started_at=started_at)
+        recoveries = predict_start(tuple(replicas.values()), metadata.topics(), rule=rule)
     else:
-        recoveries = predict_start(tuple(replicas.values()), rule=OLD_RULES[release])
+        rule = replace(OLD_RULES[release], started_at=started_at)
+        recoveries = predict_start(tuple(replicas.values()), rule=rule)
     return dict(zip(replicas, recoveries, strict=True))
 
 

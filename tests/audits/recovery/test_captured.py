@@ -37,13 +37,13 @@ def _starts() -> dict[str, list[Observation]]:
 @pytest.mark.parametrize("start", list(_starts()))
 def test_start_comes_as_it_came(start: str, tmp_path: Path) -> None:
     kind = "stopped" if start.startswith("clean") else "killed"
-    unpack(CAPTURE, kind, tmp_path)
+    started_at = unpack(CAPTURE, kind, tmp_path)
     observed = _starts()[start]
     for each in observed:
         topic, _, partition = each.partition.rpartition("-")
         damage = DAMAGES[kind][each.damage]
         damage.inject(CopiedReplica(tmp_path, topic, int(partition)))
-    assert list(disagreements(observed, predictions(tmp_path))) == []
+    assert list(disagreements(observed, predictions(tmp_path, started_at=started_at))) == []
 
 
 def test_every_damage_was_started_on() -> None:
