@@ -77,7 +77,7 @@ class BatchStream:
 
     Attributes:
         run, index: the current window's columns and the current batch in it.
-        read_segments: by base offset, those that were read whole and are sound.
+        read_segments: by the path of their log file, those that were read whole.
         next_offset: one past the last batch of what has been loaded; the log end once ``ended``.
         unsearched: damaged batches of the last segment loaded that hide what they hide, because a
             cap on work was reached.
@@ -104,7 +104,7 @@ class BatchStream:
         self.unexplained_falls = 0
         self.restored = 0
         self.unknown_codecs: list[tuple[LogPosition, int]] = []
-        self.read_segments: dict[int, ReadSegment] = {}
+        self.read_segments: dict[str, ReadSegment] = {}
         self.shows_cleaning = self.has_transactions = False
         self.first_offset: int | None = None
         self.next_offset = 0
@@ -347,18 +347,17 @@ class BatchStream:
         self.next_offset = max(self.next_offset, segment.base_offset)
         self.shows_cleaning = False
         self.unsearched = 0
-        read = ReadSegment(segment.base_offset)
+        read = ReadSegment(segment.base_offset, segment.log_size or 0)
         try:
             scan = self._scan(segment)
             for found in scan:
                 if isinstance(found, DamagedRegion):
-                    read.is_sound = False
+                    read.add_damage(found.start)
                     self._stop_at(found, next_base)
                 elif found.count:
                     read.add(found)
                     yield found
-            if read.is_sound and read.size_in_bytes == segment.log_size:
-                self.read_segments[segment.base_offset] = read
+            self.read_segments[path] = read
             self.unsearched = scan.given_up
         except UnreadableFileError as error:  # the rest of the log must still come out
             position = error.where.position or 0

@@ -1,13 +1,17 @@
 """What reading a whole segment already told, so that predicting the start needs no second reading.
 
-Only a segment in which everything is as recovery wants it counts: every batch of magic 2, every
-CRC right, offsets that rise and fit into an index entry, batches from the first byte to the last.
+A start takes over what is as recovery wants it, from the first byte on: batches of magic 2, every
+CRC right, offsets that rise and fit into an index entry. Of what lies behind that it may have to
+know how many records are lost with it.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
+
+from kafkalog_reader.audits.log.sound_records import SoundRecords
 from kafkalog_reader.format.batch_fields import MAGIC
 
 if TYPE_CHECKING:
@@ -21,33 +25,63 @@ class ReadSegment:
     """A segment while it is read, window by window; and afterwards what recovery would find.
 
     Attributes:
-        size_in_bytes: of the batches so far.
-        next_offset: one past the last of them; the base offset without.
-        greatest_timestamp: -1 without.
-        is_sound: nothing so far would stop or surprise a recovery.
+        size_in_bytes: of the file.
+        sound_bytes: from the first on, in which nothing would stop or surprise a recovery; whole
+            windows only.
+        next_offset: one past the last batch of them; the base offset without.
+        greatest_timestamp: of them; -1 without.
     """
 
-    def __init__(self, base_offset: int) -> None:
-        self.size_in_bytes = 0
+    def __init__(self, base_offset: int, size_in_bytes: int) -> None:
+        self.size_in_bytes = size_in_bytes
+        self.sound_bytes = 0
         self.next_offset = base_offset
         self.greatest_timestamp = -1
-        self.is_sound = True
         self._base_offset = base_offset
         self._epochs: list[tuple[int, int]] = []
+        self._behind: SoundRecords | None = None
+
+    @property
+    def is_sound(self) -> bool:
+        """Whether nothing in it would stop or surprise a recovery."""
+        return self.sound_bytes == self.size_in_bytes
 
     def add(self, run: BatchRun) -> None:
         """Take the next batches."""
+        if self._behind is not None:
+            self._behind.add(run)
+        elif self._goes_on(run):
+            self._take(run)
+        else:
+            self._behind = SoundRecords()
+            damaged = int(np.argmin(run.crc_valid))  # the first of all where all are valid
+            self._behind.add(run.taken(slice(damaged, None)))
+
+    def add_damage(self, position: int) -> None:
+        """There are bytes that are no batches."""
+        if self._behind is None:
+            self._behind = SoundRecords()
+        self._behind.begin(position)
+
+    def records_since(self, position: int) -> tuple[int, int] | None:
+        """The first place from a position on, and the clients' records from there to the end.
+
+        None: nobody counted.
+        """
+        return None if self._behind is None else self._behind.since(position)
+
+    def _goes_on(self, run: BatchRun) -> bool:
         last = run.last_offset
-        self.is_sound = bool(
-            self.is_sound
-            and run.position[0] == self.size_in_bytes
+        return bool(
+            run.position[0] == self.sound_bytes
             and last[0] >= self.next_offset
             and last[-1] - self._base_offset <= _MOST_OFFSETS
             and (run.is_row or _is_sound(run))
         )
-        if not self.is_sound:
-            return
-        self.size_in_bytes += run.summary.size_in_bytes
+
+    def _take(self, run: BatchRun) -> None:
+        last = run.last_offset
+        self.sound_bytes += run.summary.size_in_bytes
         self.next_offset = int(last[-1]) + 1
         self.greatest_timestamp = max(self.greatest_timestamp, run.summary.greatest_timestamp)
         newest = self._epochs[-1][0] if self._epochs else -1

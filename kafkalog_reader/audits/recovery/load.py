@@ -56,7 +56,7 @@ class LogLoad:
         config: of the topic.
         rule: of the broker's release.
         progress: told the bytes that were read.
-        known: segments that were read already and are sound, by base offset.
+        known: segments that were read already, by the path of their log file.
 
     Attributes:
         segments: what is left of the log.
@@ -81,7 +81,7 @@ class LogLoad:
         config: LogConfig,
         rule: StartRule = CURRENT_RULE,
         progress: Progress = no_progress,
-        known: Mapping[int, ReadSegment] | None = None,
+        known: Mapping[str, ReadSegment] | None = None,
     ) -> None:
         self.cache = cache
         self.segments: list[LoadingSegment] = []
@@ -150,8 +150,8 @@ class LogLoad:
             return self.first_damage
         if self.segments and self.segments[-1].recovered is not None:
             return self.segments[-1].recovered.next_offset
-        if self.segments and (known := self._known_of(self.segments[-1])):
-            return known.next_offset
+        if self.segments and self._is_known_sound(self.segments[-1]):
+            return self._known[self.segments[-1].path].next_offset
         return sound_end(self._directory, self._progress)
 
     def _index_problem(self, segment: LoadingSegment) -> str:
@@ -207,21 +207,24 @@ class LogLoad:
 
     def _recovered(self, segment: LoadingSegment) -> Recovered:
         self.read.add(segment.base_offset)
-        if known := self._known_of(segment):
-            return Recovered(
-                stop=segment.stop,
-                next_offset=known.next_offset,
-                greatest_timestamp=known.greatest_timestamp,
-                cache=known.recovered_cache(self.cache),
-            )
-        return recover(segment, self.cache, self._config.index_interval, self._progress)
+        return recover(
+            segment,
+            self.cache,
+            self._config.index_interval,
+            self._progress,
+            known=self._known_of(segment),
+        )
 
     def _known_of(self, segment: LoadingSegment) -> ReadSegment | None:
         """What an earlier reading says of all the bytes of a segment."""
-        known = self._known.get(segment.base_offset)
+        known = self._known.get(segment.path)
         if known is None or (segment.start, segment.stop) != (0, known.size_in_bytes):
             return None
         return known
+
+    def _is_known_sound(self, segment: LoadingSegment) -> bool:
+        known = self._known_of(segment)
+        return known is not None and known.is_sound
 
     def _keep(self, segment: LoadingSegment, found: Recovered) -> None:
         if found.problem and self.first_damage is None:
@@ -317,7 +320,7 @@ class LogLoad:
         for segment, following in zip_longest(self.segments, self.segments[1:]):
             if following is not None and following.base_offset <= start:
                 continue
-            is_read = segment.recovered is not None or self._known_of(segment) is not None
+            is_read = segment.recovered is not None or self._is_known_sound(segment)
             if segment.base_offset >= offset or is_read:
                 continue
             walk = segment.walk(0, check_crc=False, progress=self._progress)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kafkalog_reader.audits.log.sound_records import count_records
 from kafkalog_reader.errors import (
     CorruptLogError,
     LimitReachedError,
@@ -19,6 +20,7 @@ from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 
 if TYPE_CHECKING:
+    from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.tables.batch_scan import BatchRun
@@ -48,24 +50,31 @@ class LostRange:
     def size_in_bytes(self) -> int:
         return self.stop - self.start
 
-    def records(self, progress: Progress) -> int:
+    def records(self, progress: Progress, known: ReadSegment | None = None) -> int:
         """Clients' records of its sound batches, behind damage too: what could have been saved.
+
+        Args:
+            progress: told the bytes that were read.
+            known: what an earlier reading of the segment says; what it counted is not read again.
 
         Raises:
             UnreadableFileError: a file cannot be opened or read.
         """
+        stop, behind = self.stop, 0
+        if known is not None and known.size_in_bytes == self.stop:
+            stop, behind = known.records_since(self.start) or (stop, behind)
+        if stop == self.start:
+            return behind
         scan = ResynchronisedScan(
-            self.files, self.start, self.stop, progress=progress, follow_links=self.follow_links
+            self.files, self.start, stop, progress=progress, follow_links=self.follow_links
         )
-        return sum(self._records(piece) for piece in scan if not isinstance(piece, DamagedRegion))
+        return behind + sum(
+            self._records(piece) for piece in scan if not isinstance(piece, DamagedRegion)
+        )
 
     def _records(self, run: BatchRun) -> int:
-        sound = run.crc_valid & (run.attributes & CONTROL == 0)
-        is_wrapper = run.is_wrapper
-        total = int(np.maximum(run.records_count, 0)[sound & ~is_wrapper].sum(dtype=np.int64))
-        return total + sum(
-            self._inside(run, batch) for batch in np.flatnonzero(sound & is_wrapper).tolist()
-        )
+        wrappers = np.flatnonzero(run.crc_valid & (run.attributes & CONTROL == 0) & run.is_wrapper)
+        return count_records(run) + sum(self._inside(run, batch) for batch in wrappers.tolist())
 
     def _inside(self, run: BatchRun, batch: int) -> int:
         """How many messages are in a compressed one; 1 where nobody can tell."""

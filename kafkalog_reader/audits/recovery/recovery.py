@@ -104,7 +104,7 @@ def _with_other(recovery: Recovery, other: Recovery, likely: StartRule, rule: St
     return f"{recovery.reason}; {told}" if recovery.reason else told
 
 
-def _nothing_known(_directory: PartitionDirectory) -> Mapping[int, ReadSegment]:
+def _nothing_known(_directory: PartitionDirectory) -> Mapping[str, ReadSegment]:
     return {}
 
 
@@ -115,7 +115,7 @@ def predict_start(
     peers: Peers = lambda _: (),
     rule: StartRule | None = None,
     progress: Progress = no_progress,
-    known: Callable[[PartitionDirectory], Mapping[int, ReadSegment]] = _nothing_known,
+    known: Callable[[PartitionDirectory], Mapping[str, ReadSegment]] = _nothing_known,
 ) -> tuple[Recovery, ...]:
     """Predict the start of one broker, from all the replicas in all its log directories.
 
@@ -126,7 +126,7 @@ def predict_start(
         rule: of the broker's release; None: what the files of a log directory tell. Where several
             may hold, ``reason`` says what the less likely ones would do otherwise.
         progress: told the bytes that were read.
-        known: of a replica, the segments that were read already and are sound, by base offset.
+        known: of a replica, the segments that were read already, by the path of their log file.
 
     Raises:
         UnreadableFileError: the operating system refuses a file, so that nothing can be said.
@@ -176,7 +176,7 @@ class _DirectoryStart:
         peers: Peers,
         rules: Sequence[StartRule],
         progress: Progress,
-        known: Callable[[PartitionDirectory], Mapping[int, ReadSegment]],
+        known: Callable[[PartitionDirectory], Mapping[str, ReadSegment]],
     ) -> None:
         self.offline = self.fatal = ""
         self._root = root
@@ -273,7 +273,7 @@ class _DirectoryStart:
             outcome=outcome,
             log_end_offset=log_end_offset,
             segments_read=tuple(sorted(load.read)),
-            records_cut=sum(map(self._records, load.lost)),
+            records_cut=sum(self._records(lost, directory) for lost in load.lost),
             bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
             reason="; ".join(load.reasons),
             loaded=LoadedReplica(
@@ -282,11 +282,13 @@ class _DirectoryStart:
             ),
         )
 
-    def _records(self, lost: LostRange) -> int:
+    def _records(self, lost: LostRange, directory: PartitionDirectory) -> int:
         """How many go with it, counted once for all rules."""
-        key = (lost.files.path("log"), lost.start, lost.stop)
+        path = lost.files.path("log")
+        key = (path, lost.start, lost.stop)
         if key not in self._records_lost:
-            self._records_lost[key] = lost.records(self._progress)
+            known = self._known(directory).get(path)
+            self._records_lost[key] = lost.records(self._progress, known)
         return self._records_lost[key]
 
     def _why_stray(self, directory: PartitionDirectory, topic_id: str | None) -> str:

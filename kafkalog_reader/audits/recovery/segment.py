@@ -19,6 +19,7 @@ from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+    from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.batches import StoredBatches
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.tables.table import Progress
@@ -93,15 +94,28 @@ class Recovered:
 
 
 def recover(
-    segment: LoadingSegment, cache: LeaderEpochCache, index_interval: int, progress: Progress
+    segment: LoadingSegment,
+    cache: LeaderEpochCache,
+    index_interval: int,
+    progress: Progress,
+    known: ReadSegment | None = None,
 ) -> Recovered:
     """Walk all batches until one is bad.
+
+    Args:
+        segment: all bytes of its file, if it is known.
+        cache: the leader epochs before.
+        index_interval: bytes between entries of the index that is rebuilt.
+        progress: told the bytes that were read.
+        known: from an earlier reading, whose sound bytes are not read again.
 
     Raises:
         UnreadableFileError: the file cannot be opened or read.
     """
-    walk = segment.walk(0, check_crc=True, progress=progress)
     state = _Recovery(segment, cache)
+    if known is not None:
+        state.take_known(known)
+    walk = segment.walk(state.stop - segment.start, check_crc=True, progress=progress)
     for batches in walk:
         if state.add(batches):
             break
@@ -135,6 +149,14 @@ class _Recovery:
         self.rises = True
         self._base_offset = segment.base_offset
         self._last_offset = segment.base_offset - 1
+
+    def take_known(self, known: ReadSegment) -> None:
+        """Begin behind what was found sound."""
+        self.cache = known.recovered_cache(self.cache)
+        self.stop += known.sound_bytes
+        self.next_offset = known.next_offset
+        self.greatest_timestamp = known.greatest_timestamp
+        self._last_offset = known.next_offset - 1
 
     def add(self, batches: StoredBatches) -> bool:
         """Take batches up to the first bad one; returns whether there was one."""

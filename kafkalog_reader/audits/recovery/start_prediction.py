@@ -21,7 +21,7 @@ def predict_starts(
     directories: Sequence[PartitionDirectory],
     topics: ClusterTopics | None = None,
     progress: Progress = no_progress,
-    known: Sequence[Mapping[int, ReadSegment]] = (),
+    known: Sequence[Mapping[str, ReadSegment]] = (),
 ) -> tuple[Recovery | LocatedError, ...]:
     """The start of each replica; the error instead where a file that decides cannot be read.
 
@@ -32,7 +32,7 @@ def predict_starts(
         directories: of the replicas.
         topics: of the cluster, as far as its metadata log was supplied.
         progress: told the bytes that were read.
-        known: of each replica, the segments that were read already and are sound.
+        known: of each replica, the segments that were read already, by the path of their log file.
     """
     read = dict(zip(directories, known, strict=False))
 

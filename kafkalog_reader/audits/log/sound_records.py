@@ -1,0 +1,63 @@
+"""How many records of clients a segment holds from a place on, counted while it is read."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.format.batch_fields import MAGIC
+from kafkalog_reader.tables.control_type import CONTROL
+
+if TYPE_CHECKING:
+    from kafkalog_reader.tables.batch_scan import BatchRun
+
+_APART: Final = 1 << 20
+"""Bytes that lie between two places at least, however many there could be."""
+
+
+class SoundRecords:
+    """Clients' records of the sound batches of a segment, from places in it on to its end.
+
+    Old messages that wrap others end the count: only decompressing tells what is in them.
+    """
+
+    def __init__(self) -> None:
+        self._places: list[int] = []
+        self._before: list[int] = []
+        self._total = 0
+        self._is_known = True
+
+    def begin(self, position: int) -> None:
+        """From this place on it may be asked."""
+        if not self._places or position >= self._places[-1] + _APART:
+            self._places.append(position)
+            self._before.append(self._total)
+
+    def add(self, run: BatchRun) -> None:
+        """Take the next batches."""
+        self.begin(int(run.position[0]))
+        if not self._is_known or run.summary.valid == 0:
+            return
+        self._is_known = run.summary.least_magic >= MAGIC or not run.is_wrapper.any()
+        self._total += count_records(run)
+
+    def since(self, position: int) -> tuple[int, int] | None:
+        """The first place from a position on, and the records from there to the end of the segment.
+
+        None: there is no such place, or nobody counted.
+        """
+        at = bisect_left(self._places, position)
+        if not self._is_known or at == len(self._places):
+            return None
+        return self._places[at], self._total - self._before[at]
+
+
+def count_records(run: BatchRun) -> int:
+    """Clients' records of the sound batches of a run, as their headers state them.
+
+    A message that wraps others counts as none.
+    """
+    sound = run.crc_valid & (run.attributes & CONTROL == 0) & ~run.is_wrapper
+    return int(np.maximum(run.records_count, 0)[sound].sum(dtype=np.int64))
