@@ -103,9 +103,12 @@ class BatchCheck:
 
     def look(self, run: BatchRun) -> None:
         """Check the batches of one window."""
-        valid = run.crc_valid
         self.batches += run.count
         self.has_damage |= not run.all_valid
+        if not run.summary.valid:  # nothing vouches for what its headers say
+            self._move_on(run, is_chained=False)
+            return
+        valid = run.crc_valid
         if self._has_usual_headers(run):
             self.has_new_magic = True
         else:
@@ -120,11 +123,15 @@ class BatchCheck:
             self._look_at_offsets(run, valid)
         if len(run.leader_epoch_starts) > 1 or run.leader_epoch[0] != self._last_leader_epoch:
             self._look_at_leader_epochs(run, valid & (run.leader_epoch != _NO_LEADER_EPOCH))
-        if run.summary.valid:
-            greatest = run.summary.greatest_timestamp
-            if not run.all_valid:
-                greatest = int(run.max_timestamp[valid].max())
-            self.greatest_timestamp = max(greatest, self.greatest_timestamp or greatest)
+        greatest = run.summary.greatest_timestamp
+        if not run.all_valid:
+            greatest = int(run.max_timestamp[valid].max())
+        self.greatest_timestamp = max(greatest, self.greatest_timestamp or greatest)
+
+    def _move_on(self, run: BatchRun, *, is_chained: bool) -> None:
+        """Remember the last batch of a run."""
+        self._is_chained = is_chained
+        self._last_base, self._last_last = int(run.base_offset[-1]), int(run.last_offset[-1])
 
     def findings(self) -> Iterator[Finding]:
         """Yield what was found in the segment, each code once."""
@@ -189,8 +196,7 @@ class BatchCheck:
         if self.first_offset is None:
             self.first_offset = first
         self.last_offset = last
-        self._is_chained = True
-        self._last_base, self._last_last = int(run.base_offset[-1]), last
+        self._move_on(run, is_chained=True)
         return True
 
     def _look_at_headers(self, run: BatchRun, checked: NDArray[np.bool_]) -> None:
@@ -238,12 +244,10 @@ class BatchCheck:
         self._look_at_gaps(run, gap, reached, falls)
         too_far = run.last_offset - self.segment.base_offset > MOST_ABOVE_BASE
         self._note("KL-114", run, valid & too_far, "baseOffset")
-        if valid.any():
-            if self.first_offset is None:
-                self.first_offset = int(run.base_offset[int(np.argmax(valid))])
-            self.last_offset = max(int(reached[-1]), int(lasts[-1]), int(lasts[valid][-1]))
-        self._is_chained = bool(valid[-1])
-        self._last_base, self._last_last = int(run.base_offset[-1]), int(run.last_offset[-1])
+        if self.first_offset is None:
+            self.first_offset = int(run.base_offset[int(np.argmax(valid))])
+        self.last_offset = max(int(reached[-1]), int(lasts[-1]), int(lasts[valid][-1]))
+        self._move_on(run, is_chained=bool(valid[-1]))
 
     def _look_at_gaps(
         self, run: BatchRun, gap: NDArray[np.bool_], reached: NDArray[np.int64],

@@ -157,6 +157,8 @@ class OffsetIndexCheck:
 
     def look(self, run: BatchRun) -> None:
         """Confirm the entries that point into this window."""
+        if self._done == len(self._wanted):
+            return
         before = self._reached_before(run)
         end = int(np.searchsorted(self._wanted, run.position[-1], side="right"))
         if end > self._done:
@@ -240,6 +242,8 @@ class TimeIndexCheck:
 
     def look(self, run: BatchRun) -> None:
         """Confirm the entries whose offset lies up to the end of this window."""
+        if not len(self._wanted):
+            return
         newest, lasts = run.max_timestamp, run.last_offset
         if run.is_row:
             start, end = np.searchsorted(self._wanted, [run.base_offset[0], lasts[-1] + 1])

@@ -69,6 +69,9 @@ class RetryWatch:
 
     def look(self, run: BatchRun) -> None:
         """Remember what is in a window and find what was there before; its buffer is valid."""
+        if not run.summary.valid:
+            self._ordinal += run.count
+            return
         wanted = np.flatnonzero(
             (run.producer_id == -1)
             & (run.records_count > 0)

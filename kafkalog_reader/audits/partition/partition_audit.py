@@ -48,10 +48,11 @@ from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.audits.comparison.difference import Comparison
     from kafkalog_reader.audits.election.membership import PartitionMembership
+    from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
@@ -81,6 +82,7 @@ class PartitionAudit:
         compared_from: content below this offset was not looked at, and starts were not predicted;
             None: everything was.
         retries: of each replica, which batches were stored again.
+        read_segments: of each replica, what reading its segments whole told, by their path.
         keys: what the keys of a compacted partition say.
         set_aside: audits of single replicas of which is not known what they hold, each with its
             reason; everything else here is about the others.
@@ -105,6 +107,7 @@ class PartitionAudit:
     membership: PartitionMembership | None = None
     compared_from: int | None = None
     retries: tuple[RetryWatch, ...] = ()
+    read_segments: tuple[Mapping[str, ReadSegment], ...] = ()
     keys: KeyCheck = field(default_factory=KeyCheck)
     set_aside: tuple[PartitionAudit, ...] = ()
     compared_verdict: Verdict | None = None
@@ -260,15 +263,14 @@ def _audited(
     unusable = unusable_copies(replicas, scans)
     reason = reason_of_all(replicas, comparisons, same_topic=same_topic)
     reason = reason or next(iter(unusable.values()), "")
+    read_segments = tuple(stream.read_segments for stream in streams)
     verdict = Verdict.UNDECIDABLE
     recoveries: tuple[Recovery | LocatedError, ...] = ()
     if not reason and directories[0].topic != METADATA_TOPIC:
         recoveries = (
             tuple(map(_taken_for_loaded, replicas, histories))
             if quick
-            else predict_starts(
-                directories, topics, known=[stream.read_segments for stream in streams]
-            )
+            else predict_starts(directories, topics, known=read_segments)
         )
     rules = possible_rules(replicas, histories) if rule is None else (rule,)
     candidates: tuple[Candidate, ...] = ()
@@ -318,6 +320,7 @@ def _audited(
         verdict=verdict,
         reason=reason,
         retries=tuple(stream.retries for stream in streams),
+        read_segments=read_segments,
         checked=tuple(
             check_replica(replica, stream)
             for replica, stream in zip(replicas, watched, strict=False)

@@ -191,7 +191,8 @@ def _predicted(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None
     """The starts of replicas that could not be compared; the quorum recovers its own log."""
     if audit.is_metadata:
         return [None] * len(audit.replicas)
-    return predict_starts([replica.directory for replica in audit.replicas])
+    directories = [replica.directory for replica in audit.replicas]
+    return predict_starts(directories, known=audit.read_segments)
 
 
 def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:
