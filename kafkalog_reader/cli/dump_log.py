@@ -24,7 +24,8 @@ from kafkalog_reader.format.batch_fields import (
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.record_batch_header import TIMESTAMP_TYPE_NAMES, increment_sequence
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan
+from kafkalog_reader.tables.batch_scan import SegmentScan
+from kafkalog_reader.tables.scan_end import ScanEnd
 from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:

@@ -9,8 +9,9 @@ import numpy as np
 
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import batch_search, record_batches
-from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan
+from kafkalog_reader.tables.batch_scan import SegmentScan
 from kafkalog_reader.tables.large_batch import LARGE, LargeBatches
+from kafkalog_reader.tables.scan_end import ScanEnd
 from kafkalog_reader.tables.sparse_index import SparseIndex
 
 if TYPE_CHECKING:

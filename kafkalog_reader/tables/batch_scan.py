@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -14,6 +13,7 @@ from kafkalog_reader.kernel import codes, record_batches
 from kafkalog_reader.tables.large_batch import LARGE, LARGEST, LargeBatches
 from kafkalog_reader.tables.recycled_memory import allocate
 from kafkalog_reader.tables.run_summary import RunSummary
+from kafkalog_reader.tables.scan_end import ScanEnd
 from kafkalog_reader.tables.table import Progress, no_progress
 from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
@@ -62,21 +62,6 @@ _NEAR_THE_LAST_OFFSET: Final = LARGEST_OFFSET - 2**32
 _APART: Final = 256
 """Bytes between columns: with a power of two of rows all would want the same lines of the cache."""
 _BYTES_A_BATCH: Final = sum(np.dtype(kind).itemsize for kind in _COLUMNS.values())
-
-
-class ScanEnd(Enum):
-    """Why a scan ended where it did."""
-
-    COMPLETE = "complete"
-    """At its end: every byte belongs to a batch."""
-    TORN = "torn"
-    """The last batch needs more bytes than there are."""
-    ZEROS = "zeros"
-    """Nothing but zeros from here on: preallocated, or never written before a crash."""
-    IMPOSSIBLE_LENGTH = "impossible length"
-    UNKNOWN_MAGIC = "unknown magic"
-    WRONG_CRC = "wrong CRC"
-    """Ends no scan, but the tail that a broker's recovery would keep."""
 
 
 @dataclass(slots=True, eq=False)

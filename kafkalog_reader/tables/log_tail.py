@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.batch_scan import ScanEnd, SegmentScan
+from kafkalog_reader.tables.batch_scan import SegmentScan
+from kafkalog_reader.tables.scan_end import ScanEnd
 from kafkalog_reader.tables.sparse_index import SparseIndex
 
 if TYPE_CHECKING:

@@ -9,7 +9,6 @@ from kafkalog_reader.errors import LocatedError, LogPosition, UnsupportedFormatE
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_topic_id
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.batch_scan import ScanEnd
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.high_watermark import HighWatermark, high_watermark_of
@@ -18,6 +17,7 @@ from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.rows import build_rows
+from kafkalog_reader.tables.scan_end import ScanEnd
 from kafkalog_reader.tables.schemas import REPLICAS
 from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
 

@@ -13,8 +13,9 @@ import numpy as np
 from kafkalog_reader.io.threads import threads
 from kafkalog_reader.io.window import WINDOW_SIZE
 from kafkalog_reader.tables.batch_finder import SMALLEST_ENTRY, BatchFinder
-from kafkalog_reader.tables.batch_scan import LARGEST_OFFSET, BatchRun, ScanEnd, SegmentScan
+from kafkalog_reader.tables.batch_scan import LARGEST_OFFSET, BatchRun, SegmentScan
 from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.scan_end import ScanEnd
 from kafkalog_reader.tables.sound_pieces import SoundPieces
 from kafkalog_reader.tables.sound_scan import SoundScan
 from kafkalog_reader.tables.table import Progress, no_progress

@@ -15,10 +15,11 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import CODEC_MASK, BatchRun, ScanEnd
+from kafkalog_reader.tables.batch_scan import CODEC_MASK, BatchRun
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+from kafkalog_reader.tables.scan_end import ScanEnd
 from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:

@@ -12,10 +12,10 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import ScanEnd
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+from kafkalog_reader.tables.scan_end import ScanEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,7 +11,7 @@ from kafkalog_reader.audits.log.batch_stream import EXAMPLES
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import SMALLEST_ENTRY, Repair, repair_of
 from kafkalog_reader.audits.partition.partition_audit import joined_names
-from kafkalog_reader.tables.batch_scan import ScanEnd
+from kafkalog_reader.tables.scan_end import ScanEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
