@@ -11,29 +11,28 @@ cleaning, and does not part them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from kafkalog_reader.audits.comparison.branch import BranchBuilder
+from kafkalog_reader.audits.comparison.damaged_stretch import damaged_stretch
 from kafkalog_reader.audits.comparison.difference import (
     Comparison,
     Difference,
     DifferenceKind,
     Differences,
 )
+from kafkalog_reader.audits.comparison.equal_batches import equal_batches
 from kafkalog_reader.audits.comparison.same_batch import differing_kind
 from kafkalog_reader.audits.log.batch_stream import EXAMPLES, BatchPlace, BatchStream
 from kafkalog_reader.audits.log.window_loader import WindowLoader
 from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, MAGIC
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kafkalog_reader.audits.log.lineage import Lineage
-
-_BLOCK: Final[int] = 256 << 10
-"""Bytes compared at once: both sides fit into a second-level cache."""
 
 
 def compare(
@@ -244,7 +243,9 @@ class _Comparer:
         for stream in streams[1:]:
             count = min(count, stream.left_in_window)
         for stream in streams[1:]:
-            count = _equal_batches(streams[0], stream, count)
+            count = equal_batches(streams[0], stream, count)
+        if count == 0 and not absent and self._take_damaged(branch, present):
+            return
         if count == 0:
             count = 1
             self._note_differing(present, absent)
@@ -255,6 +256,27 @@ class _Comparer:
         sound = next((stream for stream in streams if stream.is_intact), streams[0])
         branch.add(sound.run, sound.index, count)
         self._loader.load([stream for stream in streams if stream.step(count)])
+
+    def _take_damaged(self, branch: BranchBuilder, present: Sequence[int]) -> bool:
+        """Move over many batches that differ because of damage; whether there were any."""
+        streams = [self._streams[index] for index in present]
+        most = self._limit(streams[0], [*self._waiting])
+        stretch = damaged_stretch(streams, min(most, *(s.left_in_window for s in streams)))
+        if stretch.count == 0:
+            return False
+        for number, index in enumerate(present):
+            self._note_damaged(
+                index,
+                np.flatnonzero(~stretch.intact[number]).tolist(),
+                lambda ahead: stretch.intact_on(ahead, present),
+            )
+        for difference in stretch.differences(present, self._differences.takes):
+            self._differences.add(difference)
+        for start, stop, number in stretch.sources():
+            sound = streams[number]
+            branch.add(sound.run, sound.index + start, stop - start)
+        self._loader.load([stream for stream in streams if stream.step(stretch.count)])
+        return True
 
     def _limit(self, stream: BatchStream, others: Sequence[int]) -> int:
         """How many batches end before another replica has one; 0 when the first overlaps it."""
@@ -272,12 +294,18 @@ class _Comparer:
         first = self._streams[present[0]]
         if first.run.is_row:
             return
-        damaged = np.flatnonzero(~first.crc_valid[first.index : first.index + count])
+        damaged = np.flatnonzero(~first.crc_valid[first.index : first.index + count]).tolist()
         for index in present:
-            stream, examples = self._streams[index], self._damaged[index]
-            self._damaged_count[index] += len(damaged)
-            for ahead in damaged[: EXAMPLES - len(examples)].tolist():
-                examples.append(stream.place(ahead))
+            self._note_damaged(index, damaged, lambda _: ())
+
+    def _note_damaged(
+        self, index: int, ahead: Sequence[int], intact_on: Callable[[int], tuple[int, ...]]
+    ) -> None:
+        """Count damaged batches of a replica, so many ahead of the current one."""
+        stream, examples = self._streams[index], self._damaged[index]
+        self._damaged_count[index] += len(ahead)
+        for each in ahead[: EXAMPLES - len(examples)]:
+            examples.append(stream.place(each, intact_on(each)))
 
     def _note_absent(self, present: Sequence[int], absent: Sequence[int], count: int) -> None:
         first = self._streams[present[0]]
@@ -318,9 +346,7 @@ class _Comparer:
         intact = tuple(index for index in present if self._streams[index].is_intact)
         for index in present:
             if index not in intact:
-                self._damaged_count[index] += 1
-                if len(self._damaged[index]) < EXAMPLES:
-                    self._damaged[index].append(self._streams[index].place(intact_on=intact))
+                self._note_damaged(index, [0], lambda _: intact)
         contents: dict[bytes, list[int]] = {}
         for index in present:
             contents.setdefault(bytes(self._streams[index].batch), []).append(index)
@@ -332,7 +358,7 @@ class _Comparer:
                     first_offset=streams[0].base_offset,
                     next_offset=max(stream.last_offset for stream in streams) + 1,
                     batches=1,
-                    records=max(stream.place().records for stream in streams),
+                    records=max(stream.records for stream in streams),
                     contents=tuple(tuple(members) for members in contents.values()),
                     absent=tuple(overlapped),
                     damaged=tuple(
@@ -360,33 +386,3 @@ def _is_same_elsewhere(one: BatchStream, other: BatchStream) -> bool:
         return False
     claimed = np.flatnonzero(run.base_offset[index:] == one.base_offset) + index
     return not (run.crc[claimed] == run.crc[index]).any()  # a retry stored it twice
-
-
-def _equal_batches(one: BatchStream, other: BatchStream, count: int) -> int:
-    """How many of the next ``count`` batches are equal byte by byte."""
-    left, right = one.run, other.run
-    i, j = one.index, other.index
-    same = (left.base_offset[i : i + count] == right.base_offset[j : j + count]) & (
-        left.size_in_bytes[i : i + count] == right.size_in_bytes[j : j + count]
-    )
-    count = int(np.argmin(np.append(same, False)))
-    if count == 0:
-        return 0
-    at = _first_difference(one.bytes_of(count), other.bytes_of(count))
-    if at is None:
-        return count
-    starts = left.position[i : i + count] - left.position[i]
-    return int(np.searchsorted(starts, at, side="right")) - 1
-
-
-def _first_difference(left: memoryview, right: memoryview) -> int | None:
-    size = min(len(left), len(right))
-    for start in range(0, size, _BLOCK):
-        stop = min(start + _BLOCK, size)
-        whole = stop - (stop - start) % 8
-        words = [np.frombuffer(side[start:whole], np.uint64) for side in (left, right)]
-        if (words[0] == words[1]).all() and left[whole:stop] == right[whole:stop]:
-            continue
-        one, other = (np.frombuffer(side[start:stop], np.uint8) for side in (left, right))
-        return start + int(np.argmax(one != other))
-    return None if len(left) == len(right) else size

@@ -85,6 +85,10 @@ class Differences:
         elif len(self._found) < MOST:
             self._found.append(difference)
 
+    def takes(self, first_offset: int) -> bool:
+        """Whether one that begins there would be kept."""
+        return len(self._found) < MOST or self._found[-1].next_offset == first_offset
+
     @property
     def found(self) -> tuple[Difference, ...]:
         return tuple(sorted(self._found, key=lambda difference: difference.first_offset))

@@ -162,6 +162,11 @@ class BatchStream:
         return int(self.run.last_offset[self.index - 1]) + 1 if self.index else self._expected
 
     @property
+    def records(self) -> int:
+        """How many the current batch holds, as ``held_records`` counts them."""
+        return int(self.run.held_records(slice(self.index, self.index + 1))[0])
+
+    @property
     def is_intact(self) -> bool:
         """Whether the checksum of the current batch is that of its bytes."""
         return bool(self.crc_valid[self.index])
@@ -171,10 +176,11 @@ class BatchStream:
         """The bytes of the current batch, valid until the cursor moves."""
         return self.bytes_of(1)
 
-    def bytes_of(self, count: int) -> memoryview:
-        """The bytes of the next ``count`` batches of this window."""
-        run, last = self.run, self.index + count - 1
-        start = int(run.position[self.index]) - run.window_position
+    def bytes_of(self, count: int, ahead: int = 0) -> memoryview:
+        """The bytes of ``count`` batches of this window, counted from the current one."""
+        run, first = self.run, self.index + ahead
+        last = first + count - 1
+        start = int(run.position[first]) - run.window_position
         stop = int(run.position[last]) + int(run.size_in_bytes[last]) - run.window_position
         return run.buffer[start:stop]
 

@@ -1,0 +1,120 @@
+"""Damage that many batches of several copies have, taken at once: as one batch after the other."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.builder import Batch, cluster, data_batch, replica
+from kafkalog_reader.audits.comparison.comparison import _Comparer, compare
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.log.batch_stream import BatchStream
+from kafkalog_reader.audits.log.lineage import Lineage
+from kafkalog_reader.format.record import Record
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from kafkalog_reader.audits.comparison.difference import Comparison
+
+HEADER = 61
+EPOCH = 15  # the last byte of the leader epoch, which no CRC covers
+
+
+def sound_log(chance: random.Random) -> list[Batch]:
+    """Some seventy batches in three leader epochs, with gaps as compaction leaves them."""
+    log, offset = [], 0
+    for number in range(70):
+        count = chance.randint(1, 3)
+        records = [Record(offset_delta=n, value=bytes([number])) for n in range(count)]
+        log.append(data_batch(offset, records, leader_epoch=number // 25))
+        offset += count + (chance.random() < 0.1)
+    return log
+
+
+def damaged(
+    log: list[Batch],
+    shared: set[int],
+    share: float,
+    chance: random.Random,
+    *,
+    others: float = 0.05,
+) -> tuple[bytes, set[int]]:
+    """The bytes of a copy, and the numbers of its batches whose CRC is wrong.
+
+    Args:
+        log: the batches.
+        shared: which of them are damaged as in other copies.
+        share: of the others, how many are damaged by themselves.
+        chance: decides.
+        others: how many have another leader epoch in their header instead, or another content.
+    """
+    content, wrong = bytearray(), set()
+    for number, batch in enumerate(log):
+        built = bytearray(batch.build())
+        if number in shared:
+            built[-1] ^= 1
+            wrong.add(number)
+        elif chance.random() < share:
+            built[chance.randrange(HEADER, len(built))] ^= 1 << chance.randrange(8)
+            wrong.add(number)
+        elif chance.random() < others / 2:
+            built[EPOCH] ^= 1 << chance.randrange(2)
+        elif chance.random() < others / 2:
+            records = [replace(record, value=b"?") for record in batch.records]
+            built = bytearray(replace(batch, records=tuple(records)).build())
+        content += built
+    return bytes(content), wrong
+
+
+def compared(root: Path, window_size: int) -> Comparison:
+    (partition,) = discover([str(root)]).topic_partitions(ReadRequest())
+    streams = [BatchStream(each, window_size=window_size) for each in partition[1]]
+    nothing = Lineage(pieces=())
+    return compare(streams, [nothing] * len(streams), [0] * len(streams))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_many_at_once_are_as_one_by_one(
+    seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chance = random.Random(seed)
+    log = sound_log(chance)
+    shared = {n for n in range(len(log)) if chance.random() < 0.1}
+    copies = {}
+    for broker in range(chance.choice([2, 3, 4])):
+        share = chance.choice([0, 0.1, 0.6])
+        content, _ = damaged(log, shared if chance.random() < 0.5 else set(), share, chance)
+        described = replica(log[:1], epochs="0:0")
+        copies[broker] = replace(described, files={f"{0:020}.log": content})
+    cluster(tmp_path, copies)
+    window_size = chance.choice([300, 1000, 8 << 20])
+    at_once = compared(tmp_path, window_size)
+    monkeypatch.setattr(_Comparer, "_take_damaged", lambda *_: False)
+    assert at_once == compared(tmp_path, window_size)
+
+
+def test_each_damaged_batch_is_counted_and_told(tmp_path: Path) -> None:
+    chance = random.Random(1)
+    log = sound_log(chance)
+    content, wrong = damaged(log, {4, 5, 9}, 0.3, chance, others=0)
+    described = replica(log, epochs="0:0 1:25 2:50")
+    cluster(tmp_path, {0: replace(described, files={f"{0:020}.log": content}), 1: described})
+    found = compared(tmp_path, 8 << 20)
+    assert found.damaged_count == (len(wrong), 0)
+    assert {each.kind for each in found.differences} == {DifferenceKind.DAMAGED}
+    assert sum(each.batches for each in found.differences) == len(wrong)
+    assert sum(each.records for each in found.differences) == sum(
+        len(log[n].records) for n in wrong
+    )
+    told = {o for each in found.differences for o in range(each.first_offset, each.next_offset)}
+    assert told == {o for n in wrong for o in range(log[n].base_offset, log[n].next_offset)}
+    assert [place.where.offset for place in found.damaged[0]] == [
+        log[n].base_offset for n in sorted(wrong)
+    ]
+    assert all(place.intact_on == (1,) for place in found.damaged[0])
