@@ -145,20 +145,26 @@ def _unexplained(
 def _as_differences(
     offsets: NDArray[np.int64], lacks: int, members: Sequence[int], logs: Sequence[pa.Table]
 ) -> Iterator[Difference]:
-    for run in np.split(offsets, np.flatnonzero(np.diff(offsets) > 1) + 1):
-        if len(run):
-            holders = tuple(
-                m for m in members if m != lacks and np.isin(run, _offsets(logs[m])).all()
-            )
-            yield Difference(
-                kind=DifferenceKind.MISSING,
-                first_offset=int(run[0]),
-                next_offset=int(run[-1]) + 1,
-                batches=1,
-                records=len(run),
-                contents=(holders,),
-                absent=(lacks,),
-            )
+    if not len(offsets):
+        return
+    begins = np.flatnonzero(np.diff(offsets, prepend=offsets[0] - 2) > 1)
+    first, last = offsets[begins], offsets[np.append(begins[1:], len(offsets)) - 1]
+    others = [member for member in members if member != lacks]
+    held = []
+    for member in others:
+        its = np.unique(_offsets(logs[member]))
+        count = np.searchsorted(its, last, side="right") - np.searchsorted(its, first)
+        held.append((count == last - first + 1).tolist())
+    for number, (start, stop) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
+        yield Difference(
+            kind=DifferenceKind.MISSING,
+            first_offset=start,
+            next_offset=stop + 1,
+            batches=1,
+            records=stop - start + 1,
+            contents=(tuple(m for m, of in zip(others, held, strict=True) if of[number]),),
+            absent=(lacks,),
+        )
 
 
 def _latest_mismatches(

@@ -35,6 +35,11 @@ def differing_kind(
         return DifferenceKind.UNCOVERED if all_intact else DifferenceKind.DAMAGED
     if not may_be_cleaned and not any(_shows_cleaning(stream) for stream in intact):
         return DifferenceKind.CONFLICT
+    from kafkalog_reader.audits.comparison.same_records import records_agree  # slow to import
+
+    agree = records_agree(intact)
+    if agree is not None:
+        return DifferenceKind.CLEANED if agree else DifferenceKind.CONFLICT
     from kafkalog_reader.format.record_batch import parse_record_batch  # slow to import
 
     batches = []

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.log_unit import SegmentSlice
     from kafkalog_reader.tables.table import Progress
 
 DELETE_HORIZON: Final[int] = 1 << 6
@@ -116,6 +117,8 @@ class BatchStream:
         self._window_size = window_size
         self._columns_only = columns_only
         self._progress = progress
+        self._directory = directory
+        self._segment: SegmentFiles
         self._follow_links = directory.follow_links
         self._segments = self._listed(directory)
         self._runs = self._load_segments()
@@ -170,6 +173,21 @@ class BatchStream:
     def is_intact(self) -> bool:
         """Whether the checksum of the current batch is that of its bytes."""
         return bool(self.crc_valid[self.index])
+
+    @property
+    def piece(self) -> SegmentSlice:
+        """The segment of the current window, all of it."""
+        from kafkalog_reader.tables.log_unit import SegmentSlice  # slow to import
+
+        return SegmentSlice(
+            directory=self._directory,
+            segment=self._segment,
+            start=0,
+            stop=self._segment.log_size or 0,
+            from_offset=self._segment.base_offset,
+            to_offset=None,
+            is_log_end=False,
+        )
 
     @property
     def batch(self) -> memoryview:
@@ -349,6 +367,7 @@ class BatchStream:
     def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
         path = segment.path("log")
         self.path = shown(path)
+        self._segment = segment
         self._expected = segment.base_offset
         self.next_offset = max(self.next_offset, segment.base_offset)
         self.shows_cleaning = False
