@@ -32,10 +32,7 @@ class LeaderEpochCache:
     @classmethod
     def loaded(cls, entries: Iterable[LeaderEpochEntry]) -> LeaderEpochCache:
         """The cache after a start: Kafka assigns the rows of the file one after another."""
-        cache = cls()
-        for entry in entries:
-            cache = cache.assign(entry.leader_epoch, entry.start_offset)
-        return cache
+        return cls().assign_all((entry.leader_epoch, entry.start_offset) for entry in entries)
 
     @property
     def latest(self) -> LeaderEpochEntry | None:
@@ -44,20 +41,25 @@ class LeaderEpochCache:
 
     def assign(self, leader_epoch: int, start_offset: int) -> LeaderEpochCache:
         """Begin an epoch; entries that contradict it go, one at the same start offset included."""
-        latest = self.latest
-        if (
-            latest is not None
-            and latest.leader_epoch == leader_epoch
-            and latest.start_offset <= start_offset
-        ):
-            return self
-        kept = tuple(
-            entry
-            for entry in self.entries
-            if entry.leader_epoch < leader_epoch and entry.start_offset < start_offset
-        )
-        begun = LeaderEpochEntry(leader_epoch=leader_epoch, start_offset=start_offset)
-        return LeaderEpochCache((*kept, begun))
+        return self.assign_all([(leader_epoch, start_offset)])
+
+    def assign_all(self, begun: Iterable[tuple[int, int]]) -> LeaderEpochCache:
+        """Begin epochs at start offsets, one after another; in time that is linear in all."""
+        entries = [*self.entries]
+        for leader_epoch, start_offset in begun:
+            latest = entries[-1] if entries else None
+            if (
+                latest is not None
+                and latest.leader_epoch == leader_epoch
+                and latest.start_offset <= start_offset
+            ):
+                continue
+            while entries and (
+                entries[-1].leader_epoch >= leader_epoch or entries[-1].start_offset >= start_offset
+            ):
+                entries.pop()
+            entries.append(LeaderEpochEntry(leader_epoch=leader_epoch, start_offset=start_offset))
+        return LeaderEpochCache(tuple(entries))
 
     def truncate_from_end(self, next_offset: int) -> LeaderEpochCache:
         """Drop the entries that start at or above the new log end."""

@@ -95,11 +95,7 @@ class ReadSegment:
         """The epochs that a recovery knows afterwards: those it meets above the newest it knew."""
         latest = cache.latest
         newest = -1 if latest is None else latest.leader_epoch
-        for leader_epoch, first_offset in self._epochs:
-            if leader_epoch > newest:
-                cache = cache.assign(leader_epoch, first_offset)
-                newest = leader_epoch
-        return cache
+        return cache.assign_all(epoch for epoch in self._epochs if epoch[0] > newest)
 
 
 def _is_sound(run: BatchRun) -> bool:

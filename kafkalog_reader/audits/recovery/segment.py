@@ -186,10 +186,8 @@ class _Recovery:
         newest_before = -1 if latest is None else latest.leader_epoch
         epochs = np.append(newest_before, batches.leader_epoch)
         begins = np.flatnonzero(epochs[1:] > running_maximum(epochs)[:-1])
-        for batch in begins.tolist():
-            self.cache = self.cache.assign(
-                int(batches.leader_epoch[batch]), int(batches.base_offset[batch])
-            )
+        begun = batches.leader_epoch[begins].tolist(), batches.base_offset[begins].tolist()
+        self.cache = self.cache.assign_all(zip(*begun, strict=True))
 
 
 def _index_refuses(segment: LoadingSegment, stop: int, index_interval: int) -> bool:
