@@ -115,13 +115,14 @@ def recover(
     state = _Recovery(segment, cache)
     if known is not None:
         state.take_known(known)
-    walk = segment.walk(state.stop - segment.start, check_crc=True, progress=progress)
-    for batches in walk:
-        if state.add(batches):
-            break
-    else:
-        if walk.problem:
-            state.stop, state.problem = walk.end_position, walk.problem
+    if state.stop < segment.stop:
+        walk = segment.walk(state.stop - segment.start, check_crc=True, progress=progress)
+        for batches in walk:
+            if state.add(batches):
+                break
+        else:
+            if walk.problem:
+                state.stop, state.problem = walk.end_position, walk.problem
     if state.problem:
         state.problem = f"{segment.where(state.stop, state.next_offset)}: {state.problem}"
     falls = not state.rises and _index_refuses(segment, state.stop, index_interval)
