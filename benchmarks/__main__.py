@@ -13,10 +13,10 @@ from pyspark.errors import PySparkException
 
 from benchmarks import figures
 from benchmarks.answer import DifferentAnswerError
-from benchmarks.damage_rows import DAMAGE_ROWS
 from benchmarks.figures import Measured
 from benchmarks.file_rows import FILE_ROWS
 from benchmarks.fleet_rows import FLEET_ROWS
+from benchmarks.hostile_rows import HOSTILE_ROWS
 from benchmarks.live_broker import BrokerFailedError
 from benchmarks.page import (
     PAGE,
@@ -31,6 +31,7 @@ from benchmarks.process_rows import PROCESS_ROWS
 from benchmarks.row import Bench, Row
 from benchmarks.spark_connector import NoConnectorError, connector
 from benchmarks.spark_rows import SPARK_ROWS
+from benchmarks.verify_rows import VERIFY_ROWS
 from fixtures.errors import FixtureError
 from kafkalog_reader import KafkaLogError
 from kafkalog_reader.kernel import is_compiled
@@ -38,7 +39,7 @@ from kafkalog_reader.kernel import is_compiled
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-ROWS: Final = (*FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS, *DAMAGE_ROWS, *FLEET_ROWS)
+ROWS: Final = (*FILE_ROWS, *SPARK_ROWS, *PROCESS_ROWS, *HOSTILE_ROWS, *VERIFY_ROWS, *FLEET_ROWS)
 TROUBLE: Final = (
     BrokerFailedError,
     DifferentAnswerError,

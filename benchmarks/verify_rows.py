@@ -1,10 +1,9 @@
-"""The rows about damage, ``verify`` and ``dump``: bytes a second of processor time."""
+"""The rows about ``verify`` and ``dump``: bytes a second of processor time."""
 
 from __future__ import annotations
 
 import subprocess
 import sysconfig
-import tempfile
 import time
 from functools import partial
 from pathlib import Path
@@ -13,7 +12,6 @@ from typing import TYPE_CHECKING, Final
 
 import kafkalog_reader
 from benchmarks.answer import DifferentAnswerError
-from benchmarks.hostile_segments import SHAPES, write_hostile
 from benchmarks.indexed_segments import indexed_directory
 from benchmarks.process_rows import peak_beyond_imports
 from benchmarks.rounds import alternate, one_core
@@ -27,26 +25,16 @@ if TYPE_CHECKING:
 GIGABYTES: Final = "GB/s"
 KAFKALOG: Final = str(Path(sysconfig.get_path("scripts")) / "kafkalog")
 DUMP_TOOL: Final = "org.apache.kafka.tools.DumpLogSegments"
-_NOTHING: Final = Figure(ours="–", peer="–", value=None)
-
-
-def hostile_speed(shape: str, bench: Bench) -> Figure:
-    """How fast the table ``batches`` gets to the end of a segment without a sound batch."""
-    if bench.peers_only:
-        return _NOTHING
-    size = (64 if bench.quick else 1024) * MIB
-    with tempfile.TemporaryDirectory(prefix="kafkalog-bench-") as scratch, one_core():
-        directory = write_hostile(shape, Path(scratch), size)
-        return _speed(partial(_read_all, str(directory), "batches"), size, rounds=3)
+NOTHING: Final = Figure(ours="–", peer="–", value=None)
 
 
 def verify_speed(segments: Segments, bench: Bench) -> Figure:
     """Everything ``verify`` checks without ``--deep``, on one core."""
     if bench.peers_only:
-        return _NOTHING
+        return NOTHING
     directory = indexed_directory(segments)
     with one_core():
-        return _speed(partial(_read_all, str(directory), "findings"), _size(directory), rounds=7)
+        return speed(partial(read_all, str(directory), "findings"), _size(directory), rounds=7)
 
 
 def verify_threads(partitions: int, bench: Bench) -> Figure:
@@ -74,22 +62,22 @@ def _against_one_thread(
 ) -> Figure:
     """Commands side by side against one thread for all partitions of 537 MB."""
     if bench.peers_only:
-        return _NOTHING
+        return NOTHING
     directory = indexed_directory(_full_batches(bench), copies=partitions)
     commands = [[KAFKALOG, "verify", *map(str, each)] for each in side_by_side(directory)]
     alone = [KAFKALOG, "verify", str(directory), "--threads", "1"]
-    rounds = alternate(partial(_seconds, *commands), partial(_seconds, alone), bench.rounds)
+    rounds = alternate(partial(seconds, *commands), partial(seconds, alone), bench.rounds)
     return speed_figure(rounds, _size(directory), "bytes")
 
 
 def every_batch_indexed(bench: Bench) -> Figure:
     """23 MB of one-record batches whose indexes have an entry for each."""
     if bench.peers_only:
-        return _NOTHING
+        return NOTHING
     segments = Segments(records_per_batch=1, records_per_segment=138_000)
     directory = indexed_directory(segments, interval=0)
     with one_core():
-        seconds = [_read_all(str(directory), "findings") for _ in range(5)]
+        seconds = [read_all(str(directory), "findings") for _ in range(5)]
     return Figure(ours=f"{median(seconds):.3f} s", peer="128 s", value=median(seconds))
 
 
@@ -103,15 +91,15 @@ def dump_against_kafka(bench: Bench) -> Figure:
     if not bench.peers_only and _lines(ours) != _lines(java):
         raise DifferentAnswerError(f"{log}: the two dumps differ")
     with one_core():
-        mine = None if bench.peers_only else partial(_seconds, ours)
-        rounds = alternate(mine, partial(_seconds, java), 3 if bench.quick else 5)
+        mine = None if bench.peers_only else partial(seconds, ours)
+        rounds = alternate(mine, partial(seconds, java), 3 if bench.quick else 5)
     return speed_figure(rounds, log.stat().st_size, "bytes")
 
 
 def command_memory(work: str, bench: Bench) -> Figure:
     """What ``verify`` or ``salvage`` of 1 GiB keep in memory beyond their imports."""
     if bench.peers_only:
-        return _NOTHING
+        return NOTHING
     batches = 66_000 // (16 if bench.quick else 1)
     segments = Segments(records_per_segment=batches * RECORDS_PER_BATCH)
     beyond = peak_beyond_imports(segments.file(), work) / MIB
@@ -126,7 +114,7 @@ def _one_record_batches(bench: Bench) -> Segments:
     return Segments(records_per_batch=1, records_per_segment=200_000 if bench.quick else 1_480_000)
 
 
-def _read_all(path: str, table: str) -> float:
+def read_all(path: str, table: str) -> float:
     """Seconds of processor time, which a busy machine lengthens least."""
     start = time.process_time()
     for _ in kafkalog_reader.open(path).table(table, mode="DROPMALFORMED"):
@@ -134,7 +122,7 @@ def _read_all(path: str, table: str) -> float:
     return time.process_time() - start
 
 
-def _seconds(*commands: Sequence[str]) -> float:
+def seconds(*commands: Sequence[str]) -> float:
     """Until the last of the commands that run side by side has ended."""
     start = time.perf_counter()
     null = subprocess.DEVNULL
@@ -152,7 +140,7 @@ def _size(directory: Path) -> int:
     return sum(path.stat().st_size for path in directory.rglob("*.log"))
 
 
-def _speed(work: Callable[[], float], size: int, rounds: int) -> Figure:
+def speed(work: Callable[[], float], size: int, rounds: int) -> Figure:
     work()
     speeds = [size / 1e9 / work() for _ in range(rounds)]
     value = median(speeds)
@@ -170,18 +158,7 @@ def _memory_row(work: str) -> Row:
     )
 
 
-def _hostile_row(shape: str) -> Row:
-    return Row(
-        name=f"hostile-{shape}",
-        work=f"behind damage: 1 GiB of hostile bytes, {shape}",
-        against="–",
-        target=Target(0.5, GIGABYTES),
-        measure=lambda bench: hostile_speed(shape, bench),
-    )
-
-
-DAMAGE_ROWS: Final = (
-    *map(_hostile_row, SHAPES),
+VERIFY_ROWS: Final = (
     Row(
         name="verify-full",
         work="`verify`, everything on, 148 records a batch",
