@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fixtures.builder import data_batch, replica
 from kafkalog_reader.audits.comparison.branch import Branch
 from kafkalog_reader.audits.comparison.committed import CommitBounds, History, commit_bounds
+from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict, verdict_of
 from kafkalog_reader.audits.election.candidate import Candidate
@@ -73,8 +74,7 @@ def compared(replicas: Sequence[Replica]) -> Comparison:
     return Comparison(
         roots=tuple(_parted(replicas, members, 0)),
         differences=(),
-        damaged=((),) * len(replicas),
-        damaged_count=(0,) * len(replicas),
+        damaged=tuple(DamagedBatches() for _ in replicas),
     )
 
 

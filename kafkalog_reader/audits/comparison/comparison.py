@@ -11,11 +11,12 @@ cleaning, and does not part them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
 from kafkalog_reader.audits.comparison.branch import BranchBuilder
+from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
 from kafkalog_reader.audits.comparison.damaged_stretch import damaged_stretch
 from kafkalog_reader.audits.comparison.difference import (
     Comparison,
@@ -25,14 +26,17 @@ from kafkalog_reader.audits.comparison.difference import (
 )
 from kafkalog_reader.audits.comparison.equal_batches import equal_batches
 from kafkalog_reader.audits.comparison.same_batch import differing_kind
-from kafkalog_reader.audits.log.batch_stream import EXAMPLES, BatchPlace, BatchStream
 from kafkalog_reader.audits.log.window_loader import WindowLoader
 from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, MAGIC
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
+    from kafkalog_reader.audits.log.batch_stream import BatchStream
     from kafkalog_reader.audits.log.lineage import Lineage
+
+_CURRENT: Final = np.zeros(1, np.intp)
+_FIRST: Final = np.zeros(1, np.int32)
 
 
 def compare(
@@ -73,8 +77,7 @@ class _Comparer:
         self._cleaned_below = cleaned_below
         self._waiting = {index for index, stream in enumerate(streams) if not stream.ended}
         self._differences = Differences()
-        self._damaged: list[list[BatchPlace]] = [[] for _ in streams]
-        self._damaged_count = [0] * len(streams)
+        self._damaged = tuple(DamagedBatches() for _ in streams)
         self._restamped: list[int] = []
 
     def run(self) -> Comparison:
@@ -90,8 +93,8 @@ class _Comparer:
         return Comparison(
             roots=tuple(root.build() for root in roots),
             differences=self._differences.found,
-            damaged=tuple(map(tuple, self._damaged)),
-            damaged_count=tuple(self._damaged_count),
+            differences_left_out=self._differences.left_out,
+            damaged=self._damaged,
             restamped=tuple(self._restamped),
             log_starts=tuple(self._log_starts),
         )
@@ -265,11 +268,8 @@ class _Comparer:
         if stretch.count == 0:
             return False
         for number, index in enumerate(present):
-            self._note_damaged(
-                index,
-                np.flatnonzero(~stretch.intact[number]).tolist(),
-                lambda ahead: stretch.intact_on(ahead, present),
-            )
+            damaged = np.flatnonzero(~stretch.intact[number])
+            self._damaged[index].add(streams[number], damaged, *stretch.holders(damaged, present))
         for difference in stretch.differences(present, self._differences.takes):
             self._differences.add(difference)
         for start, stop, number in stretch.sources():
@@ -294,18 +294,10 @@ class _Comparer:
         first = self._streams[present[0]]
         if first.run.is_row:
             return
-        damaged = np.flatnonzero(~first.crc_valid[first.index : first.index + count]).tolist()
+        damaged = np.flatnonzero(~first.crc_valid[first.index : first.index + count])
+        nobody = np.zeros(len(damaged), np.int32)
         for index in present:
-            self._note_damaged(index, damaged, lambda _: ())
-
-    def _note_damaged(
-        self, index: int, ahead: Sequence[int], intact_on: Callable[[int], tuple[int, ...]]
-    ) -> None:
-        """Count damaged batches of a replica, so many ahead of the current one."""
-        stream, examples = self._streams[index], self._damaged[index]
-        self._damaged_count[index] += len(ahead)
-        for each in ahead[: EXAMPLES - len(examples)]:
-            examples.append(stream.place(each, intact_on(each)))
+            self._damaged[index].add(self._streams[index], damaged, [()], nobody)
 
     def _note_absent(self, present: Sequence[int], absent: Sequence[int], count: int) -> None:
         first = self._streams[present[0]]
@@ -346,7 +338,7 @@ class _Comparer:
         intact = tuple(index for index in present if self._streams[index].is_intact)
         for index in present:
             if index not in intact:
-                self._note_damaged(index, [0], lambda _: intact)
+                self._damaged[index].add(streams[present.index(index)], _CURRENT, [intact], _FIRST)
         contents: dict[bytes, list[int]] = {}
         for index in present:
             contents.setdefault(bytes(self._streams[index].batch), []).append(index)

@@ -59,14 +59,25 @@ class DamagedStretch:
         """Where the CRC of one batch is right, by what the streams are called."""
         return tuple(name for name, ok in zip(present, self.intact[:, ahead], strict=True) if ok)
 
+    def holders(
+        self, ahead: NDArray[np.intp], present: Sequence[int]
+    ) -> tuple[list[tuple[int, ...]], NDArray[np.int32]]:
+        """Who has some batches intact, each set of streams once; and which of the sets each."""
+        sets, first, number = np.unique(
+            self.intact[:, ahead], axis=1, return_index=True, return_inverse=True
+        )
+        del sets
+        found = [self.intact_on(int(each), present) for each in ahead[first]]
+        return found, number.reshape(-1).astype(np.int32)
+
     def differences(
-        self, present: Sequence[int], is_wanted: Callable[[int], bool]
+        self, present: Sequence[int], is_wanted: Callable[[DifferenceKind, int], bool]
     ) -> Iterator[Difference]:
         """Yield them, neighbours of the same kind together.
 
         Args:
             present: what the streams are called.
-            is_wanted: asked with the first offset.
+            is_wanted: asked with the kind and the first offset.
         """
         part = slice(self.streams[0].index, self.streams[0].index + self.count)
         base_offset = self.streams[0].run.base_offset[part]
@@ -75,7 +86,7 @@ class DamagedStretch:
             [s.run.held_records(slice(s.index, s.index + self.count)) for s in self.streams]
         )
         for start, stop in self._ranges(base_offset[1:] == last_offset[:-1] + 1):
-            if not is_wanted(int(base_offset[start])):
+            if not is_wanted(DifferenceKind.DAMAGED, int(base_offset[start])):
                 continue
             contents: dict[int, list[int]] = {}
             for number, name in zip(self.alike[:, start].tolist(), present, strict=True):

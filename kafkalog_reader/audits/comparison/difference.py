@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.comparison.branch import Branch
-    from kafkalog_reader.audits.log.batch_stream import BatchPlace
+    from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.log.lineage import EpochPiece
 
 MOST: Final[int] = 10_000
@@ -68,10 +68,18 @@ class Difference:
 
 
 class Differences:
-    """Gathers differences; neighbours become one."""
+    """Gathers differences; neighbours become one.
+
+    The first of each kind is kept however many there are: kinds decide the verdict.
+
+    Attributes:
+        left_out: how many were not kept.
+    """
 
     def __init__(self) -> None:
+        self.left_out = 0
         self._found: list[Difference] = []
+        self._kinds: set[DifferenceKind] = set()
 
     def add(self, difference: Difference) -> None:
         if self._found and self._found[-1].is_continued_by(difference):
@@ -82,12 +90,21 @@ class Differences:
                 batches=last.batches + difference.batches,
                 records=last.records + difference.records,
             )
-        elif len(self._found) < MOST:
+        elif len(self._found) < MOST or difference.kind not in self._kinds:
+            self._kinds.add(difference.kind)
             self._found.append(difference)
+        else:
+            self.left_out += 1
 
-    def takes(self, first_offset: int) -> bool:
-        """Whether one that begins there would be kept."""
-        return len(self._found) < MOST or self._found[-1].next_offset == first_offset
+    def takes(self, kind: DifferenceKind, first_offset: int) -> bool:
+        """Whether one that begins there may be kept; it is counted as left out otherwise."""
+        may = (
+            len(self._found) < MOST
+            or kind not in self._kinds
+            or self._found[-1].next_offset == first_offset
+        )
+        self.left_out += not may
+        return may
 
     @property
     def found(self) -> tuple[Difference, ...]:
@@ -100,16 +117,16 @@ class Comparison:
 
     Attributes:
         roots: several when a replica shares no offset with the others.
-        damaged: of each replica, batches with a wrong checksum, at most some hundred.
-        damaged_count: of each replica, all of them.
+        damaged: of each replica, the batches with a wrong checksum.
+        differences_left_out: how many more there are than are kept.
         restamped: offsets at which replicas part with the same records under other leader epochs.
         log_starts: of each replica; may lie inside its first batch. Empty: all logs begin with one.
     """
 
     roots: tuple[Branch, ...]
     differences: tuple[Difference, ...]
-    damaged: tuple[tuple[BatchPlace, ...], ...]
-    damaged_count: tuple[int, ...]
+    damaged: tuple[DamagedBatches, ...]
+    differences_left_out: int = 0
     restamped: tuple[int, ...] = ()
     log_starts: tuple[int, ...] = ()
 

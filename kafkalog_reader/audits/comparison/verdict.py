@@ -59,7 +59,7 @@ def verdict_of(
         for stop in of_replica
         if is_damage(stop)
     ]
-    damage += [bool(place.intact_on) for places in comparison.damaged for place in places]
+    damage += [batches.alone == 0 for batches in comparison.damaged if batches.count]
     if not all(damage):
         return Verdict.DAMAGED_UNRECOVERABLE
     repairable = {DifferenceKind.DAMAGED, DifferenceKind.MISSING, DifferenceKind.UNCOVERED}

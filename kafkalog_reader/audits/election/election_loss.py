@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.election.branch_records import records_of
@@ -11,12 +13,15 @@ from kafkalog_reader.audits.election.branch_records import records_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from numpy.typing import NDArray
+
     from kafkalog_reader.audits.comparison.branch import Branch
     from kafkalog_reader.audits.comparison.committed import CommitBounds
     from kafkalog_reader.audits.comparison.difference import Comparison
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
-    from kafkalog_reader.audits.log.batch_stream import BatchPlace
+
+_NOWHERE: Final = 2**63 - 1
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,15 +105,12 @@ def _committed(
     bounds: Sequence[CommitBounds],
     first_offset: int,
     next_offset: int,
-    damaged: Sequence[tuple[BatchPlace, int]] = (),
+    damaged: _Unreadable | None = None,
 ) -> CommitCount:
     """Records of [first, next); one is committed where one of its holders says so."""
 
     def sound(first: int, following: int) -> int:
-        gone = sum(
-            _records_inside(place, first, min(following, readable_from))
-            for place, readable_from in damaged
-        )
+        gone = 0 if damaged is None else damaged.inside(first, following)
         return max(0, records_of(branch, holder, first, following) - gone)
 
     known = min(next_offset, max(first_offset, *(bounds[m].known for m in members)))
@@ -122,25 +124,40 @@ def _committed(
     )
 
 
+class _Unreadable(NamedTuple):
+    """Damaged batches of a range as columns.
+
+    Attributes:
+        readable_from: the offset from which on an intact copy of each can be read; its end without
+            one; copies may begin inside of it.
+    """
+
+    first_offset: NDArray[np.int64]
+    next_offset: NDArray[np.int64]
+    records: NDArray[np.int64]
+    readable_from: NDArray[np.int64]
+
+    def inside(self, first_offset: int, next_offset: int) -> int:
+        """Clients' records in a range, at most: compaction may have taken some."""
+        stop = np.minimum(np.minimum(self.next_offset, self.readable_from), next_offset)
+        held = np.minimum(self.records, stop - np.maximum(self.first_offset, first_offset))
+        return int(np.maximum(held, 0).sum())
+
+
 def _unreadable(
     members: Sequence[int], candidates: Sequence[Candidate], comparison: Comparison
-) -> list[tuple[BatchPlace, int]]:
-    """Damaged batches of a range, and from which offset on an intact copy of each can be read.
-
-    That is its end without one; copies may begin inside of it.
-    """
-    found: dict[int | None, tuple[BatchPlace, int]] = {}
+) -> _Unreadable:
+    """The damaged batches of some replicas, each once."""
+    parts = []
     for member in members:
-        for place in comparison.damaged[member]:
-            starts = (candidates[intact].log_start_offset for intact in place.intact_on)
-            readable_from = min(starts, default=place.next_offset)
-            found.setdefault(place.where.offset, (place, readable_from))
-    return list(found.values())
-
-
-def _records_inside(place: BatchPlace, first_offset: int, next_offset: int) -> int:
-    """Clients' records of one batch in a range, at most: compaction may have taken some."""
-    if place.is_control or place.where.offset is None:
-        return 0
-    inside = min(place.next_offset, next_offset) - max(place.where.offset, first_offset)
-    return max(0, min(place.records, inside))
+        damaged = comparison.damaged[member]
+        rows = damaged.rows()
+        starts = [
+            min((candidates[each].log_start_offset for each in holders), default=_NOWHERE)
+            for holders in damaged.holders
+        ]
+        readable_from = np.array([*starts, _NOWHERE], np.int64)[rows.intact_on]
+        parts.append((rows.first_offset, rows.next_offset, rows.records, readable_from))
+    first, following, records, readable_from = map(np.concatenate, zip(*parts, strict=True))
+    _, once = np.unique(first, return_index=True)
+    return _Unreadable(first[once], following[once], records[once], readable_from[once])

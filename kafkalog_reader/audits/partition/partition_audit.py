@@ -33,7 +33,7 @@ from kafkalog_reader.audits.election.truncation_rule import TruncationRule, poss
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.log_watch import WatchedStream
 from kafkalog_reader.audits.integrity.replica_checks import Checked, check_replica
-from kafkalog_reader.audits.log.batch_stream import BatchPlace, BatchStream
+from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.lineage import declared_lineage
 from kafkalog_reader.audits.log.record_count import count_records, first_batch_cut
@@ -281,8 +281,8 @@ def _audited(
         if topic != METADATA_TOPIC:
             candidates = tuple(
                 replace(
-                    _candidate(replica, history, recovery, damaged),
-                    damaged=comparisons[0].damaged_count[index] + spoilt(streams[index]),
+                    _candidate(replica, history, recovery, batches.alone),
+                    damaged=comparisons[0].damaged[index].count + spoilt(streams[index]),
                     cut_transactions=(
                         _cut_transactions(index, recovery, replicas, histories, comparisons[0])
                         if any(stream.has_transactions for stream in streams)
@@ -290,7 +290,7 @@ def _audited(
                     ),
                     is_member=is_member(membership, replica.broker_id),
                 )
-                for index, (replica, history, recovery, damaged) in enumerate(
+                for index, (replica, history, recovery, batches) in enumerate(
                     zip(replicas, histories, recoveries, comparisons[0].damaged, strict=True)
                 )
             )
@@ -378,7 +378,7 @@ def _candidate(
     replica: Replica,
     history: History,
     recovery: Recovery | LocatedError,
-    damaged: Sequence[BatchPlace],
+    unreplaceable: int,
 ) -> Candidate:
     directory = replica.directory
     start = None if isinstance(recovery, LocatedError) else recovery
@@ -389,7 +389,7 @@ def _candidate(
         records_cut_at_start=0 if start is None else start.records_cut,
         last_leader_epoch=-1 if history.last_leader_epoch is None else history.last_leader_epoch,
         broker_id=replica.broker_id,
-        unreplaceable=sum(not place.intact_on for place in damaged),
+        unreplaceable=unreplaceable,
         records=lambda first, following: count_records(directory, first, following),
         batch_start=lambda target: first_batch_cut(directory, target),
     )

@@ -53,6 +53,12 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     for difference in audit.comparison.differences:
         if difference.kind in _CODE_OF and not _is_damaged_everywhere(difference):
             yield _of_difference(audit, difference)
+    if left_out := audit.comparison.differences_left_out:
+        yield finding(
+            "KL-005",
+            f"{left_out:,} further ranges in which copies differ are not listed",
+            evidence={"ranges": left_out},
+        )
     yield from _agreement(audit)
     yield from _lagging(audit)
     if audit.is_metadata:  # other rules for truncation and elections

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.verdict import is_replaced
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.log.batch_stream import EXAMPLES
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import SMALLEST_ENTRY, Repair, repair_of
 from kafkalog_reader.audits.partition.partition_audit import joined_names
@@ -16,6 +15,7 @@ from kafkalog_reader.tables.scan_end import ScanEnd
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.log.batch_stream import BatchPlace
     from kafkalog_reader.audits.log.scan_stop import ScanStop
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -39,11 +39,22 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 file=_file(directory, problem.where),
                 position=problem.where.position,
             )
-        for number, place in enumerate(_damaged(audit, index)):
-            if number < EXAMPLES and _is_other_magic(directory, place):
+        damaged = _damaged(audit, index)
+        for place in damaged.places:
+            if _is_other_magic(directory, place):
                 yield _wrong_magic(directory, place)
-                continue
-            yield _crc_mismatch(audit, index, place, _bit(place) if number < EXAMPLES else None)
+            else:
+                yield _crc_mismatch(audit, index, place, _bit(place))
+        if damaged.count > len(damaged.places):
+            yield _further_mismatches(audit, index, damaged)
+        if damaged.left_out and len(audit.replicas) > 1:
+            yield finding(
+                "KL-005",
+                f"{replica.name}: {damaged.left_out:,} damaged batches are too many to be held "
+                "against other copies one by one: elections may lose fewer records than is said",
+                directory=directory,
+                evidence={"batches": damaged.left_out},
+            )
         for stop in scan.stops:
             yield _stop_finding(audit, index, stop)
         for where, codec in scan.unknown_codecs:
@@ -59,7 +70,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
             yield _regression(audit, index)
 
 
-def _damaged(audit: PartitionAudit, index: int) -> tuple[BatchPlace, ...]:
+def _damaged(audit: PartitionAudit, index: int) -> DamagedBatches:
     if audit.comparison is not None:
         return audit.comparison.damaged[index]
     return audit.comparisons[index].damaged[0]
@@ -142,6 +153,25 @@ def _crc_mismatch(
         bytes_at_risk=place.size_in_bytes,
         committed=_committed(audit, index, first_offset),
         actions=("A5", "A9") if peers or len(audit.replicas) == 1 else ("A4", "A7", "A9"),
+    )
+
+
+def _further_mismatches(audit: PartitionAudit, index: int, damaged: DamagedBatches) -> Finding:
+    """The batches that are too many to have a finding each: all of them in one."""
+    replica = audit.replicas[index]
+    last, count = damaged.places[-1], damaged.count - len(damaged.places)
+    alone = damaged.alone - sum(not place.intact_on for place in damaged.places)
+    saved = f"of {alone:,} no supplied copy has an intact one" if alone else "all intact elsewhere"
+    return finding(
+        "KL-101",
+        f"{replica.name}: {count:,} further batches have a wrong CRC, from offset "
+        f"{last.next_offset} of {posixpath.basename(last.where.file)} on; {saved}",
+        severity="C" if alone else "H",
+        confidence="proven",
+        directory=replica.directory,
+        offsets=(last.next_offset, audit.histories[index].log_end_offset),
+        evidence={"batches": count, "batchesIntactNowhere": alone},
+        actions=("A5", "A9") if not alone or len(audit.replicas) == 1 else ("A4", "A7", "A9"),
     )
 
 

@@ -106,15 +106,15 @@ def test_each_damaged_batch_is_counted_and_told(tmp_path: Path) -> None:
     described = replica(log, epochs="0:0 1:25 2:50")
     cluster(tmp_path, {0: replace(described, files={f"{0:020}.log": content}), 1: described})
     found = compared(tmp_path, 8 << 20)
-    assert found.damaged_count == (len(wrong), 0)
+    assert [batches.count for batches in found.damaged] == [len(wrong), 0]
     assert {each.kind for each in found.differences} == {DifferenceKind.DAMAGED}
     assert sum(each.batches for each in found.differences) == len(wrong)
     assert sum(each.records for each in found.differences) == sum(
         len(log[n].records) for n in wrong
     )
-    told = {o for each in found.differences for o in range(each.first_offset, each.next_offset)}
-    assert told == {o for n in wrong for o in range(log[n].base_offset, log[n].next_offset)}
-    assert [place.where.offset for place in found.damaged[0]] == [
+    offsets = {o for each in found.differences for o in range(each.first_offset, each.next_offset)}
+    assert offsets == {o for n in wrong for o in range(log[n].base_offset, log[n].next_offset)}
+    assert [place.where.offset for place in found.damaged[0].places] == [
         log[n].base_offset for n in sorted(wrong)
     ]
-    assert all(place.intact_on == (1,) for place in found.damaged[0])
+    assert all(place.intact_on == (1,) for place in found.damaged[0].places)

@@ -69,8 +69,9 @@ def test_damage_in_any_window_of_any_copy_is_found(
     assert any(name.startswith("window") for name in threads)
     assert audit.verdict is Verdict.DAMAGED_RECOVERABLE
     assert audit.comparison is not None
-    assert audit.comparison.damaged_count == tuple(int(each == broker) for each in range(3))
-    (place,) = audit.comparison.damaged[broker]
+    damaged = audit.comparison.damaged
+    assert [batches.count for batches in damaged] == [int(each == broker) for each in range(3)]
+    (place,) = damaged[broker].places
     assert place.where.offset == batch
 
 

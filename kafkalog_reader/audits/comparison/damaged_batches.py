@@ -1,0 +1,132 @@
+"""The batches of one copy whose checksum is wrong: how many, where, and who has them intact."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+import numpy as np
+
+from kafkalog_reader.audits.log.batch_stream import EXAMPLES
+from kafkalog_reader.tables.control_type import CONTROL
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.audits.log.batch_stream import BatchPlace, BatchStream
+
+MOST: Final = 1_000_000
+"""Rows kept of one copy, 28 bytes each; hostile copies have a wrong checksum in every batch."""
+
+
+class DamagedRows(NamedTuple):
+    """Damaged batches as columns.
+
+    Attributes:
+        first_offset, next_offset: of each.
+        records: of clients, as its header states them; none of a transaction marker.
+        intact_on: which of the tuples of ``DamagedBatches.holders``.
+    """
+
+    first_offset: NDArray[np.int64]
+    next_offset: NDArray[np.int64]
+    records: NDArray[np.int64]
+    intact_on: NDArray[np.int32]
+
+
+class DamagedBatches:
+    """Those of one copy, gathered while copies are compared.
+
+    Attributes:
+        count: all of them.
+        alone: how many of them no copy has intact.
+        places: the first of them.
+        left_out: how many are not among the rows, because there are too many.
+        holders: the tuples of replicas that have batches intact, as rows refer to them.
+    """
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.alone = 0
+        self.left_out = 0
+        self.places: list[BatchPlace] = []
+        self.holders: list[tuple[int, ...]] = []
+        self._parts: list[DamagedRows] = []
+        self._rows = 0
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the same is known; in what order ``holders`` were met says nothing."""
+        if not isinstance(other, DamagedBatches):
+            return NotImplemented
+        return self._content() == other._content()
+
+    __hash__ = None  # type: ignore[assignment]  # it grows
+
+    def _content(self) -> tuple[object, ...]:
+        first_offset, next_offset, records, intact_on = (each.tolist() for each in self.rows())
+        holders = [self.holders[number] for number in intact_on]
+        counts = self.count, self.alone, self.left_out
+        return *counts, self.places, first_offset, next_offset, records, holders
+
+    def add(
+        self,
+        stream: BatchStream,
+        ahead: NDArray[np.intp],
+        holders: Sequence[tuple[int, ...]],
+        intact_on: NDArray[np.int32],
+    ) -> None:
+        """Take batches of a stream.
+
+        Args:
+            stream: of the copy.
+            ahead: which of its batches, counted from the current one, rising.
+            holders: who has batches intact.
+            intact_on: of each batch, which of ``holders`` has it.
+        """
+        if not len(ahead):
+            return
+        self.count += len(ahead)
+        is_alone = np.array([not each for each in holders])[intact_on]
+        self.alone += int(np.count_nonzero(is_alone))
+        most = EXAMPLES - len(self.places)
+        for each, number in zip(ahead[:most].tolist(), intact_on[:most].tolist(), strict=True):
+            self.places.append(stream.place(each, holders[number]))
+        room = MOST - self._rows
+        if room < len(ahead):
+            self.left_out += len(ahead) - room
+            ahead, intact_on = ahead[:room], intact_on[:room]
+            if not room:
+                return
+        numbers = [self._number_of(each) for each in holders]
+        rows = _rows(stream, ahead, np.array(numbers, np.int32)[intact_on])
+        self._parts.append(rows)
+        self._rows += len(rows.records)
+
+    def rows(self) -> DamagedRows:
+        """All of them that are kept, in the order of the log."""
+        if len(self._parts) != 1:
+            columns = zip(*self._parts, strict=True) if self._parts else [()] * 4
+            kinds = (np.int64, np.int64, np.int64, np.int32)
+            self._parts = [
+                DamagedRows(*(
+                    np.concatenate([np.empty(0, kind), *column])
+                    for kind, column in zip(kinds, columns, strict=True)
+                ))
+            ]  # fmt: skip
+        return self._parts[0]
+
+    def _number_of(self, holders: tuple[int, ...]) -> int:
+        if holders not in self.holders:
+            self.holders.append(holders)
+        return self.holders.index(holders)
+
+
+def _rows(
+    stream: BatchStream, ahead: NDArray[np.intp], intact_on: NDArray[np.int32]
+) -> DamagedRows:
+    run, at = stream.run, stream.index + ahead
+    first, following = run.base_offset[at], run.last_offset[at] + 1
+    held = run.held_records(slice(int(at[0]), int(at[-1]) + 1))[at - at[0]]
+    records = np.where(run.attributes[at] & CONTROL, 0, held)
+    return DamagedRows(first, following, records, intact_on)

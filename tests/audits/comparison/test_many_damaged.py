@@ -1,0 +1,87 @@
+"""More damaged batches than are told one by one: what is concluded takes all of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fixtures.builder import Batch, Replica, parse_log, replica
+from kafkalog_reader.audits.comparison import damaged_batches, difference
+from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.log.batch_stream import EXAMPLES
+from kafkalog_reader.audits.tables.findings import findings_of
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    import pytest
+
+    from tests.audits.conftest import Audited
+
+COUNT = 2 * EXAMPLES
+LOG = parse_log(" ".join(f"{n}-{n}/e0" for n in range(COUNT)))
+MANY = range(EXAMPLES + 30)
+
+
+def copy(wrong: Collection[int], until: int = COUNT) -> Replica:
+    """One with a wrong checksum in these batches."""
+    log = [damaged(batch) if n in wrong else batch for n, batch in enumerate(LOG[:until])]
+    return replica(log, epochs="0:0", high_watermark=until)
+
+
+def damaged(batch: Batch) -> Batch:
+    return replace(batch, lies={"crc": 1})
+
+
+def test_a_batch_behind_many_that_no_copy_has_intact_decides(audited: Audited) -> None:
+    last = COUNT - 1
+    everyone = range(2)
+    assert audited(copy(MANY), copy(()), clean=everyone).verdict is Verdict.DAMAGED_RECOVERABLE
+    audit = audited(copy([*MANY, last]), copy([last]), clean=everyone)
+    assert audit.verdict is Verdict.DAMAGED_UNRECOVERABLE
+    assert [candidate.unreplaceable for candidate in audit.candidates] == [1, 1]
+
+
+def test_damaged_batches_are_no_loss_however_many(audited: Audited) -> None:
+    """Electing broker 1 loses what is sound on broker 0 alone."""
+    kept = 20
+    wrong = range(kept, COUNT - 5)
+    audit = audited(copy(wrong), copy((), until=kept), clean=range(2))
+    (lost,) = [each.lost.total for each in audit.elections if each.candidate == 1]
+    assert lost == 5
+
+
+def test_the_rest_is_one_finding(audited: Audited) -> None:
+    found = [each for each in findings_of(audited(copy(MANY), clean=[0])) if each.code == "KL-101"]
+    assert len(found) == EXAMPLES + 1
+    (rest,) = [each for each in found if "batches" in dict(each.evidence)]
+    assert dict(rest.evidence)["batches"] == str(len(MANY) - EXAMPLES)
+    assert rest.severity == "C"
+    assert "30 further batches have a wrong CRC" in rest.message
+    assert (rest.first_offset, rest.next_offset) == (EXAMPLES, COUNT)
+
+
+def test_a_cap_on_them_is_told(audited: Audited, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(damaged_batches, "MOST", EXAMPLES)
+    audit = audited(copy(MANY), copy(()), clean=range(2))
+    (found,) = [each for each in findings_of(audit) if each.code == "KL-005"]
+    assert dict(found.evidence) == {"batches": "30"}
+    assert audit.verdict is Verdict.DAMAGED_RECOVERABLE
+
+
+def test_kinds_decide_behind_the_cap_on_differences(
+    audited: Audited, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(difference, "MOST", 10)
+    conflict = parse_log("x@90/e0")[0]
+    other = replica([*LOG[:90], conflict, *LOG[91:]], epochs="0:0", high_watermark=COUNT)
+    audit = audited(copy(range(1, 80, 2)), other, clean=range(2))
+    assert audit.comparison is not None
+    assert audit.comparison.differences_left_out == 30
+    assert [each.kind for each in audit.comparison.differences] == [
+        *[DifferenceKind.DAMAGED] * 10, DifferenceKind.CONFLICT,
+    ]  # fmt: skip
+    told = {each.code: dict(each.evidence) for each in findings_of(audit)}
+    assert told["KL-005"] == {"ranges": "30"}
+    assert "KL-505" in told
