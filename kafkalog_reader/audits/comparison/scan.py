@@ -21,6 +21,7 @@ class Scan:
         stops: stretches without a batch that could be read.
         regressions: examples of the ``regression_count`` batches at which offsets fall.
         unexplained_falls: of these, those that a restored base offset does not explain.
+        unknown_codecs: examples of the ``unknown_codec_count`` batches that nobody can decompress.
     """
 
     stops: tuple[ScanStop, ...]
@@ -28,6 +29,7 @@ class Scan:
     regression_count: int
     unexplained_falls: int
     unknown_codecs: tuple[tuple[LogPosition, int], ...]
+    unknown_codec_count: int
     batches: int
     size_in_bytes: int
 
@@ -45,6 +47,7 @@ def scan_of(stream: BatchStream) -> Scan:
         regression_count=stream.regression_count,
         unexplained_falls=stream.unexplained_falls,
         unknown_codecs=tuple(stream.unknown_codecs),
+        unknown_codec_count=stream.unknown_codec_count,
         batches=stream.batches,
         size_in_bytes=stream.size_in_bytes,
     )

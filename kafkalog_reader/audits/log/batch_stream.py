@@ -105,6 +105,7 @@ class BatchStream:
         self.unexplained_falls = 0
         self.restored = 0
         self.unknown_codecs: list[tuple[LogPosition, int]] = []
+        self.unknown_codec_count = 0
         self.read_segments: dict[str, ReadSegment] = {}
         self.shows_cleaning = self.has_transactions = False
         self.first_offset: int | None = None
@@ -310,9 +311,9 @@ class BatchStream:
 
     def _note_unknown_codecs(self, run: BatchRun) -> None:
         codecs = run.attributes & CODEC
-        for index in np.flatnonzero((codecs >= KNOWN_CODECS) & run.crc_valid):
-            if len(self.unknown_codecs) == EXAMPLES:
-                break
+        found = np.flatnonzero((codecs >= KNOWN_CODECS) & run.crc_valid)
+        self.unknown_codec_count += len(found)
+        for index in found[: EXAMPLES - len(self.unknown_codecs)]:
             where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))
             self.unknown_codecs.append((where, int(codecs[index])))
 

@@ -66,6 +66,13 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 position=where.position,
                 evidence={"codec": codec},
             )
+        if further := scan.unknown_codec_count - len(scan.unknown_codecs):
+            yield finding(
+                "KL-006",
+                f"{replica.name}: {further:,} further batches have such a codec",
+                directory=directory,
+                evidence={"batches": further},
+            )
         if scan.regressions:
             yield _regression(audit, index)
 

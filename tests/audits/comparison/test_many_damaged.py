@@ -85,3 +85,12 @@ def test_kinds_decide_behind_the_cap_on_differences(
     told = {each.code: dict(each.evidence) for each in findings_of(audit)}
     assert told["KL-005"] == {"ranges": "30"}
     assert "KL-505" in told
+
+
+def test_codecs_that_nobody_knows_are_counted(audited: Audited) -> None:
+    log = [replace(batch, lies={"attributes": 6}) for batch in LOG]
+    audit = audited(replica(log, epochs="0:0"), clean=[0])
+    found = [each for each in findings_of(audit) if each.code == "KL-006"]
+    assert len(found) == EXAMPLES + 1
+    (rest,) = [each for each in found if "batches" in dict(each.evidence)]
+    assert dict(rest.evidence) == {"batches": str(COUNT - EXAMPLES)}
