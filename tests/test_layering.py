@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parent.parent
 LAYERS = (
     "errors", "format", "io", "kernel", "tables",
-    "audits.log", "audits.recovery", "audits.integrity", "audits.comparison", "audits.election",
-    "audits.partition", "audits.tables",
+    "audits.catalogue", "audits.log", "audits.recovery", "audits.integrity", "audits.comparison",
+    "audits.election", "audits.partition", "audits.tables",
     "registry", "salvage", "report", "cli", "spark_datasource",
 )  # fmt: skip
 MODULES = sorted(

@@ -5,6 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    REPLICA_DIRECTORY_MISSING,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    REPLICA_NOT_SUPPLIED,
+    UNSAFE_PATH_SKIPPED,
+)
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
@@ -29,7 +36,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
-_UNREAD: Final = ("KL-310", "KL-012", "KL-002")
+_UNREAD: Final = (REPLICA_DIRECTORY_MISSING, REPLICA_NOT_SUPPLIED, UNSAFE_PATH_SKIPPED)
 """A replica that should be here was not read."""
 _LEAST: Final = (1, 0, 0, "", 0)
 """Sorts behind every partition."""

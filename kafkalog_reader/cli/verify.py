@@ -9,6 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kafkalog_reader.audits.catalogue.input_rules import (
+    UNKNOWN_VERSION,
+    UNREADABLE_FILE,
+)
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.options import (
     deep_option,
@@ -32,7 +36,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Unit
 
-_NOT_READ = frozenset({"KL-004", "KL-006"})
+_NOT_READ = frozenset({UNREADABLE_FILE, UNKNOWN_VERSION})
 _MOST_LISTED = 10_000
 
 

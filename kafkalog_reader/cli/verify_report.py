@@ -6,7 +6,8 @@ import time
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.audits.integrity.finding import CATALOGUE, SEVERITIES
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
+from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped

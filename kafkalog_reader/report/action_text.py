@@ -7,6 +7,14 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.producer_rules import (
+    TRUNCATION_CUTS_TRANSACTION,
+)
+from kafkalog_reader.audits.catalogue.replica_rules import (
+    NEEDLESS_TRUNCATION,
+    SINGLE_COPY_RANGE,
+    TRUNCATION_LEAVES_DIVERGENCE,
+)
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.shell_word import shell_word
@@ -48,7 +56,9 @@ _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
 """Words of a command as a shell sees them, options together with their values."""
 _COMMENT: Final = (Span("# "),)
-_OF_A_LEADER: Final = frozenset({"KL-517", "KL-518", "KL-713"})
+_OF_A_LEADER: Final = frozenset(
+    {TRUNCATION_LEAVES_DIVERGENCE, NEEDLESS_TRUNCATION, TRUNCATION_CUTS_TRANSACTION}
+)
 _ORDER: Final = (
     "A4", "A16", "A20", "A7", "A17", "A5", "A6", "A8", "A9", "A3", "A15", "A2", "A18", "A11", "A10",
     "A12", "A13", "A14", "A19", "A1",
@@ -121,7 +131,7 @@ def action_lines(
 ) -> Iterator[Line]:
     """The same as a list; on one screen only those of critical and high findings."""
     if audit.verdict is Verdict.LAGGING:  # followers fetch what only their leader has
-        found = [each for each in found if each.code != "KL-520"]
+        found = [each for each in found if each.code != SINGLE_COPY_RANGE]
     actions = actions_of(audit, found, severities="CHM" if verbose else "CH")
     if audit.elections and expected_election(audit).lost_ranges:
         actions = tuple(action for action in actions if action.code != "A7")  # said right above

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.audits.integrity.finding import SEVERITIES
+from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.tables.findings import finding_row
 from kafkalog_reader.audits.tables.partitions import partition_row
 from kafkalog_reader.errors import LocatedError

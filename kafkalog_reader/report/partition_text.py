@@ -5,6 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.election_rules import (
+    DAMAGE_RECOVERABLE_FROM_PEER,
+    DAMAGE_UNRECOVERABLE,
+    EVERY_LEADER_LOSES_COMMITTED,
+)
+from kafkalog_reader.audits.catalogue.replica_rules import (
+    FORKED,
+    LAGGING_REPLICA,
+    SAME_EPOCH_CONFLICT,
+    SINGLE_COPY_RANGE,
+    SUPERSEDED_TAIL,
+)
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.io.names import shown
@@ -45,7 +57,16 @@ STYLES: Final = {
     Verdict.UNDECIDABLE: Style.LOST,
 }
 _DAMAGED: Final = frozenset({Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE})
-_PICTURED: Final = frozenset({"KL-503", "KL-504", "KL-520", "KL-903", "KL-904", "KL-905"})
+_PICTURED: Final = frozenset(
+    {
+        FORKED,
+        SUPERSEDED_TAIL,
+        SINGLE_COPY_RANGE,
+        EVERY_LEADER_LOSES_COMMITTED,
+        DAMAGE_RECOVERABLE_FROM_PEER,
+        DAMAGE_UNRECOVERABLE,
+    }
+)
 """Told by the picture, the ranges and the table of candidates."""
 _SHOWN_FINDINGS: Final = 6
 
@@ -116,7 +137,9 @@ def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
         worst = next((each for each in found if each.severity in "CH"), None)
         return "" if worst is None else shown(worst.message)
     if audit.verdict is Verdict.LAGGING:
-        behind = [each for each in found if each.code == "KL-502" and each.directory is not None]
+        behind = [
+            each for each in found if each.code == LAGGING_REPLICA and each.directory is not None
+        ]
         return shown(", ".join(map(_behind, behind)))
     return shown(_details(audit, found))
 
@@ -167,9 +190,9 @@ def _details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
                 return f"{_damaged_on(audit, found)}whether another replica is intact is not known"
             return f"{_damaged_on(audit, found)}no copy supplied has all of it intact"
         case Verdict.PENDING_TRUNCATION:
-            return _messages(found, "KL-504")
+            return _messages(found, SUPERSEDED_TAIL)
         case Verdict.LAGGING:
-            return _messages(found, "KL-502")
+            return _messages(found, LAGGING_REPLICA)
         case Verdict.CONSISTENT:
             count = len(audit.replicas)
             if trouble := start_trouble(audit):
@@ -198,7 +221,7 @@ def _messages(found: Sequence[Finding], code: str) -> str:
 def _fork_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     offset = audit.fork_offset
     assert offset is not None
-    if any(each.code == "KL-505" for each in found):
+    if any(each.code == SAME_EPOCH_CONFLICT for each in found):
         return f"at offset {offset:,} · the copies differ there under one leader epoch"
     known = {history.lineage.epoch_at(offset) for history in audit.histories}
     epochs = [str(epoch) for epoch in sorted(e for e in known if e is not None)]

@@ -11,6 +11,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    HEADER_CONTRADICTION,
+    LEADER_EPOCH_REGRESSION,
+    OFFSET_GAP,
+    OFFSET_REGRESSION,
+    REPEATED_PHYSICAL_BATCH,
+    SEGMENT_OFFSET_OVERFLOW,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import METADATA_TOPIC, segment_file_name
 from kafkalog_reader.tables.running_maximum import running_maximum
@@ -136,7 +144,7 @@ class BatchCheck:
     def findings(self) -> Iterator[Finding]:
         """Yield what was found in the segment, each code once."""
         for code, places in self._found.items():
-            if code == "KL-111":
+            if code == OFFSET_GAP:
                 gap = self._open_gap()
                 if gap is None or self._is_cleaned(places.offsets[1]):
                     continue
@@ -217,7 +225,14 @@ class BatchCheck:
             | odd_control
             | ((attributes & np.int16(_RESERVED)) != 0)
         )
-        self._note("KL-107", run, bad & checked, "lastOffsetDelta", "recordsCount", "attributes")
+        self._note(
+            HEADER_CONTRADICTION,
+            run,
+            bad & checked,
+            "lastOffsetDelta",
+            "recordsCount",
+            "attributes",
+        )
 
     def _look_at_offsets(self, run: BatchRun, valid: NDArray[np.bool_]) -> None:
         lasts = np.where(valid, run.last_offset, _LEAST)
@@ -237,13 +252,17 @@ class BatchCheck:
         repeated = falls & np.where(
             run.is_wrapper, run.last_offset == before_last, run.base_offset == before
         )
-        for code, found in (("KL-110", falls), ("KL-111", gap), ("KL-118", repeated)):
+        for code, found in (
+            (OFFSET_REGRESSION, falls),
+            (OFFSET_GAP, gap),
+            (REPEATED_PHYSICAL_BATCH, repeated),
+        ):
             index = self._note(code, run, found, "baseOffset")
             if index is not None:
                 self._found[code].evidence["previousLastOffset"] = int(reached[index])
         self._look_at_gaps(run, gap, reached, falls)
         too_far = run.last_offset - self.segment.base_offset > MOST_ABOVE_BASE
-        self._note("KL-114", run, valid & too_far, "baseOffset")
+        self._note(SEGMENT_OFFSET_OVERFLOW, run, valid & too_far, "baseOffset")
         if self.first_offset is None:
             self.first_offset = int(run.base_offset[int(np.argmax(valid))])
         self.last_offset = max(int(reached[-1]), int(lasts[-1]), int(lasts[valid][-1]))
@@ -276,12 +295,12 @@ class BatchCheck:
         before = np.concatenate([np.array([self._last_leader_epoch], epochs.dtype), epochs[:-1]])
         found = np.zeros(run.count, np.bool_)
         found[known[epochs < before]] = True
-        if "KL-112" not in self._found:
+        if LEADER_EPOCH_REGRESSION not in self._found:
             turns = np.flatnonzero(epochs != before)
             up_to_fall = int(np.argmax(np.append(epochs[turns] < before[turns], True))) + 1
             for at in turns[:up_to_fall][-2:].tolist():
                 self._turn(run, int(known[at]), int(before[at]), int(epochs[at]))
-        self._note("KL-112", run, found, "leaderEpoch")
+        self._note(LEADER_EPOCH_REGRESSION, run, found, "leaderEpoch")
         self._last_leader_epoch = int(epochs[-1])
 
     def _turn(self, run: BatchRun, index: int, before: int, now: int) -> None:
@@ -293,7 +312,7 @@ class BatchCheck:
             if stands_out and self._epoch_began is not None:
                 place = self._epoch_began
                 place.evidence["nextLeaderEpoch"] = now
-            self._found["KL-112"] = place
+            self._found[LEADER_EPOCH_REGRESSION] = place
         self._epoch_before = before
         self._epoch_began = self._place(run, index, "leaderEpoch")
         self._epoch_began.evidence["previousLeaderEpoch"] = before
@@ -327,10 +346,10 @@ _COLUMNS: Final = {
     "leaderEpoch": "leader_epoch",
 }
 _PROBLEMS: Final = {
-    "KL-107": "the checksum is right and the header contradicts itself",
-    "KL-110": "the batch starts at or below the last offset before it",
-    "KL-111": "offsets are missing in front of the batch, and nothing shows compaction",
-    "KL-112": "the leader epoch is not that of its neighbours, or falls",
-    "KL-114": "the offset is too far above the segment's base for its indexes",
-    "KL-118": "the batch before it has the same base offset",
+    HEADER_CONTRADICTION: "the checksum is right and the header contradicts itself",
+    OFFSET_REGRESSION: "the batch starts at or below the last offset before it",
+    OFFSET_GAP: "offsets are missing in front of the batch, and nothing shows compaction",
+    LEADER_EPOCH_REGRESSION: "the leader epoch is not that of its neighbours, or falls",
+    SEGMENT_OFFSET_OVERFLOW: "the offset is too far above the segment's base for its indexes",
+    REPEATED_PHYSICAL_BATCH: "the batch before it has the same base offset",
 }

@@ -7,6 +7,56 @@ from collections import defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    BATCH_CRC_MISMATCH,
+    BATCH_LENGTH_IMPOSSIBLE,
+    HEADER_CONTRADICTION,
+    LEADER_EPOCH_REGRESSION,
+    MAGIC_IMPOSSIBLE,
+    OFFSET_GAP,
+    OFFSET_REGRESSION,
+    RECORD_UNDECODABLE,
+    REPEATED_PHYSICAL_BATCH,
+    SEGMENT_OFFSET_OVERFLOW,
+    TIMESTAMP_IMPLAUSIBLE,
+    TORN_TAIL,
+    UNREADABLE_REGION,
+    ZERO_TAIL,
+)
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    CLEAN_MARKER_CONTRADICTED,
+    CLEANER_OFFSET_BEYOND_END,
+    HIGH_WATERMARK_BEYOND_END,
+    RECOVERY_POINT_BEYOND_END,
+    STRAY_PRODUCER_SNAPSHOT,
+)
+from kafkalog_reader.audits.catalogue.index_rules import (
+    INDEX_NOT_ON_A_BATCH,
+    INDEX_NOT_RISING,
+    INDEX_POINTS_PAST_LOG,
+    INDEX_SKIPS_RECORDS,
+    ORPHAN_INDEX,
+    TIME_INDEX_LAST_ENTRY_HIGH,
+    TIME_INDEX_LAST_ENTRY_LOW,
+    TIME_INDEX_OFFSET_UNKNOWN,
+    TIME_INDEX_SKIPS_RECORDS,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    UNKNOWN_VERSION,
+    UNREADABLE_FILE,
+)
+from kafkalog_reader.audits.catalogue.log_rules import (
+    END_WILL_BE_MISREAD,
+    EPOCH_ENTRIES_BEYOND_END,
+    EPOCH_ENTRY_CONTRADICTED,
+    EPOCH_ENTRY_MISSING,
+    INTERRUPTED_SWAP,
+    SEGMENT_GAP,
+    SEGMENT_MISSING,
+    SEGMENT_NAME_ABOVE_CONTENT,
+    SEGMENT_OVERLAP,
+    SNAPSHOT_DISAGREES_WITH_LOG,
+)
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
@@ -15,22 +65,66 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
 
 _DAMAGE: Final = frozenset(
-    {"KL-004", "KL-006", "KL-101", "KL-102", "KL-103", "KL-104", "KL-105", "KL-106",
-     "KL-107", "KL-108", "KL-110", "KL-111", "KL-112", "KL-118", "KL-401", "KL-402"}
-)  # fmt: skip
+    {
+        UNREADABLE_FILE,
+        UNKNOWN_VERSION,
+        BATCH_CRC_MISMATCH,
+        BATCH_LENGTH_IMPOSSIBLE,
+        TORN_TAIL,
+        ZERO_TAIL,
+        UNREADABLE_REGION,
+        MAGIC_IMPOSSIBLE,
+        HEADER_CONTRADICTION,
+        RECORD_UNDECODABLE,
+        OFFSET_REGRESSION,
+        OFFSET_GAP,
+        LEADER_EPOCH_REGRESSION,
+        REPEATED_PHYSICAL_BATCH,
+        SEGMENT_NAME_ABOVE_CONTENT,
+        SEGMENT_OVERLAP,
+    }
+)
 _LOGS: Final = (".log", ".log.swap")
 _FOLLOWS_IN_SEGMENT: Final = frozenset(
-    {"KL-107", "KL-110", "KL-111", "KL-112", "KL-114", "KL-118", "KL-204", "KL-205", "KL-206",
-     "KL-211", "KL-212", "KL-214", "KL-215"}
-)  # fmt: skip
+    {
+        HEADER_CONTRADICTION,
+        OFFSET_REGRESSION,
+        OFFSET_GAP,
+        LEADER_EPOCH_REGRESSION,
+        SEGMENT_OFFSET_OVERFLOW,
+        REPEATED_PHYSICAL_BATCH,
+        INDEX_POINTS_PAST_LOG,
+        INDEX_NOT_ON_A_BATCH,
+        INDEX_SKIPS_RECORDS,
+        TIME_INDEX_SKIPS_RECORDS,
+        TIME_INDEX_OFFSET_UNKNOWN,
+        TIME_INDEX_LAST_ENTRY_LOW,
+        TIME_INDEX_LAST_ENTRY_HIGH,
+    }
+)
 _FOLLOWS_IN_REPLICA: Final = frozenset(
-    {"KL-304", "KL-305", "KL-308", "KL-316", "KL-401", "KL-402", "KL-403", "KL-404", "KL-406",
-     "KL-407", "KL-409", "KL-410", "KL-415"}
-)  # fmt: skip
-_MISLEADS: Final = frozenset({"KL-203", "KL-204", "KL-205", "KL-206"})
+    {
+        HIGH_WATERMARK_BEYOND_END,
+        RECOVERY_POINT_BEYOND_END,
+        CLEANER_OFFSET_BEYOND_END,
+        CLEAN_MARKER_CONTRADICTED,
+        SEGMENT_NAME_ABOVE_CONTENT,
+        SEGMENT_OVERLAP,
+        SEGMENT_GAP,
+        SEGMENT_MISSING,
+        EPOCH_ENTRY_MISSING,
+        EPOCH_ENTRY_CONTRADICTED,
+        EPOCH_ENTRIES_BEYOND_END,
+        SNAPSHOT_DISAGREES_WITH_LOG,
+        END_WILL_BE_MISREAD,
+    }
+)
+_MISLEADS: Final = frozenset(
+    {INDEX_NOT_RISING, INDEX_POINTS_PAST_LOG, INDEX_NOT_ON_A_BATCH, INDEX_SKIPS_RECORDS}
+)
 """Of the last offset index: the broker starts there when it looks for the log's end (KL-415)."""
-_LEFT_BEHIND: Final = frozenset({"KL-209", "KL-315"})
-_LOST_ENDS: Final = ("KL-305", "KL-304")
+_LEFT_BEHIND: Final = frozenset({ORPHAN_INDEX, STRAY_PRODUCER_SNAPSHOT})
+_LOST_ENDS: Final = (RECOVERY_POINT_BEYOND_END, HIGH_WATERMARK_BEYOND_END)
 """Of records gone from the end of a log nothing but these rows may tell; flushed ones first."""
 
 
@@ -56,7 +150,7 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
         damage = [e for e in inside if e.code in _DAMAGE and (e.file or "").endswith(_LOGS)]
         if damage:
             roots[segment] = min(damage, key=_place)
-        times = [e for e in inside if e.code == "KL-113"]
+        times = [e for e in inside if e.code == TIMESTAMP_IMPLAUSIBLE]
         if times:
             wrong_times[segment] = min(times, key=_place)
     closed = next((each for each in every if _is_closed_folder(each)), None)
@@ -71,8 +165,8 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
         if each.code in _MISLEADS:
             misleading = each
     roots = wrong_times | roots
-    missing = [each for each in every if each.code == "KL-404"]
-    swaps = [each for each in every if each.code == "KL-405" and each.severity == "C"]
+    missing = [each for each in every if each.code == SEGMENT_MISSING]
+    swaps = [each for each in every if each.code == INTERRUPTED_SWAP and each.severity == "C"]
     if closed is not None:
         every = [_of_closed_folder(each, closed) for each in every]
     return [
@@ -84,7 +178,7 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
 def _is_closed_folder(each: Finding) -> bool:
     """Whether the partition directory itself could not be listed: its log end is not known."""
     return (
-        each.code == "KL-004"
+        each.code == UNREADABLE_FILE
         and each.directory is not None
         and each.file == shown(os.path.basename(each.directory.path))  # noqa: PTH119
     )
@@ -92,7 +186,7 @@ def _is_closed_folder(each: Finding) -> bool:
 
 def _of_closed_folder(each: Finding, closed: Finding) -> Finding:
     """Files that cannot be read in a folder that cannot be listed are no news."""
-    if each.code != "KL-004" or each is closed:
+    if each.code != UNREADABLE_FILE or each is closed:
         return each
     return replace(each, caused_by=f"{closed.code} {closed.file} {closed.position}")
 
@@ -129,7 +223,7 @@ def _explained(
     if each.code in _FOLLOWS_IN_SEGMENT and each.file is not None:
         cause = roots.get(_segment(each.file))
     elif each.code in _FOLLOWS_IN_REPLICA:
-        cause = first or (misleading if each.code == "KL-415" else None)
+        cause = first or (misleading if each.code == END_WILL_BE_MISREAD else None)
     if cause is None or cause is each:
         return each
     return replace(each, caused_by=f"{cause.code} {cause.file} {cause.position}")

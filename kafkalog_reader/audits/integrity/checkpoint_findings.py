@@ -5,6 +5,27 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    TORN_TAIL,
+    ZERO_TAIL,
+)
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    CHECKPOINT_MALFORMED,
+    CHECKPOINT_TEMPORARY_LEFT,
+    CLEAN_MARKER_CONTRADICTED,
+    CLEANER_OFFSET_BEYOND_END,
+    HIGH_WATERMARK_BEYOND_END,
+    LOG_START_BEYOND_END,
+    LOG_START_BEYOND_HIGH_WATERMARK,
+    PARTITION_METADATA_MALFORMED,
+    PRODUCER_SNAPSHOT_DAMAGED,
+    RECOVERY_POINT_BEYOND_END,
+    STRAY_PRODUCER_SNAPSHOT,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    UNKNOWN_VERSION,
+    UNREADABLE_FILE,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.hot_copy import was_copied_while_written
 from kafkalog_reader.errors import (
@@ -38,7 +59,7 @@ HIGH_WATERMARKS = "replication-offset-checkpoint"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 LOG_STARTS = "log-start-offset-checkpoint"
 CLEANER_OFFSETS = "cleaner-offset-checkpoint"
-_TAILS = frozenset({"KL-103", "KL-104"})
+_TAILS = frozenset({TORN_TAIL, ZERO_TAIL})
 
 
 def problem_findings(replica: Replica) -> Iterator[Finding]:
@@ -64,10 +85,10 @@ def problem_code(problem: LocatedError, name: str) -> str:
     """What is wrong with a small file; brokers refuse a checkpoint of any other version as torn."""
     is_checkpoint = name in (*OFFSET_CHECKPOINTS, LEADER_EPOCHS)
     if isinstance(problem, UnsupportedFormatError):
-        return "KL-301" if is_checkpoint else "KL-006"
+        return CHECKPOINT_MALFORMED if is_checkpoint else UNKNOWN_VERSION
     if isinstance(problem, CorruptCheckpointError):
-        return "KL-313" if name == PARTITION_METADATA else "KL-301"
-    return "KL-004"
+        return PARTITION_METADATA_MALFORMED if name == PARTITION_METADATA else CHECKPOINT_MALFORMED
+    return UNREADABLE_FILE
 
 
 def offset_findings(
@@ -91,10 +112,22 @@ def offset_findings(
     if replica.directory.topic == METADATA_TOPIC:  # other rules: it has no such rows
         return
     rows = {
-        "KL-304": (HIGH_WATERMARKS, "high watermark", "records known to be committed are gone"),
-        "KL-305": (RECOVERY_POINTS, "recovery point", "records that had been flushed are gone"),
-        "KL-306": (LOG_STARTS, "log start", "the next start deletes every segment"),
-        "KL-308": (CLEANER_OFFSETS, "cleaner offset", "the log was shortened abnormally"),
+        HIGH_WATERMARK_BEYOND_END: (
+            HIGH_WATERMARKS,
+            "high watermark",
+            "records known to be committed are gone",
+        ),
+        RECOVERY_POINT_BEYOND_END: (
+            RECOVERY_POINTS,
+            "recovery point",
+            "records that had been flushed are gone",
+        ),
+        LOG_START_BEYOND_END: (LOG_STARTS, "log start", "the next start deletes every segment"),
+        CLEANER_OFFSET_BEYOND_END: (
+            CLEANER_OFFSETS,
+            "cleaner offset",
+            "the log was shortened abnormally",
+        ),
     }
     is_clean = bool(replica.directory.log_directory.clean_shutdown)
     for code, (name, words, effect) in rows.items():
@@ -119,7 +152,7 @@ def offset_findings(
         return
     if high_watermark < start <= log_end_offset:
         yield finding(
-            "KL-307",
+            LOG_START_BEYOND_HIGH_WATERMARK,
             f"{LOG_STARTS}: log start {start} is above the high watermark {high_watermark}",
             directory=replica.directory,
             file=LOG_STARTS,
@@ -153,7 +186,7 @@ def clean_shutdown_findings(
             f"the recovery point is {recovery_point} and the log end {log_end_offset}"
         )  # fmt: skip
         yield finding(
-            "KL-316",
+            CLEAN_MARKER_CONTRADICTED,
             f"{replica.file('')}: the clean-shutdown marker is there, but {reason}: the next "
             "start checks nothing",
             directory=directory,
@@ -180,7 +213,7 @@ def snapshot_findings(replica: Replica) -> Iterator[Finding]:
                 check_producer_snapshot(content, LogPosition(shown(path)))
         except CorruptCheckpointError as error:
             yield finding(
-                "KL-314",
+                PRODUCER_SNAPSHOT_DAMAGED,
                 f"{error.where}: {error.problem}; the broker drops it and replays the log",
                 severity="H" if is_needed else "L",
                 directory=directory,
@@ -190,7 +223,7 @@ def snapshot_findings(replica: Replica) -> Iterator[Finding]:
             yield problem_finding(replica, error)
         if offset not in bases and offset != max(offsets):
             yield finding(
-                "KL-315",
+                STRAY_PRODUCER_SNAPSHOT,
                 f"{replica.file(posixpath.basename(path))}: no segment begins at its offset",
                 directory=directory,
                 file=replica.file(posixpath.basename(path)),
@@ -203,7 +236,7 @@ def temporary_findings(replica: Replica) -> Iterator[Finding]:
     if replica.directory.only is None:
         for name in temporary_files(replica.directory.path):
             yield finding(
-                "KL-303",
+                CHECKPOINT_TEMPORARY_LEFT,
                 f"{replica.file(name)}: left behind when a small file was replaced",
                 directory=replica.directory,
                 file=replica.file(name),

@@ -10,6 +10,12 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.catalogue.input_rules import (
+    LIMIT_REACHED,
+)
+from kafkalog_reader.audits.catalogue.log_rules import (
+    COMPACTION_LEFT_TWO_VALUES,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 
 if TYPE_CHECKING:
@@ -61,7 +67,7 @@ class CompactedKeys:
             return
         if self._left_out:
             yield finding(
-                "KL-005",
+                LIMIT_REACHED,
                 f"{self._replica.name}: {self._left_out:,} records below the cleaner offset were "
                 "not held against each other",
                 directory=self._replica.directory,
@@ -78,7 +84,7 @@ class CompactedKeys:
         first = int(np.argmin(pairs[0]))
         older, newer = int(pairs[0][first]), int(pairs[1][first])
         yield finding(
-            "KL-416",
+            COMPACTION_LEFT_TWO_VALUES,
             f"{self._replica.name}: the records at offsets {older} and {newer} have one key, and "
             f"the cleaner has been there up to {self._cleaned_below}; {len(same):,} such records",
             directory=self._replica.directory,

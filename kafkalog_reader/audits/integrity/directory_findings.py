@@ -8,6 +8,21 @@ import stat
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    CHECKPOINT_MISSING,
+    CHECKPOINT_ROW_WITHOUT_DIRECTORY,
+    CHECKPOINT_TEMPORARY_LEFT,
+    META_PROPERTIES_PROBLEM,
+    REPLICA_DIRECTORY_MISSING,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    DUPLICATE_REPLICA_DIRECTORY,
+    HOSTILE_NAME,
+    NOT_A_REPLICA_DIRECTORY,
+    UNCLEAN_SHUTDOWN,
+    UNREADABLE_FILE,
+    UNSAFE_PATH_SKIPPED,
+)
 from kafkalog_reader.audits.integrity.checkpoint_findings import (
     HIGH_WATERMARKS,
     RECOVERY_POINTS,
@@ -47,15 +62,20 @@ def directory_findings(root: LogDirectory) -> Iterator[Finding]:
         with os.scandir(root.path) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
     except OSError as error:
-        yield finding("KL-004", f"{shown(root.path)}: {error.strerror}", directory=place)
+        yield finding(UNREADABLE_FILE, f"{shown(root.path)}: {error.strerror}", directory=place)
         return
     if root.clean_shutdown is False:
-        yield finding("KL-011", f"{shown(root.path)}: no clean-shutdown marker", directory=place)
+        yield finding(
+            UNCLEAN_SHUTDOWN, f"{shown(root.path)}: no clean-shutdown marker", directory=place
+        )
     yield from _meta_properties(root, place)
     yield from _unsafe_and_strange(entries, place, follow_links=root.follow_links)
     for name in temporary_files(root.path):
         yield finding(
-            "KL-303", f"{name}: left behind by a replaced file", directory=place, file=name
+            CHECKPOINT_TEMPORARY_LEFT,
+            f"{name}: left behind by a replaced file",
+            directory=place,
+            file=name,
         )
     yield from _checkpoints(root, place, {entry.name for entry in entries})
 
@@ -79,7 +99,7 @@ def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Fi
         if len(same) > 1 and len(roots) == len(same):  # else one disk at two times
             paths = ", ".join(shown(directory.path) for directory in same)
             yield finding(
-                "KL-007",
+                DUPLICATE_REPLICA_DIRECTORY,
                 f"broker {broker_id} has the partition twice and will refuse to start: {paths}",
                 directory=min(reversed(same), key=_reach),
                 evidence={"directories": paths},
@@ -111,7 +131,7 @@ def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[
                 return
             problem = f"says node {node_id}, and it was named {root.named}"
             yield finding(
-                "KL-312",
+                META_PROPERTIES_PROBLEM,
                 f"{META_PROPERTIES}: {problem}",
                 directory=place,
                 file=META_PROPERTIES,
@@ -124,7 +144,7 @@ def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[
     except LocatedError as error:
         problem = error.problem
     yield finding(
-        "KL-312",
+        META_PROPERTIES_PROBLEM,
         f"{META_PROPERTIES}: {problem}",
         severity=severity,
         directory=place,
@@ -147,16 +167,18 @@ def _unsafe_and_strange(
         file = shown(entry.name)
         found = None
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            found = finding("KL-002", f"{file}: no file and no folder", directory=place, file=file)
+            found = finding(
+                UNSAFE_PATH_SKIPPED, f"{file}: no file and no folder", directory=place, file=file
+            )
         elif (
             stat.S_ISDIR(mode) and name is None and entry.name not in NOT_A_PARTITION
         ) or file != entry.name:
             problem = f"{file}: no name that Kafka gives a file or folder here"
-            found = finding("KL-003", problem, directory=place, file=file)
+            found = finding(HOSTILE_NAME, problem, directory=place, file=file)
         elif name is not None and name.state is not None:
             size = _size(entry.path)
             found = finding(
-                "KL-010",
+                NOT_A_REPLICA_DIRECTORY,
                 f"{file}: {size:,} bytes, no replica",
                 directory=place,
                 file=file,
@@ -185,7 +207,7 @@ def _checkpoints(
         if name not in names:
             if holds_replicas and (name != LOG_STARTS or release_signs(root.path).leader_epochs):
                 yield finding(
-                    "KL-302",
+                    CHECKPOINT_MISSING,
                     f"{name}: missing",
                     severity="M" if name == HIGH_WATERMARKS else "L",
                     directory=place,
@@ -202,7 +224,7 @@ def _checkpoints(
         # The two that hold every replica; a deleted topic leaves all at the next write.
         is_missing = {HIGH_WATERMARKS, RECOVERY_POINTS} <= set(files)
         yield finding(
-            "KL-310" if is_missing else "KL-309",
+            REPLICA_DIRECTORY_MISSING if is_missing else CHECKPOINT_ROW_WITHOUT_DIRECTORY,
             f"{shown(topic)}-{partition}: named by {', '.join(files)}, and there is no such folder"
             + (": the broker will create an empty replica" if is_missing else ""),
             confidence="proven" if root.clean_shutdown else "possible",

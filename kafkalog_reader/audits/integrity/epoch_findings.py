@@ -5,6 +5,15 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    CHECKPOINT_MISSING,
+    EPOCH_CHECKPOINT_NOT_RISING,
+)
+from kafkalog_reader.audits.catalogue.log_rules import (
+    EPOCH_ENTRIES_BEYOND_END,
+    EPOCH_ENTRY_CONTRADICTED,
+    EPOCH_ENTRY_MISSING,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
 from kafkalog_reader.io.one_look import entries
@@ -37,7 +46,7 @@ def epoch_findings(
     if replica.epoch_entries is None:
         if _is_replica(replica) and any(piece.next_offset > erased_below for piece in pieces):
             yield finding(
-                "KL-302",
+                CHECKPOINT_MISSING,
                 f"{file}: missing, although batches carry leader epochs",
                 severity="H",
                 directory=replica.directory,
@@ -48,7 +57,7 @@ def epoch_findings(
     for before, after in pairwise(entries):
         if after.leader_epoch <= before.leader_epoch or after.start_offset <= before.start_offset:
             yield finding(
-                "KL-311",
+                EPOCH_CHECKPOINT_NOT_RISING,
                 f"{file}: leader epoch {after.leader_epoch} at offset {after.start_offset} follows "
                 f"{before.leader_epoch} at {before.start_offset}",
                 directory=replica.directory,
@@ -62,7 +71,7 @@ def epoch_findings(
     if beyond:
         is_clean = bool(replica.directory.log_directory.clean_shutdown)
         yield finding(
-            "KL-409",
+            EPOCH_ENTRIES_BEYOND_END,
             f"{file}: leader epoch {beyond[0].leader_epoch} begins at offset "
             f"{beyond[0].start_offset}, behind the log end {log_end_offset}",
             severity="H" if is_clean else "I",
@@ -91,7 +100,7 @@ def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -
         if start is None and not is_island:
             is_possible = piece.next_offset <= clipped_to
             yield finding(
-                "KL-406",
+                EPOCH_ENTRY_MISSING,
                 f"{file}: lacks leader epoch {piece.leader_epoch}, which batches from offset "
                 f"{piece.first_offset} on carry",
                 directory=replica.directory,
@@ -108,7 +117,7 @@ def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -
         if start is None or is_below or is_beyond:
             is_possible = not is_beyond and start == clipped_to
             yield finding(
-                "KL-407",
+                EPOCH_ENTRY_CONTRADICTED,
                 f"{file}: batches at offsets {first} to {piece.next_offset - 1} carry leader "
                 f"epoch {piece.leader_epoch}, the entries say otherwise",
                 directory=replica.directory,

@@ -11,6 +11,21 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.catalogue.index_rules import (
+    INDEX_NOT_ON_A_BATCH,
+    INDEX_NOT_RISING,
+    INDEX_POINTS_PAST_LOG,
+    INDEX_SIZE_ODD,
+    INDEX_SKIPS_RECORDS,
+    INDEX_SPARSE,
+    INDEX_ZERO_TAIL,
+    TIME_INDEX_LAST_ENTRY_HIGH,
+    TIME_INDEX_LAST_ENTRY_LOW,
+    TIME_INDEX_NOT_RISING,
+    TIME_INDEX_OFFSET_UNKNOWN,
+    TIME_INDEX_SKIPS_RECORDS,
+    TRANSACTION_INDEX_MALFORMED,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import segment_file_name
 from kafkalog_reader.tables.index_file import (
@@ -84,7 +99,7 @@ class _Index:
         odd = self.size_in_bytes % self.entries.itemsize
         if odd:
             yield self.found(
-                "KL-202",
+                INDEX_SIZE_ODD,
                 f"{self.size_in_bytes:,} bytes are no whole number of entries of "
                 f"{self.entries.itemsize}",
                 position=self.size_in_bytes - odd,
@@ -92,7 +107,7 @@ class _Index:
             )
         if self.zero_tail and not self.is_hot:
             yield self.found(
-                "KL-207",
+                INDEX_ZERO_TAIL,
                 f"{self.zero_tail:,} zero bytes behind the last entry",
                 position=self.size_in_bytes - odd - self.zero_tail,
                 evidence={"zeroBytes": self.zero_tail},
@@ -201,10 +216,10 @@ class OffsetIndexCheck:
         falling = np.zeros(len(index.entries), np.bool_)
         falling[1:] = (np.diff(self._offset) <= 0) | (np.diff(self._position) < 0)
         yield from index.entries_of({
-            "KL-203": falling,
-            "KL-204": past & ~unknown,
-            "KL-205": ~self._is_border & ~past & ~unknown,
-            "KL-206": self._skips,
+            INDEX_NOT_RISING: falling,
+            INDEX_POINTS_PAST_LOG: past & ~unknown,
+            INDEX_NOT_ON_A_BATCH: ~self._is_border & ~past & ~unknown,
+            INDEX_SKIPS_RECORDS: self._skips,
         })  # fmt: skip
 
     def _sparse(
@@ -215,7 +230,7 @@ class OffsetIndexCheck:
         expected = size // max(_INTERVAL, size // max(batches, 1))
         if not index.is_hot and expected >= max(_FEWEST_EXPECTED, _SPARSE * len(index.entries)):
             yield index.found(
-                "KL-208",
+                INDEX_SPARSE,
                 f"{len(index.entries):,} entries where some {expected:,} are usual",
                 evidence={"entries": len(index.entries), "expected": expected},
             )
@@ -297,7 +312,7 @@ class TimeIndexCheck:
             is_there = index.segment.time_index_size is not None
             if is_there and is_closed and is_whole and greatest is not None and greatest >= 0:
                 yield index.found(
-                    "KL-214",
+                    TIME_INDEX_LAST_ENTRY_LOW,
                     "no entry, and the segment holds records with timestamps",
                     position=0,
                     evidence={"greatestTimestamp": greatest},
@@ -305,17 +320,17 @@ class TimeIndexCheck:
             return
         falling = np.zeros(len(index.entries), np.bool_)
         falling[1:] = (np.diff(self._timestamp) <= 0) | (np.diff(self._offset) < 0)
-        bad = {"KL-210": falling, "KL-211": self._skips}
+        bad = {TIME_INDEX_NOT_RISING: falling, TIME_INDEX_SKIPS_RECORDS: self._skips}
         if is_whole:
-            bad["KL-212"] = self._unknown
+            bad[TIME_INDEX_OFFSET_UNKNOWN] = self._unknown
         if is_whole:
             greatest = _NO_TIMESTAMP if greatest is None else greatest
             too_high = np.zeros(len(index.entries), np.bool_)
             too_high[-1] = self._timestamp[-1] > greatest
-            bad["KL-215"] = too_high
+            bad[TIME_INDEX_LAST_ENTRY_HIGH] = too_high
             too_low = np.zeros(len(index.entries), np.bool_)
             too_low[-1] = is_closed and self._timestamp[-1] < greatest
-            bad["KL-214"] = too_low
+            bad[TIME_INDEX_LAST_ENTRY_LOW] = too_low
         yield from index.entries_of(bad)
 
 
@@ -327,7 +342,7 @@ def transaction_index_findings(
     odd = index.size_in_bytes % TRANSACTION_INDEX_ENTRY.itemsize
     if odd:
         yield index.found(
-            "KL-213",
+            TRANSACTION_INDEX_MALFORMED,
             f"{index.size_in_bytes:,} bytes are no whole number of entries of 34",
             position=index.size_in_bytes - odd,
             evidence={"sizeInBytes": index.size_in_bytes},
@@ -336,7 +351,7 @@ def transaction_index_findings(
         last = index.entries["last_offset"].astype(np.int64)
         bad = (index.entries["version"] != 0) | (last < segment.base_offset)
         bad[1:] |= np.diff(last) <= 0
-        yield from index.entries_of({"KL-213": bad})
+        yield from index.entries_of({TRANSACTION_INDEX_MALFORMED: bad})
 
 
 def _opened(
@@ -356,14 +371,14 @@ def _opened(
 
 
 _PROBLEMS: Final = {
-    "KL-203": "does not rise above the one before it",
-    "KL-204": "points behind the end of the log",
-    "KL-205": "points to no start of a batch",
-    "KL-206": "skips records: a batch in front of its position reaches its offset",
-    "KL-210": "does not rise above the one before it",
-    "KL-211": "skips records: a batch up to its offset is newer",
-    "KL-212": "names an offset that is in no batch",
-    "KL-213": "is none that a broker writes",
-    "KL-214": "is the last one, and the segment holds newer records",
-    "KL-215": "is the last one, and newer than every record of the segment",
+    INDEX_NOT_RISING: "does not rise above the one before it",
+    INDEX_POINTS_PAST_LOG: "points behind the end of the log",
+    INDEX_NOT_ON_A_BATCH: "points to no start of a batch",
+    INDEX_SKIPS_RECORDS: "skips records: a batch in front of its position reaches its offset",
+    TIME_INDEX_NOT_RISING: "does not rise above the one before it",
+    TIME_INDEX_SKIPS_RECORDS: "skips records: a batch up to its offset is newer",
+    TIME_INDEX_OFFSET_UNKNOWN: "names an offset that is in no batch",
+    TRANSACTION_INDEX_MALFORMED: "is none that a broker writes",
+    TIME_INDEX_LAST_ENTRY_LOW: "is the last one, and the segment holds newer records",
+    TIME_INDEX_LAST_ENTRY_HIGH: "is the last one, and newer than every record of the segment",
 }

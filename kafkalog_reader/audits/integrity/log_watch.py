@@ -7,6 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    MIXED_MESSAGE_FORMATS,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    LIMIT_REACHED,
+    UNREADABLE_FILE,
+)
 from kafkalog_reader.audits.integrity.batch_findings import BatchCheck
 from kafkalog_reader.audits.integrity.compaction_findings import CompactedKeys
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
@@ -173,7 +180,7 @@ class WatchedStream(BatchStream):
         yield from self._keys.findings(self.next_offset)
         if self.has_old_magic and self.has_new_magic:
             yield finding(
-                "KL-117",
+                MIXED_MESSAGE_FORMATS,
                 f"{self._replica.name}: messages of magic 0 or 1 and batches of magic 2: "
                 "truncation falls back to the high watermark",
                 directory=self._replica.directory,
@@ -196,7 +203,7 @@ def search_findings(
     if count:
         file = replica.segment_file(segment)
         yield finding(
-            "KL-005",
+            LIMIT_REACHED,
             f"{file}: {count:,} places were not searched to their end: sound batches may be there",
             directory=replica.directory,
             file=file,
@@ -208,7 +215,7 @@ def search_findings(
 def unreadable(replica: Replica, error: LocatedError) -> Finding:
     """KL-004 for a file that could not be read."""
     return finding(
-        "KL-004",
+        UNREADABLE_FILE,
         f"{error.where}: {error.problem}",
         directory=replica.directory,
         file=replica.file_of(error.where),

@@ -5,6 +5,10 @@ from __future__ import annotations
 import stat
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.input_rules import (
+    HOSTILE_NAME,
+    UNSAFE_PATH_SKIPPED,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name, shown
 from kafkalog_reader.io.one_look import entries
@@ -49,11 +53,14 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str]) -> Finding | None:
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         kind = "a symbolic link" if stat.S_ISLNK(mode) else "no file and no folder"
         return finding(
-            "KL-002", f"{file}: {kind}, not opened", directory=replica.directory, file=file
+            UNSAFE_PATH_SKIPPED,
+            f"{file}: {kind}, not opened",
+            directory=replica.directory,
+            file=file,
         )
     if _is_strange(entry.name):
         return finding(
-            "KL-003",
+            HOSTILE_NAME,
             f"{file}: no name that Kafka gives a file of a partition",
             directory=replica.directory,
             file=file,

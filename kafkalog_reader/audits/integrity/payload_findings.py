@@ -10,6 +10,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    INNER_MAGIC_MISMATCH,
+    OFFSET_GAP,
+    OFFSET_REGRESSION,
+    RECORD_COUNT_MISMATCH,
+    RECORD_UNDECODABLE,
+    TIMESTAMP_IMPLAUSIBLE,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    LIMIT_REACHED,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.payload_count import count_whole_records
 from kafkalog_reader.errors import LimitReachedError
@@ -110,7 +121,7 @@ class PayloadCheck:
         for decoded in self._decoder.flush():
             self._judge(decoded)
         for code, place in self._found.items():
-            if code == "KL-111" and (self._shows_cleaning or self._is_refilled):
+            if code == OFFSET_GAP and (self._shows_cleaning or self._is_refilled):
                 continue
             many = f"; {place.count:,} such batches" if place.count > 1 else ""
             yield finding(
@@ -145,7 +156,13 @@ class PayloadCheck:
         falls = (np.diff(decoded.columns.offset) <= 0) & (np.diff(batch_of) == 0)
         batches = np.unique(batch_of[1:][falls])
         if len(batches):
-            self._note("KL-109", decoded, batches, "the offsets of its records do not rise", {})
+            self._note(
+                RECORD_COUNT_MISMATCH,
+                decoded,
+                batches,
+                "the offsets of its records do not rise",
+                {},
+            )
 
     def _judge_timestamps(self, decoded: DecodedRecords, batch_of: NDArray[np.int64]) -> None:
         """What the header says is the greatest of its records; a delete horizon moves the base."""
@@ -170,7 +187,7 @@ class PayloadCheck:
             f"its greatest timestamp is {evidence['greatestOfRecords']}, and its header says "
             f"{evidence['maxTimestamp']}"
         )
-        self._note("KL-113", decoded, batches[wrong], problem, evidence)
+        self._note(TIMESTAMP_IMPLAUSIBLE, decoded, batches[wrong], problem, evidence)
 
     def _judge_wrapper_offsets(self, decoded: DecodedRecords, batch_of: NDArray[np.int64]) -> None:
         """Where compressed messages begin only their records say: is it behind the last one?"""
@@ -195,20 +212,31 @@ class PayloadCheck:
         self._shows_cleaning |= bool((is_wrapper & (last - first + 1 != counts)).any())
         above = first > (self._replica.cleaner_offset or 0)
         for code, found, problem in (
-            ("KL-109", is_wrapper & (last != announced), "its records end at another offset"),
-            ("KL-110", is_wrapper & chained & (first <= reached) & (reached < last),
-             "its records begin at or below the last offset before it"),
-            ("KL-111", is_wrapper & chained & (first > reached + 1) & above,
-             "offsets are missing in front of its records, and nothing shows compaction"),
-        ):  # fmt: skip
+            (
+                RECORD_COUNT_MISMATCH,
+                is_wrapper & (last != announced),
+                "its records end at another offset",
+            ),
+            (
+                OFFSET_REGRESSION,
+                is_wrapper & chained & (first <= reached) & (reached < last),
+                "its records begin at or below the last offset before it",
+            ),
+            (
+                OFFSET_GAP,
+                is_wrapper & chained & (first > reached + 1) & above,
+                "offsets are missing in front of its records, and nothing shows compaction",
+            ),
+        ):
             where = np.flatnonzero(found)
             if len(where):
                 row = int(where[0])
-                if code == "KL-111" and self._missing is None:
+                if code == OFFSET_GAP and self._missing is None:
                     self._missing = int(reached[row]) + 1, int(first[row])
                 evidence: dict[str, object] = {
-                    "firstOffset": int(first[row]), "previousLastOffset": int(reached[row])
-                }  # fmt: skip
+                    "firstOffset": int(first[row]),
+                    "previousLastOffset": int(reached[row]),
+                }
                 self._note(code, decoded, batches[where], problem, evidence)
         if self._missing is not None:
             inside = (first >= self._missing[0]) & (last < self._missing[1])
@@ -227,28 +255,35 @@ class PayloadCheck:
             return
         outside, inside = int(magic[batches[0]]), int(inner[batches[0]])
         problem = f"a wrapper of magic {outside} holds messages of magic {inside}"
-        self._note("KL-115", decoded, batches, problem, {"magic": outside, "innerMagic": inside})
+        self._note(
+            INNER_MAGIC_MISMATCH,
+            decoded,
+            batches,
+            problem,
+            {"magic": outside, "innerMagic": inside},
+        )
 
     def _note_error(self, run: BatchRun, error: LocatedError) -> None:
         """Put an undecodable batch under its code, while its bytes are at hand."""
         row = int(np.searchsorted(run.position, error.where.position or 0))
         if isinstance(error, LimitReachedError):
-            self._note_row("KL-005", run, row, f"not looked at: {error.problem}", {})
+            self._note_row(LIMIT_REACHED, run, row, f"not looked at: {error.problem}", {})
             return
         if codes.PROBLEMS[codes.BAD_OFFSET_DELTA] in error.problem:
-            self._note_row("KL-109", run, row, error.problem, {})
+            self._note_row(RECORD_COUNT_MISMATCH, run, row, error.problem, {})
             return
         self._counted += 1
         count = count_whole_records(run, row) if self._counted <= _COUNTED else None
         if count is not None and count != int(run.records_count[row]):
             evidence: dict[str, object] = {
-                "recordsCount": int(run.records_count[row]), "recordsDecoded": count
-            }  # fmt: skip
+                "recordsCount": int(run.records_count[row]),
+                "recordsDecoded": count,
+            }
             problem = f"{count:,} records are in it, and its header says {run.records_count[row]:,}"
-            self._note_row("KL-109", run, row, problem, evidence)
+            self._note_row(RECORD_COUNT_MISMATCH, run, row, problem, evidence)
         else:
             problem = f"the checksum is right and the records cannot be decoded: {error.problem}"
-            self._note_row("KL-108", run, row, problem, {"problem": error.problem})
+            self._note_row(RECORD_UNDECODABLE, run, row, problem, {"problem": error.problem})
 
     def _note(
         self,

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.catalogue.log_rules import (
+    SNAPSHOT_DISAGREES_WITH_LOG,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.producer_replay import Disagreement, ProducerReplay
 from kafkalog_reader.errors import LocatedError, LogPosition
@@ -138,7 +141,7 @@ class ProducerCheck:
         others = len({each.producer_id for each in different}) - 1
         more = f"; {others:,} more producers differ" if others else ""
         return finding(
-            "KL-410",
+            SNAPSHOT_DISAGREES_WITH_LOG,
             f"{file}: of producer {first.producer_id} it says {first.field} {first.stored}, the "
             f"batches before it say {first.replayed}{more}",
             severity="H" if any(each.is_grave for each in different) else "M",

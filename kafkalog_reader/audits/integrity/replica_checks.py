@@ -5,6 +5,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    BATCH_CRC_MISMATCH,
+    BATCH_LENGTH_IMPOSSIBLE,
+    OFFSET_REGRESSION,
+    TORN_TAIL,
+    UNREADABLE_REGION,
+    ZERO_TAIL,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    INPUT_CHANGED_DURING_READ,
+    UNREADABLE_FILE,
+)
 from kafkalog_reader.audits.integrity.causes import with_causes
 from kafkalog_reader.audits.integrity.checkpoint_findings import (
     clean_shutdown_findings,
@@ -30,8 +42,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.io.evidence import SegmentFiles
 
-_STOPS_RECOVERY: Final = frozenset({"KL-101", "KL-102", "KL-105"})
-_ENDS: Final = frozenset({"KL-103", "KL-104"})
+_STOPS_RECOVERY: Final = frozenset({BATCH_CRC_MISMATCH, BATCH_LENGTH_IMPOSSIBLE, UNREADABLE_REGION})
+_ENDS: Final = frozenset({TORN_TAIL, ZERO_TAIL})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +109,8 @@ def joined(
     damage = [
         each
         for each in damage
-        if each.code != "KL-110" and not (each.code == "KL-004" and each.file in own)
+        if each.code != OFFSET_REGRESSION
+        and not (each.code == UNREADABLE_FILE and each.file in own)
     ]
     is_clean = bool(replica.directory.log_directory.clean_shutdown)
     stopping = [
@@ -145,7 +158,7 @@ def _changes(replica: Replica, before: Sequence[SegmentFiles]) -> Iterator[Findi
             file = replica.segment_file(segment)
             size = None if after is None else after.log_size
             yield finding(
-                "KL-001",
+                INPUT_CHANGED_DURING_READ,
                 f"{file}: changed while it was read: {segment.log_size} bytes before, {size} after",
                 directory=replica.directory,
                 file=file,

@@ -5,6 +5,16 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.index_rules import (
+    INDEX_MISSING,
+    ORPHAN_INDEX,
+)
+from kafkalog_reader.audits.catalogue.log_rules import (
+    SEGMENT_GAP,
+    SEGMENT_MISSING,
+    SEGMENT_NAME_ABOVE_CONTENT,
+    SEGMENT_OVERLAP,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.swap_findings import swap_findings
 from kafkalog_reader.audits.log.release_signs import writes_time_indexes
@@ -41,7 +51,7 @@ def border_findings(
     # (KAFKA-6975): only a later one proves anything.
     if before is not None and first is not None and first < base:
         yield finding(
-            "KL-401",
+            SEGMENT_NAME_ABOVE_CONTENT,
             f"{file}: begins with offset {first}, below its name",
             directory=replica.directory,
             file=file,
@@ -54,7 +64,7 @@ def border_findings(
     end = before.last_offset + 1
     if end > base:
         yield finding(
-            "KL-402",
+            SEGMENT_OVERLAP,
             f"{file}: the segment before it reaches offset {before.last_offset}",
             directory=replica.directory,
             file=file,
@@ -73,7 +83,7 @@ def _gap(replica: Replica, before: BatchCheck, check: BatchCheck, end: int) -> I
     file = replica.segment_file(check.segment)
     if traces:
         yield finding(
-            "KL-404",
+            SEGMENT_MISSING,
             f"{file}: offsets {end} to {base - 1} are missing in front of it, and "
             f"{', '.join(traces)} names a segment there",
             directory=replica.directory,
@@ -83,7 +93,7 @@ def _gap(replica: Replica, before: BatchCheck, check: BatchCheck, end: int) -> I
         )
     else:
         yield finding(
-            "KL-403",
+            SEGMENT_GAP,
             f"{file}: offsets {end} to {base - 1} are missing in front of it",
             directory=replica.directory,
             file=file,
@@ -131,7 +141,7 @@ def _missing_indexes(
         if sizes[kind] is None and replica.directory.topic != METADATA_TOPIC:
             file = replica.segment_file(segment, kind)
             yield finding(
-                "KL-201",
+                INDEX_MISSING,
                 f"{file}: missing; the broker writes it anew at its start",
                 directory=replica.directory,
                 file=file,
@@ -148,7 +158,7 @@ def _orphans(replica: Replica, segment: SegmentFiles) -> Iterator[Finding]:
         if size is not None:
             file = replica.segment_file(segment, kind)
             yield finding(
-                "KL-209",
+                ORPHAN_INDEX,
                 f"{file}: there is no such log; the broker deletes it at its start",
                 directory=replica.directory,
                 file=file,

@@ -6,6 +6,10 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    OVERSIZED_BATCH,
+    TIMESTAMP_IMPLAUSIBLE,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 
 if TYPE_CHECKING:
@@ -95,7 +99,7 @@ class TimestampCheck:
     """KL-113 by the headers alone: a time that blocks retention, or none that Kafka stores."""
 
     def __init__(self, replica: Replica, segment: SegmentFiles) -> None:
-        self._kept = _HeaderCheck(replica, segment, "KL-113")
+        self._kept = _HeaderCheck(replica, segment, TIMESTAMP_IMPLAUSIBLE)
         copied_at = int(segment.modified_at * 1000)
         self._copied_at = copied_at if copied_at >= _FIRST_PLAUSIBLE_MS else None
 
@@ -121,7 +125,7 @@ class BatchSizeCheck:
     """KL-116: batches that the topic's configuration would refuse today."""
 
     def __init__(self, replica: Replica, segment: SegmentFiles, largest: int) -> None:
-        self._kept = _HeaderCheck(replica, segment, "KL-116")
+        self._kept = _HeaderCheck(replica, segment, OVERSIZED_BATCH)
         self._largest = largest
 
     def look(self, run: BatchRun) -> None:

@@ -7,6 +7,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    BATCH_CRC_MISMATCH,
+    BATCH_LENGTH_IMPOSSIBLE,
+    HEADER_CONTRADICTION,
+    MAGIC_IMPOSSIBLE,
+    OFFSET_REGRESSION,
+    REPEATED_PHYSICAL_BATCH,
+    SEGMENT_OFFSET_OVERFLOW,
+    TORN_TAIL,
+    UNREADABLE_REGION,
+    ZERO_TAIL,
+)
+from kafkalog_reader.audits.catalogue.index_rules import (
+    INDEX_ZERO_TAIL,
+    TIME_INDEX_NOT_RISING,
+)
+from kafkalog_reader.audits.catalogue.log_rules import (
+    DAMAGE_BELOW_RECOVERY_POINT,
+    END_WILL_BE_MISREAD,
+    START_WILL_CUT,
+    START_WILL_EXPIRE,
+    START_WILL_SERVE_DAMAGE,
+    START_WILL_SET_ASIDE,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.errors import LocatedError
@@ -20,11 +44,27 @@ if TYPE_CHECKING:
 
 _FAILS: Final = (Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS)
 _STOPS_RECOVERY: Final = (
-    "KL-101", "KL-102", "KL-103", "KL-105", "KL-106", "KL-107", "KL-110", "KL-114", "KL-118"
-)  # fmt: skip
-_DAMAGED_BATCHES: Final = ("KL-101", "KL-102", "KL-106", "KL-107", "KL-110", "KL-114", "KL-118")
-_DAMAGE: Final = ("KL-101", "KL-102", "KL-105")
-_ENDS: Final = ("KL-103", "KL-104")
+    BATCH_CRC_MISMATCH,
+    BATCH_LENGTH_IMPOSSIBLE,
+    TORN_TAIL,
+    UNREADABLE_REGION,
+    MAGIC_IMPOSSIBLE,
+    HEADER_CONTRADICTION,
+    OFFSET_REGRESSION,
+    SEGMENT_OFFSET_OVERFLOW,
+    REPEATED_PHYSICAL_BATCH,
+)
+_DAMAGED_BATCHES: Final = (
+    BATCH_CRC_MISMATCH,
+    BATCH_LENGTH_IMPOSSIBLE,
+    MAGIC_IMPOSSIBLE,
+    HEADER_CONTRADICTION,
+    OFFSET_REGRESSION,
+    SEGMENT_OFFSET_OVERFLOW,
+    REPEATED_PHYSICAL_BATCH,
+)
+_DAMAGE: Final = (BATCH_CRC_MISMATCH, BATCH_LENGTH_IMPOSSIBLE, UNREADABLE_REGION)
+_ENDS: Final = (TORN_TAIL, ZERO_TAIL)
 
 
 def start_findings(
@@ -81,7 +121,7 @@ class _Start:
         """KL-417: everything goes."""
         first = self._replica.log_start_offset
         return self._told(
-            "KL-417",
+            START_WILL_SET_ASIDE,
             self._recovery.reason,
             severity=self._severity(first, self._log_end_offset > first),
             offsets=(first, max(first, self._log_end_offset)),
@@ -91,9 +131,11 @@ class _Start:
         """KL-418: time retention deletes what it believes to be of 1970."""
         first = self._replica.log_start_offset
         after = self._recovery.log_end_offset_after_start
-        cause = next((each for each in found if each.code in ("KL-207", "KL-210")), None)
+        cause = next(
+            (each for each in found if each.code in (INDEX_ZERO_TAIL, TIME_INDEX_NOT_RISING)), None
+        )
         return self._told(
-            "KL-418",
+            START_WILL_EXPIRE,
             self._recovery.reason,
             severity=self._severity(first, self._recovery.records_cut > 0),
             offsets=(first, self._log_end_offset if after is None else after),
@@ -115,7 +157,7 @@ class _Start:
         # What a crash left unfinished was never stored; a damaged batch may still be repaired.
         has_loss = records > 0 or (cause is not None and cause.code in _DAMAGED_BATCHES)
         yield self._told(
-            "KL-412",
+            START_WILL_CUT,
             f"the next start cuts the log at offset {after:,}: {records:,} sound "
             f"record{'' if records == 1 else 's'} and {recovery.bytes_cut:,} bytes go "
             f"({recovery.reason})",
@@ -148,20 +190,20 @@ class _Start:
         places = f"; {len(unseen):,} such places" if len(unseen) > 1 else ""
         if self._recovery.outcome in _FAILS:
             yield self._of(
-                "KL-413" if is_clean else "KL-412",
+                START_WILL_SERVE_DAMAGE if is_clean else START_WILL_CUT,
                 first,
                 f"the next start fails: {self._recovery.reason}",
             )
         elif is_clean:
             yield self._of(
-                "KL-413",
+                START_WILL_SERVE_DAMAGE,
                 first,
                 "the clean-shutdown marker is there: the next start checks nothing, and readers "
                 f"fail at the damage{places}",
             )
         else:
             yield self._of(
-                "KL-414",
+                DAMAGE_BELOW_RECOVERY_POINT,
                 first,
                 "the damage lies below the recovery point: no start checks it, readers and the "
                 f"cleaner fail at it{places}",
@@ -176,7 +218,7 @@ class _Start:
         low, high = sorted((after, self._log_end_offset))
         cause = next((e for e in reversed(found) if e.code in (*_DAMAGE, *_ENDS)), None)
         yield self._told(
-            "KL-415",
+            END_WILL_BE_MISREAD,
             f"the broker will see the log end at {after:,}, the sound batches end at "
             f"{self._log_end_offset:,}: it hands out offsets that exist, or skips some",
             offsets=(low, high),
@@ -233,12 +275,12 @@ class _Start:
 
 def _stops_recovery(each: Finding) -> bool:
     """Zeros too, where they are not the open end of the log."""
-    return each.code in _STOPS_RECOVERY or (each.code == "KL-104" and each.severity == "H")
+    return each.code in _STOPS_RECOVERY or (each.code == ZERO_TAIL and each.severity == "H")
 
 
 def _is_read_as_message(each: Finding) -> bool:
     """A batch whose magic became that of messages fails their checksum; a magic above 2 is read."""
-    return each.code == "KL-106" and dict(each.evidence).get("readAs") == "message"
+    return each.code == MAGIC_IMPOSSIBLE and dict(each.evidence).get("readAs") == "message"
 
 
 def _base_of(each: Finding) -> int:

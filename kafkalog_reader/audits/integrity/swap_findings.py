@@ -7,6 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.log_rules import (
+    INTERRUPTED_SWAP,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.interrupted_swap import read_next_offset
 from kafkalog_reader.io.partition_directory import readable_segments
@@ -76,7 +79,7 @@ def _replacing(
     if damaged:
         what += f"; damaged itself: {_bases(damaged)}"
     return finding(
-        "KL-405",
+        INTERRUPTED_SWAP,
         f"{file}: {what}",
         severity="C" if damaged and replaced else "M",
         confidence="proven" if replica.directory.log_directory.clean_shutdown else "possible",
@@ -98,7 +101,7 @@ def _leftover(
 ) -> Finding:
     file = replica.segment_file(found[0])
     return finding(
-        "KL-405",
+        INTERRUPTED_SWAP,
         f"{file}: {effect}; {len(found)} such",
         severity=severity,
         directory=replica.directory,

@@ -5,6 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    OFFSET_GAP,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    LIMIT_REACHED,
+)
+from kafkalog_reader.audits.catalogue.log_rules import (
+    SEGMENT_GAP,
+)
+from kafkalog_reader.audits.catalogue.replica_rules import (
+    EMPTY_REPLICA,
+    LATEST_VALUE_MISMATCH,
+    SINGLE_COPY_RANGE,
+    TRUNCATION_TRACE,
+)
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -18,7 +33,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
 
-_GAPS: Final = frozenset({"KL-111", "KL-403"})
+_GAPS: Final = frozenset({OFFSET_GAP, SEGMENT_GAP})
 _LACKING: Final = frozenset({DifferenceKind.MISSING, DifferenceKind.HIDDEN, DifferenceKind.DAMAGED})
 
 
@@ -83,7 +98,7 @@ def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:
             continue
         count = committed_records(branch, audit.candidates, audit.bounds)
         yield finding(
-            "KL-520",
+            SINGLE_COPY_RANGE,
             f"offsets {branch.first_offset} to {branch.next_offset - 1} are on "
             f"{audit.replicas[index].name} only",
             directory=audit.replicas[index].directory,
@@ -111,7 +126,7 @@ def _empty(audit: PartitionAudit) -> Iterator[Finding]:
     for replica, history in zip(audit.replicas, audit.histories, strict=True):
         if history.is_empty and history.log_end_offset < most:
             yield finding(
-                "KL-519",
+                EMPTY_REPLICA,
                 f"{replica.name} holds no record, others end at {most}: elected, it empties them",
                 directory=replica.directory,
                 evidence={
@@ -127,7 +142,7 @@ def _keys(audit: PartitionAudit) -> Iterator[Finding]:
     if audit.keys.latest:
         first, count = audit.keys.latest[0], len(audit.keys.latest)
         yield finding(
-            "KL-511",
+            LATEST_VALUE_MISMATCH,
             f"the last value of {count:,} key{'' if count == 1 else 's'} differs between copies, "
             f"first at offset {first}",
             offsets=(first, audit.keys.latest[-1] + 1),
@@ -136,7 +151,7 @@ def _keys(audit: PartitionAudit) -> Iterator[Finding]:
         )
     if not audit.keys.is_complete:
         yield finding(
-            "KL-005",
+            LIMIT_REACHED,
             "too many records for keys to be compared: that compaction explains what copies lack "
             "was not checked",
         )
@@ -161,7 +176,7 @@ def _traces(audit: PartitionAudit) -> Iterator[Finding]:
         for offset in sorted(found[index] - elsewhere):
             if offset in begun and offset < history.log_end_offset:
                 yield finding(
-                    "KL-523",
+                    TRUNCATION_TRACE,
                     f"{replica.name}: a producer snapshot at offset {offset}, where no segment "
                     "begins and another leader epoch does: the log was once cut there",
                     confidence="likely",

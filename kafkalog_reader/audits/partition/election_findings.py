@@ -4,6 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    LOG_START_BEYOND_END,
+)
+from kafkalog_reader.audits.catalogue.election_rules import (
+    CLEAN_LEADER_AVAILABLE,
+    EVERY_LEADER_LOSES_COMMITTED,
+    LEAST_LOSS_LEADER,
+)
+from kafkalog_reader.audits.catalogue.log_rules import (
+    START_WILL_CUT,
+    START_WILL_EXPIRE,
+    START_WILL_SET_ASIDE,
+)
+from kafkalog_reader.audits.catalogue.producer_rules import (
+    TRUNCATION_CUTS_TRANSACTION,
+)
+from kafkalog_reader.audits.catalogue.replica_rules import (
+    FOLLOWER_MAY_LOOP,
+    NEEDLESS_TRUNCATION,
+    TRUNCATION_LEAVES_DIVERGENCE,
+)
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
@@ -22,10 +43,10 @@ if TYPE_CHECKING:
 
 
 _START_CODES: Final = {
-    Outcome.CUT: "KL-412",
-    Outcome.EMPTIED: "KL-306",
-    Outcome.STRAY: "KL-417",
-    Outcome.EXPIRED: "KL-418",
+    Outcome.CUT: START_WILL_CUT,
+    Outcome.EMPTIED: LOG_START_BEYOND_END,
+    Outcome.STRAY: START_WILL_SET_ASIDE,
+    Outcome.EXPIRED: START_WILL_EXPIRE,
 }
 
 
@@ -85,7 +106,7 @@ def _transactions(audit: PartitionAudit, election: Election) -> Iterator[Finding
         return
     what = "transaction loses its marker" if len(cut) == 1 else "transactions lose their markers"
     yield finding(
-        "KL-713",
+        TRUNCATION_CUTS_TRANSACTION,
         f"with {leader.name} leading, {len(cut):,} {what}: read_committed consumers stop at offset "
         f"{cut[0]}",
         directory=leader.directory,
@@ -101,7 +122,7 @@ def _following(
     offset = outcome.silent_divergence
     if offset is not None and not _is_told(audit, offset):
         yield finding(
-            "KL-517",
+            TRUNCATION_LEAVES_DIVERGENCE,
             f"with {leader.name} leading, {follower.name} keeps other content from offset "
             f"{offset} on, and no broker will notice",
             directory=follower.directory,
@@ -110,7 +131,7 @@ def _following(
         )
     if outcome.is_needless:
         yield finding(
-            "KL-518",
+            NEEDLESS_TRUNCATION,
             f"with {leader.name} leading, {follower.name} cuts to {outcome.truncation_offset} what "
             "the leader has too, and fetches it again",
             directory=follower.directory,
@@ -119,7 +140,7 @@ def _following(
         )
     if outcome.following.outcome is Ending.LOOPS:
         yield finding(
-            "KL-521",
+            FOLLOWER_MAY_LOOP,
             f"with {leader.name} leading, {follower.name} asks for a leader epoch newer than any "
             "that the leader knows, keeps its log and asks again",
             directory=follower.directory,
@@ -156,7 +177,7 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
     name = audit.replicas[best.candidate].name
     confidence = "possible" if audit.set_aside else "proven"
     yield finding(
-        "KL-901",
+        LEAST_LOSS_LEADER,
         f"{name} loses least: {records_text(best.lost.total)}, {best.lost.known:,} known committed",
         confidence=confidence,
         directory=audit.replicas[best.candidate].directory,
@@ -169,14 +190,14 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
     clean = [e for e in audit.elections if e.kind is ElectionKind.CLEAN]
     if clean:
         yield finding(
-            "KL-902",
+            CLEAN_LEADER_AVAILABLE,
             f"{audit.names([election.candidate for election in clean])} can lead without losing "
             "a record that is or may be committed",
             confidence=confidence,
         )
     else:
         yield finding(
-            "KL-903",
+            EVERY_LEADER_LOSES_COMMITTED,
             "whoever leads, records are lost that are or may be committed",
             records_at_risk=best.lost.total,
             committed=best.lost.state,

@@ -5,6 +5,14 @@ from __future__ import annotations
 from itertools import combinations
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.replica_rules import (
+    EPOCH_NUMBER_COLLISION,
+    FOLLOWER_MAY_LOOP,
+    METADATA_EPOCH_AHEAD,
+    SUPERSEDED_TAIL,
+    UNCLEAN_ELECTION_EVIDENCE,
+    UNCOVERED_FIELD_MISMATCH,
+)
 from kafkalog_reader.audits.comparison.committed import History, fork_of
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
@@ -35,7 +43,7 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
         if newest_end <= bound.superseded:
             count = audit.candidates[index].records(*offsets)
             yield finding(
-                "KL-504",
+                SUPERSEDED_TAIL,
                 f"{replica.name}: a newer leader's history ends at offset {bound.superseded}; "
                 f"{records_text(count)} from there on will be cut",
                 confidence="likely" if bound.known > bound.superseded else "proven",
@@ -47,7 +55,7 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
         if bound.known > bound.superseded:
             is_proven = _is_proven(audit, newest, bound.superseded)
             yield finding(
-                "KL-514",
+                UNCLEAN_ELECTION_EVIDENCE,
                 f"{replica.name} knew everything below {bound.known} to be committed, and the "
                 f"newest leader's history leaves it at {bound.superseded}: an unclean election, a "
                 "leader that had lost data"
@@ -84,7 +92,7 @@ def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
         fork = fork_of(left, right)
         if fork.met_again and _rises(left.data) and _rises(right.data):
             yield finding(
-                "KL-515",
+                EPOCH_NUMBER_COLLISION,
                 f"the leader epochs of {one.name} and {other.name} part at offset {fork.offset} "
                 "and agree again behind it",
                 offsets=(fork.offset, fork.next_offset),
@@ -99,7 +107,7 @@ def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
     for (leader_epoch, first), names in sorted(told.items()):
         each = ", ".join(dict.fromkeys(names))
         yield finding(
-            "KL-515",
+            EPOCH_NUMBER_COLLISION,
             f"leader epoch {leader_epoch} begins at different offsets by the epoch checkpoints: "
             f"{each}",
             offsets=(first, first),
@@ -112,7 +120,7 @@ def _restamped(audit: PartitionAudit) -> Iterator[Finding]:
     assert audit.comparison is not None
     for offset in audit.comparison.restamped:
         yield finding(
-            "KL-507",
+            UNCOVERED_FIELD_MISMATCH,
             f"at offset {offset}, where histories part, the copies hold the same records under "
             "different leader epochs: one number is wrong, or a client sent them to both leaders",
             confidence="likely",
@@ -163,7 +171,7 @@ def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
     greatest = max((epoch for each in audit.histories for epoch in each.leader_epochs), default=-1)
     if membership.leader_epoch > greatest >= 0:
         yield finding(
-            "KL-522",
+            METADATA_EPOCH_AHEAD,
             f"the cluster metadata names leader epoch {membership.leader_epoch}, the greatest in "
             f"a log is {greatest}",
             evidence={
@@ -181,7 +189,7 @@ def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
         asked = replica.cache.latest
         if index != leader and asked is not None and asked.leader_epoch > latest.leader_epoch:
             yield finding(
-                "KL-521",
+                FOLLOWER_MAY_LOOP,
                 f"{replica.name} knows leader epoch {asked.leader_epoch}, and its leader, "
                 f"{audit.replicas[leader].name}, none after {latest.leader_epoch}: while that one "
                 "leads, it keeps its log and asks again",

@@ -4,6 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.input_rules import (
+    LIMIT_REACHED,
+    TOPIC_ID_MISMATCH,
+)
+from kafkalog_reader.audits.catalogue.log_rules import (
+    EPOCH_ENTRY_WITHOUT_RECORDS,
+)
+from kafkalog_reader.audits.catalogue.replica_rules import (
+    COMMITTED_CONFLICT,
+    COMPACTION_SKEW,
+    DAMAGED_COPY,
+    FORKED,
+    LAGGING_REPLICA,
+    LEGACY_DIVERGENCE,
+    NO_COMMON_RANGE,
+    RECORDS_MISSING_ON_REPLICA,
+    REPLICAS_AGREE,
+    RETENTION_SKEW,
+    SAME_EPOCH_CONFLICT,
+    UNCOVERED_FIELD_MISMATCH,
+)
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
@@ -21,12 +42,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _CODE_OF: Final = {
-    DifferenceKind.CONFLICT: "KL-505",
-    DifferenceKind.DAMAGED: "KL-506",
-    DifferenceKind.HIDDEN: "KL-506",
-    DifferenceKind.UNCOVERED: "KL-507",
-    DifferenceKind.MISSING: "KL-508",
-    DifferenceKind.CLEANED: "KL-509",
+    DifferenceKind.CONFLICT: SAME_EPOCH_CONFLICT,
+    DifferenceKind.DAMAGED: DAMAGED_COPY,
+    DifferenceKind.HIDDEN: DAMAGED_COPY,
+    DifferenceKind.UNCOVERED: UNCOVERED_FIELD_MISMATCH,
+    DifferenceKind.MISSING: RECORDS_MISSING_ON_REPLICA,
+    DifferenceKind.CLEANED: COMPACTION_SKEW,
 }
 _SAYS: Final = {
     DifferenceKind.CONFLICT: "different content under one leader epoch, every checksum valid",
@@ -42,7 +63,7 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield what the replicas say about each other; nothing where they could not be compared."""
     if len({replica.topic_id for replica in audit.replicas} - {None}) > 1:
         ids = {replica.name: replica.topic_id for replica in audit.replicas}
-        yield finding("KL-009", audit.reason, evidence=dict(ids))
+        yield finding(TOPIC_ID_MISMATCH, audit.reason, evidence=dict(ids))
         return
     if audit.comparison is None or audit.verdict is Verdict.UNDECIDABLE:
         return
@@ -55,7 +76,7 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
             yield _of_difference(audit, difference)
     if left_out := audit.comparison.differences_left_out:
         yield finding(
-            "KL-005",
+            LIMIT_REACHED,
             f"{left_out:,} further ranges in which copies differ are not listed",
             evidence={"ranges": left_out},
         )
@@ -81,7 +102,7 @@ def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
         (replica,), (scan,) = alone.replicas, alone.scans
         others = audit.names(range(len(audit.replicas)))
         yield finding(
-            "KL-506",
+            DAMAGED_COPY,
             f"{alone.reason}; {replica.name} is set aside, {others} are compared without it",
             directory=replica.directory,
             evidence={"damaged": replica.name, "compared": others, "batches": scan.batches},
@@ -96,7 +117,7 @@ def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
             continue
         if latest.start_offset == history.log_end_offset:
             yield finding(
-                "KL-408",
+                EPOCH_ENTRY_WITHOUT_RECORDS,
                 f"{replica.name}: leader epoch {latest.leader_epoch} begins at the log end "
                 f"{latest.start_offset}: elected, nothing written yet",
                 directory=replica.directory,
@@ -136,7 +157,7 @@ def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
     common = [b for b in audit.comparison.branches() if b.members == everyone and b.batches]
     if audit.verdict is Verdict.CONSISTENT and common:
         yield finding(
-            "KL-501",
+            REPLICAS_AGREE,
             f"offsets {common[0].first_offset} to {common[-1].next_offset - 1} are equal on "
             f"{audit.names(everyone)}",
             offsets=(common[0].first_offset, common[-1].next_offset),
@@ -148,7 +169,7 @@ def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
         )
     if len(starts) > 1:
         yield finding(
-            "KL-510",
+            RETENTION_SKEW,
             f"log starts differ: {min(starts)} to {max(starts)}",
             offsets=(min(starts), max(starts)),
         )
@@ -162,7 +183,7 @@ def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
     first_start = min(history.log_start_offset for history in audit.histories)
     if first_end <= last_start and first_start < last_start:
         yield finding(
-            "KL-512",
+            NO_COMMON_RANGE,
             f"one log ends at {first_end}, before another begins at {last_start}",
             offsets=(first_end, last_start),
         )
@@ -194,7 +215,7 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
         end = max(branch.next_offset for branch in longer)
         behind = sum(branch.records for branch in longer)
         yield finding(
-            "KL-502",
+            LAGGING_REPLICA,
             f"{audit.replicas[index].name} is {records_text(behind)} behind: it ends at "
             f"{history.log_end_offset}, the longest log at {end}",
             directory=audit.replicas[index].directory,
@@ -250,7 +271,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
         at_risk += records
     is_legacy = not any(piece for side in sides for part in side.walk() for piece in part.pieces)
     below = min(audit.bounds[member].known for side in sides for member in side.members)
-    code = "KL-516" if is_legacy and offset < below else "KL-503"
+    code = LEGACY_DIVERGENCE if is_legacy and offset < below else FORKED
     yield finding(
         code,
         f"histories part at offset {offset}: {'; '.join(told)}",
@@ -261,7 +282,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
     )
     if known_sides > 1:
         yield finding(
-            "KL-513",
+            COMMITTED_CONFLICT,
             f"both sides of the fork at offset {offset} hold committed records: every choice "
             "loses some",
             offsets=(offset, max(ends)),

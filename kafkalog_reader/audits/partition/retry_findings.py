@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.producer_rules import (
+    RETRY_DUPLICATES,
+    RETRY_DUPLICATES_ACROSS_LEADERS,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 
 if TYPE_CHECKING:
@@ -19,7 +23,7 @@ _DOMINANT: Final = 0.9
 
 def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """One finding for each kind of repetition; the same one on several replicas is told once."""
-    for code in ("KL-601", "KL-602"):
+    for code in (RETRY_DUPLICATES, RETRY_DUPLICATES_ACROSS_LEADERS):
         told: dict[tuple[tuple[int, int, int], ...], list[int]] = {}
         for index, watch in enumerate(audit.retries):
             if groups := _groups(watch, code):
@@ -31,7 +35,7 @@ def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _groups(watch: RetryWatch, code: str) -> list[Repeated]:
-    is_across = code == "KL-602"
+    is_across = code == RETRY_DUPLICATES_ACROSS_LEADERS
     return [each for each in watch.repeated.values() if (len(each.leader_epochs) > 1) == is_across]
 
 
@@ -40,7 +44,7 @@ def _finding(code: str, names: str, groups: Sequence[Repeated], left_out: int) -
     times, contents = max(histogram.items(), key=lambda item: (item[1], item[0]))
     surplus = sum((each.copies - 1) * each.records for each in groups)
     says = f"{_batches(len(groups))} stored {_times(histogram)} without idempotence"
-    if code == "KL-602":
+    if code == RETRY_DUPLICATES_ACROSS_LEADERS:
         epochs = sorted({epoch for each in groups for epoch in each.leader_epochs})
         says += f", under leader epochs {', '.join(map(str, epochs))}"
     elif contents / len(groups) >= _DOMINANT and not left_out:

@@ -5,6 +5,20 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    BATCH_CRC_MISMATCH,
+    BATCH_LENGTH_IMPOSSIBLE,
+    MAGIC_IMPOSSIBLE,
+    OFFSET_REGRESSION,
+    TORN_TAIL,
+    UNREADABLE_REGION,
+    ZERO_TAIL,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    LIMIT_REACHED,
+    UNKNOWN_VERSION,
+    UNREADABLE_FILE,
+)
 from kafkalog_reader.audits.comparison.verdict import is_replaced
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
@@ -33,7 +47,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
         directory = replica.directory
         for problem in replica.problems:
             yield finding(
-                "KL-004",
+                UNREADABLE_FILE,
                 f"{problem.where}: {problem.problem}",
                 directory=directory,
                 file=_file(directory, problem.where),
@@ -49,7 +63,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
             yield _further_mismatches(audit, index, damaged)
         if damaged.left_out and len(audit.replicas) > 1:
             yield finding(
-                "KL-005",
+                LIMIT_REACHED,
                 f"{replica.name}: {damaged.left_out:,} damaged batches are too many to be held "
                 "against other copies one by one: elections may lose fewer records than is said",
                 directory=directory,
@@ -59,7 +73,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
             yield _stop_finding(audit, index, stop)
         for where, codec in scan.unknown_codecs:
             yield finding(
-                "KL-006",
+                UNKNOWN_VERSION,
                 f"{where}: codec {codec} is newer than 0 to 4",
                 directory=directory,
                 file=_file(directory, where),
@@ -68,7 +82,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
             )
         if further := scan.unknown_codec_count - len(scan.unknown_codecs):
             yield finding(
-                "KL-006",
+                UNKNOWN_VERSION,
                 f"{replica.name}: {further:,} further batches have such a codec",
                 directory=directory,
                 evidence={"batches": further},
@@ -92,7 +106,7 @@ def _is_other_magic(directory: PartitionDirectory, place: BatchPlace) -> bool:
 
 def _wrong_magic(directory: PartitionDirectory, place: BatchPlace) -> Finding:
     return finding(
-        "KL-106",
+        MAGIC_IMPOSSIBLE,
         f"{place.where}: the magic is wrong: as magic {_NEWEST_MAGIC} the checksum is right",
         directory=directory,
         file=_file(directory, place.where),
@@ -137,7 +151,7 @@ def _crc_mismatch(
     in_tail = place.next_offset >= audit.histories[index].log_end_offset
     is_hot = in_tail and not directory.log_directory.clean_shutdown
     return finding(
-        "KL-101",
+        BATCH_CRC_MISMATCH,
         f"{place.where}: CRC stored 0x{place.crc:08x}, computed 0x{place.crc_computed:08x}"
         f"{'' if bit is None else _bit_text(place, bit)}; {saved}",
         severity="H" if peers else "C",
@@ -170,7 +184,7 @@ def _further_mismatches(audit: PartitionAudit, index: int, damaged: DamagedBatch
     alone = damaged.alone - sum(not place.intact_on for place in damaged.places)
     saved = f"of {alone:,} no supplied copy has an intact one" if alone else "all intact elsewhere"
     return finding(
-        "KL-101",
+        BATCH_CRC_MISMATCH,
         f"{replica.name}: {count:,} further batches have a wrong CRC, from offset "
         f"{last.next_offset} of {posixpath.basename(last.where.file)} on; {saved}",
         severity="C" if alone else "H",
@@ -225,20 +239,24 @@ def _judged(audit: PartitionAudit, index: int, stop: ScanStop) -> tuple[str, str
     is_hot = stop.in_last_segment and not directory.log_directory.clean_shutdown
     confidence = "possible" if is_hot else "proven"
     if stop.end is None:
-        return "KL-004", None, "proven"
+        return UNREADABLE_FILE, None, "proven"
     if stop.goes_on_at is None and stop.end is ScanEnd.ZEROS:
-        return "KL-104", _severity_of_zeros(stop, is_hot=is_hot), confidence
+        return ZERO_TAIL, _severity_of_zeros(stop, is_hot=is_hot), confidence
     if not stop.begins_batch and not _is_fragment(stop):
-        return "KL-105", None, confidence
+        return UNREADABLE_REGION, None, confidence
     match stop.end:
         case ScanEnd.UNKNOWN_MAGIC:
             magic = int(stop.problem.split()[2].rstrip(","))
-            return ("KL-006" if magic == _NEWEST_MAGIC + 1 else "KL-106"), None, "proven"
+            return (
+                (UNKNOWN_VERSION if magic == _NEWEST_MAGIC + 1 else MAGIC_IMPOSSIBLE),
+                None,
+                "proven",
+            )
         case ScanEnd.TORN if stop.goes_on_at is None:
-            return "KL-103", "L" if stop.in_last_segment else "H", confidence
+            return TORN_TAIL, "L" if stop.in_last_segment else "H", confidence
         case ScanEnd.WRONG_CRC:
             return _judged_checksum(audit, index, stop)
-    return "KL-102", None, confidence
+    return BATCH_LENGTH_IMPOSSIBLE, None, confidence
 
 
 def _judged_checksum(
@@ -248,14 +266,14 @@ def _judged_checksum(
     if stop.goes_on_at is not None:
         match _repair(audit.replicas[index].directory, stop.where, stop.size_in_bytes):
             case Repair.LENGTH:
-                return "KL-102", None, "proven"
+                return BATCH_LENGTH_IMPOSSIBLE, None, "proven"
             case Repair.MAGIC:
-                return "KL-106", None, "proven"
+                return MAGIC_IMPOSSIBLE, None, "proven"
     replaced = len(audit.replicas) > 1 and (
         audit.comparison is not None
         and is_replaced(audit.comparison, index, stop, [scan.stops for scan in audit.scans])
     )
-    return "KL-101", "H" if replaced else "C", "proven"
+    return BATCH_CRC_MISMATCH, "H" if replaced else "C", "proven"
 
 
 def _repair(directory: PartitionDirectory, where: LogPosition, size: int) -> Repair | None:
@@ -282,7 +300,7 @@ def _regression(audit: PartitionAudit, index: int) -> Finding:
     scan, directory = audit.scans[index], audit.replicas[index].directory
     first = scan.regressions[0]
     return finding(
-        "KL-110",
+        OFFSET_REGRESSION,
         f"{first.where}: starts at or below offset {first.previous_last_offset}, the last one "
         f"before it; {scan.regression_count} such batches",
         directory=directory,

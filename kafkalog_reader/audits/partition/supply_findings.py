@@ -6,6 +6,14 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    REPLICA_DIRECTORY_MISSING,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    COPIES_TAKEN_AT_DIFFERENT_TIMES,
+    MIXED_CLUSTERS,
+    REPLICA_NOT_SUPPLIED,
+)
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.errors import LocatedError
@@ -85,7 +93,7 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         if supply.is_assigned and len(supply.absent) > 1:
             which = f"brokers {names} are"
         yield finding(
-            "KL-012",
+            REPLICA_NOT_SUPPLIED,
             f"by {source} {which} expected to have a replica that was not supplied",
             severity="M" if supply.has_peers else "I",
             confidence="proven" if supply.is_assigned else "possible",
@@ -96,7 +104,7 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
     ):
         names = ", ".join(map(str, supply.lacking))
         yield finding(
-            "KL-310",
+            REPLICA_DIRECTORY_MISSING,
             f"by {source} broker {names} should have a replica, and has no such folder: it will "
             "create an empty one",
             confidence="possible",
@@ -114,7 +122,7 @@ def skew_findings(audit: PartitionAudit) -> Iterator[Finding]:
         return
     ends = [history.log_end_offset for history in audit.histories]
     yield finding(
-        "KL-013",
+        COPIES_TAKEN_AT_DIFFERENT_TIMES,
         f"logs end at {min(ends)} to {max(ends)}, one a prefix of the other: copies of running "
         "brokers that were taken one after another differ like this",
         offsets=(min(ends), max(ends)),
@@ -173,7 +181,7 @@ def _mixed(roots: Sequence[LogDirectory], problem: str) -> Finding:
     first = roots[0]
     clusters = ", ".join(shown(root.cluster_id or "") for root in roots)
     return finding(
-        "KL-008",
+        MIXED_CLUSTERS,
         f"{problem}: {clusters}",
         directory=PartitionDirectory(
             path=first.path, log_directory=first, topic=None, partition=None

@@ -8,6 +8,12 @@ import stat
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.checkpoint_rules import (
+    REPLICA_DIRECTORY_MISSING,
+)
+from kafkalog_reader.audits.catalogue.input_rules import (
+    UNSAFE_PATH_SKIPPED,
+)
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS, RECOVERY_POINTS
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.errors import LocatedError
@@ -73,7 +79,7 @@ def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
             kind = _kind_not_read(entry, follow_links=root.follow_links)
             if kind:
                 yield finding(
-                    "KL-002",
+                    UNSAFE_PATH_SKIPPED,
                     f"{_who(root)} has {shown(file)} as {kind}",
                     directory=_place(root, name.topic, name.partition),
                     file=shown(file),
@@ -85,7 +91,7 @@ def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
     for topic, partition in sorted(set(rows[0]).intersection(rows[1]) - has_folder):
         if topic != METADATA_TOPIC and request.selects(topic, partition):
             yield finding(
-                "KL-310",
+                REPLICA_DIRECTORY_MISSING,
                 f"{_who(root)} has no folder {shown(topic)}-{partition}, which its checkpoints "
                 "name: it will create an empty replica",
                 confidence="proven" if root.clean_shutdown else "possible",

@@ -6,6 +6,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
+from kafkalog_reader.audits.catalogue.batch_rules import (
+    BATCH_CRC_MISMATCH,
+)
+from kafkalog_reader.audits.catalogue.election_rules import (
+    DAMAGE_RECOVERABLE_FROM_PEER,
+    DAMAGE_UNRECOVERABLE,
+)
+from kafkalog_reader.audits.catalogue.log_rules import (
+    START_WILL_CUT,
+    START_WILL_EXPIRE,
+    START_WILL_SET_ASIDE,
+)
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.directory_findings import (
     directory_findings,
@@ -147,7 +159,12 @@ def audited(
 
 def _not_compared(each: Finding) -> Finding:
     """Of a copy whose peers were not looked at nothing is said to be gone."""
-    if each.severity != "C" or each.code not in ("KL-101", "KL-412", "KL-417", "KL-418"):
+    if each.severity != "C" or each.code not in (
+        BATCH_CRC_MISMATCH,
+        START_WILL_CUT,
+        START_WILL_SET_ASIDE,
+        START_WILL_EXPIRE,
+    ):
         return each
     return replace(
         each, severity="H", message=f"{each.message}; the other copies were not compared"
@@ -210,9 +227,13 @@ def _recoverability(audit: PartitionAudit) -> Iterator[Finding]:
     if Verdict.DAMAGED_RECOVERABLE in (audit.verdict, audit.compared_verdict) and (
         audit.compared_verdict in (None, Verdict.DAMAGED_RECOVERABLE)
     ):
-        yield finding("KL-904", "every damaged or missing record has an intact copy")
+        yield finding(
+            DAMAGE_RECOVERABLE_FROM_PEER, "every damaged or missing record has an intact copy"
+        )
     if audit.verdict is Verdict.DAMAGED_UNRECOVERABLE:
-        yield finding("KL-905", "of some damaged bytes no supplied replica has an intact copy")
+        yield finding(
+            DAMAGE_UNRECOVERABLE, "of some damaged bytes no supplied replica has an intact copy"
+        )
 
 
 def finding_row(audit: PartitionAudit | None, each: Finding) -> dict[str, Any]:

@@ -10,7 +10,8 @@ import pytest
 import kafkalog_reader
 from fixtures.builder import cluster, replica
 from kafkalog_reader import registry
-from kafkalog_reader.audits.integrity.finding import CATALOGUE, SEVERITIES
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
+from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:

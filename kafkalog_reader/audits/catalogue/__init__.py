@@ -1,0 +1,1 @@
+"""Every finding code as data: one rule a code, declared once."""

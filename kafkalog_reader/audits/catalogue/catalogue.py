@@ -1,0 +1,26 @@
+"""The catalogue: every rule by its code."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+# Importing a module of rules declares them.
+from kafkalog_reader.audits.catalogue import (  # noqa: F401
+    batch_rules,
+    checkpoint_rules,
+    election_rules,
+    index_rules,
+    input_rules,
+    log_rules,
+    producer_rules,
+    replica_rules,
+)
+from kafkalog_reader.audits.catalogue.rule import declared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafkalog_reader.audits.catalogue.rule import Rule
+
+CATALOGUE: Final[Mapping[str, Rule]] = MappingProxyType(declared())

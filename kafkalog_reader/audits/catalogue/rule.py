@@ -1,0 +1,52 @@
+"""A rule: what all findings of one code have in common."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+SEVERITIES: Final = "CHMLI"
+"""Critical, high, medium, low, information: worst first."""
+
+_DECLARED: Final[dict[str, Rule]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """One code of the catalogue. Codes and names are stable: a code is never reused.
+
+    Attributes:
+        code: ``KL-101``.
+        name: ``batch-crc-mismatch``.
+        severity: one of ``SEVERITIES``; a finding may have another one.
+        actions: codes of the actions that the finding advises, first one first.
+        innocent: codes of the traps that look the same and that the evidence of the finding alone
+            does not rule out.
+    """
+
+    code: str
+    name: str
+    severity: str
+    actions: tuple[str, ...]
+    innocent: tuple[str, ...] = ()
+
+
+def rule(
+    code: str,
+    name: str,
+    *,
+    severity: str,
+    actions: tuple[str, ...],
+    innocent: tuple[str, ...] = (),
+) -> str:
+    """Declare a rule and return its code, which is how the rest of the program names it."""
+    assert code not in _DECLARED, code
+    _DECLARED[code] = Rule(
+        code=code, name=name, severity=severity, actions=actions, innocent=innocent
+    )
+    return code
+
+
+def declared() -> dict[str, Rule]:
+    """The rules declared so far, by code."""
+    return _DECLARED
