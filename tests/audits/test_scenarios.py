@@ -1,4 +1,4 @@
-"""The acceptance scenarios of the reference's section 5, byte for byte, with its outcomes."""
+"""The acceptance scenarios of replica-divergence.md, section 5, byte for byte."""
 
 from __future__ import annotations
 

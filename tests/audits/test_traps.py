@@ -1,4 +1,4 @@
-"""The traps of the reference, section 2, that one replica shows: the innocent form and the broken.
+"""Traps that one replica shows (replica-divergence.md, section 2): innocent form and broken.
 
 Of each the innocent situation has no finding above low (KL-117 excepted where formats are mixed),
 and what only looks like it has its code.

@@ -24,7 +24,7 @@ LOG = "00000000000000000000.log"
 
 @pytest.fixture
 def partition(tmp_path: Path) -> Path:
-    """The complete small partition of section 14.8."""
+    """The complete small partition of kafka-on-disk-format.md, section 14.8."""
     return write(tmp_path / "t-0", small_batches(), segment_bytes=600, index_interval=100)
 
 

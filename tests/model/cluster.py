@@ -266,7 +266,7 @@ class History:
             self.leader = None
 
     def move(self, number: int) -> None:
-        """To another disk: entries without records stay behind (T31 of the reference)."""
+        """To another disk: entries without records stay behind (T31)."""
         if self.random.random() < 0.9:
             return
         replica = self.brokers[number].replica

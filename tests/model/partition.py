@@ -1,7 +1,8 @@
-"""A partition in plain Python, transcribed from the reference page; it knows nothing of the audits.
+"""A partition in plain Python that knows nothing of the audits.
 
-Replicas are lists of records. What the page says of leaders and followers (4.7), of what is lost
-(4.8), committed (1.3) and best (4.9) is written here as it stands there, slowly and obviously.
+Transcribed from replica-divergence.md, section 4.7. Replicas are lists of records. What the page
+says of leaders and followers (4.7), of what is lost (4.8), committed (1.3) and best (4.9) is
+written here as it stands there, slowly and obviously.
 """
 
 from __future__ import annotations

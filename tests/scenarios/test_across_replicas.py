@@ -1,4 +1,4 @@
-"""Section 6.4 of the reference: healthy sets are silent, faults across replicas are found."""
+"""replica-divergence.md, section 6.4: healthy sets are silent, faults across replicas are found."""
 
 from __future__ import annotations
 

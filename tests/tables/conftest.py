@@ -1,4 +1,4 @@
-"""A partition that Kafka wrote: the small one of section 14.8 of the format reference."""
+"""A partition that Kafka wrote: the small one of kafka-on-disk-format.md, section 14.8."""
 
 from __future__ import annotations
 

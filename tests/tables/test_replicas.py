@@ -261,7 +261,7 @@ def test_replicas_come_by_log_directory_topic_and_partition(tmp_path: Path, rows
 def test_torn_last_batch_is_no_error_but_a_warning(
     small_partition: Path, rows_of: Rows, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Section 14.8: the batch of 21 and 22 torn; a broker that jumps to it would say 13."""
+    """Section 14.8 with batch 21–22 torn; a broker that jumps to it would say 13."""
     log = small_partition / LAST
     log.write_bytes(log.read_bytes()[:430])
     (row,) = rows_of("replicas", small_partition)

@@ -132,7 +132,8 @@ class _Comparer:
         """Whether batches were found that begin elsewhere only by the number in front of them.
 
         No checksum covers a base offset. A batch that breaks the row, and of which another replica
-        has the covered bytes at the very offset that is due, belongs there (4.1 of the reference).
+        has the covered bytes at the very offset that is due, belongs there
+        (replica-divergence.md, section 4.1).
         """
         if len({self._base(index) for index in members}) == 1:
             return False

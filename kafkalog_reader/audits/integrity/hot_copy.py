@@ -1,7 +1,8 @@
 """Whether a checkpoint is ahead of a log only because the broker wrote while files were copied.
 
-T01 of the reference: file after file is copied, and the log grows meanwhile. Times of files tell a
-copy of a running broker from a log that lost its end, as long as nobody copied the copy.
+Trap T01 (replica-divergence.md, section 2): file after file is copied, and the log grows meanwhile.
+File times distinguish a copy of a running broker from a log that lost its end, as long as nobody
+copied the copy.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """What is lost where a log start lies inside a batch, and where what is damaged is a marker.
 
-Expected are records counted one by one: 4.8 of the reference, each replica from its own log start.
+Expected are records counted one by one, each replica from its own log start
+(replica-divergence.md, section 4.8).
 """
 
 from __future__ import annotations
@@ -109,7 +110,7 @@ def test_a_follower_cut_to_its_log_start_keeps_no_record_below_it(audited: Audit
 
 
 def test_logs_that_part_where_one_cannot_be_read_do_not_part(audited: Audited) -> None:
-    """4.3 of the reference: logs are compared above the larger log start."""
+    """replica-divergence.md, section 4.3: logs are compared above the larger log start."""
     audit = audited(
         replica("1-2/e22 3-4/e22", epochs="22:2", log_start=2, high_watermark=5),
         replica("0-0/e2 1-1/e2", high_watermark=0),

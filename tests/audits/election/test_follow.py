@@ -1,4 +1,4 @@
-"""The truncation rule: the worked examples of the references, and the property of 4.7."""
+"""The truncation rule: worked examples, and its property (replica-divergence.md, section 4.7)."""
 
 from __future__ import annotations
 

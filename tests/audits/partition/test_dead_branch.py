@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 # Broker 1 is elected for epoch 4 before it has x, and cut off; broker 2 follows for epoch 7, and
 # commits x together with broker 0. It wrote nothing: its entry 7:1 starts at its log end, and goes
-# with its next start (4.6 of the reference). All elections were clean.
+# with its next start (replica-divergence.md, section 4.6). All elections were clean.
 CONTINUED = held("x@0/e2", "2:0", 1)
 DEAD = held("y@0/e4", "4:0", 0)
 RESTARTED = held("x@0/e2", "2:0", 1)

@@ -1,4 +1,4 @@
-"""The starts that the reference ran on its small partition (14.8), and what it says in 5.3."""
+"""Starts of the small partition of kafka-on-disk-format.md, section 14.8, and section 5.3."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def test_high_watermark_is_clamped_to_what_is_left(tmp_path: Path) -> None:
     assert recovery.loaded.log.high_watermark == 21
 
 
-# Section 5.3, 5.4 and 5.5: what a malformed file does.
+# kafka-on-disk-format.md, section 5.3, section 5.4, section 5.5: what a malformed file does.
 
 
 @pytest.mark.parametrize(
