@@ -123,6 +123,14 @@ def selection_options(command: Any) -> Any:  # noqa: ANN401  what click decorate
     return click.option("--topic", multiple=True, help="Only this topic; repeatable.")(command)
 
 
+def offset_range_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
+    """``--from-offset`` and ``--to-offset``."""
+    command = click.option(
+        "--to-offset", type=OFFSET, help="The first offset not wanted any more."
+    )(command)
+    return click.option("--from-offset", type=OFFSET, help="The first offset wanted.")(command)
+
+
 def time_range_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
     """``--from-time`` and ``--to-time``, as text."""
     command = click.option("--to-time", metavar="TIME", help="The first time not wanted any more.")(

@@ -9,6 +9,7 @@ import click
 from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
+    offset_range_options,
     paths_argument,
     selected,
     selection_options,
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     help="Of every batch; no greater than the partition's there.",
 )
 @selection_options
+@offset_range_options
 @click.option(
     "--replica",
     metavar="REPLICA",
@@ -59,13 +61,15 @@ if TYPE_CHECKING:
 def salvage_command(
     paths: tuple[str, ...], output: str, as_segments: bool, topic_ids: tuple[str, ...],
     leader_epoch: int, topic: tuple[str, ...], partition: tuple[int, ...], replica: str,
-    follow_links: bool,
+    from_offset: int | None, to_offset: int | None, follow_links: bool,
 ) -> int:  # fmt: skip
     """Write everything readable of damaged logs into a new folder. Inputs stay as they are.
 
     \b
     Example:
       kafkalog salvage /mnt/b1 --topic orders --output /restore/orders
+      kafkalog salvage /mnt/b1 --topic orders --partition 17 --replica broker:1 \\
+          --from-offset 81,240,000 --output /saved/orders-17
       kafkalog salvage /mnt/b1 --topic orders --output /restore/orders \\
           --as-segments --topic-id 5vLx2mWbQ7yT3hJ1cRk0pA
 
@@ -75,7 +79,10 @@ def salvage_command(
     records: docs/salvage.md says why, and how to hand it to a cluster. manifest.json says what was
     left out, where and why.
 
-    The exit status is 1 when damage was left out.
+    --from-offset and --to-offset take records; with --as-segments whole batches that hold one of
+    them.
+
+    The exit status is 1 when damage was left out, or when no record lies in the range asked for.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.io.discovery import discover
@@ -86,8 +93,9 @@ def salvage_command(
     if not as_segments and topic_ids:
         raise UsageError("--topic-id is for --as-segments")
     request = registry.request(
-        registry.table("records"), replica=replica, **selected(topic, partition)
-    )
+        registry.table("records"), replica=replica, from_offset=from_offset, to_offset=to_offset,
+        **selected(topic, partition),
+    )  # fmt: skip
     evidence = discover(paths, follow_links=follow_links)
     check_selection(evidence, request)
     receiver = _receiver(topic_ids, leader_epoch, evidence, request) if as_segments else None
@@ -98,24 +106,37 @@ def _salvage(evidence: Evidence, request: ReadRequest, output: str, **options: A
     from kafkalog_reader.cli.progress import ReadProgress
     from kafkalog_reader.salvage.run import salvage
 
-    left_out = 0
+    found = False
+    has_range = request.from_offset is not None or request.to_offset is not None
     with ReadProgress() as progress:
         session().how_far = lambda: f"{progress}; manifest.json says what is there"
         for salvaged in salvage(evidence, request, output, progress=progress, **options):
-            left_out += salvaged.left_out.count
-            click.echo(_line(salvaged))
-    return FOUND if left_out else CLEAN
+            found |= salvaged.left_out.count > 0 or (has_range and not salvaged.records)
+            click.echo(_line(salvaged, request))
+    return FOUND if found else CLEAN
 
 
-def _line(salvaged: SalvagedPartition) -> str:
+def _line(salvaged: SalvagedPartition, request: ReadRequest) -> str:
     offsets = salvaged.offsets
     found = f"{salvaged.name}: {plural(salvaged.records, 'record')}"
+    if not salvaged.records:
+        found = (
+            f"{salvaged.name}: nothing written: {salvaged.directory.replica_name} has no readable "
+            f"record{_range(request)}"
+        )
     if offsets.first is not None:
         found += f", offsets {offsets.first:,} to {offsets.last:,}"
     if offsets.missing:
         found += f", {offsets.missing:,} of them not there"
     places = salvaged.left_out.count
     return f"{found}; {plural(places, 'damaged place')} left out" if places else found
+
+
+def _range(request: ReadRequest) -> str:
+    first, stop = request.from_offset, request.to_offset
+    if stop is not None:
+        return f" from offset {first or 0:,} up to, but not including, {stop:,}"
+    return "" if first is None else f" from offset {first:,} on"
 
 
 def _receiver(

@@ -10,13 +10,13 @@ import click
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.interrupt import whole
 from kafkalog_reader.cli.options import (
-    OFFSET,
     REPLICAS,
     Columns,
     deep_option,
     follow_links_option,
     max_batch_bytes_option,
     max_rate_option,
+    offset_range_options,
     paths_argument,
     rule_option,
     selected,
@@ -71,8 +71,7 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
     help="Only these, in this order: nothing else is read.",
 )
 @selection_options
-@click.option("--from-offset", type=OFFSET, help="The first offset wanted.")
-@click.option("--to-offset", type=OFFSET, help="The first offset not wanted any more.")
+@offset_range_options
 @time_range_options
 @click.option("--limit", metavar="N", type=click.IntRange(0), help="Stop after so many rows.")
 @click.option(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.salvage.left_out import Warnings
 from kafkalog_reader.salvage.manifest import SalvagedPartition, manifest_text
 from kafkalog_reader.salvage.output_folder import OutputFolder
@@ -42,10 +42,13 @@ def salvage(
         progress: told the bytes read.
 
     Raises:
-        UsageError: the output holds something or lies in an input, or a topic has no id.
+        UsageError: there is no replica to read, the output holds something or lies in an input, or
+            a topic has no id.
     """
     request = replace(request, mode=Mode.PERMISSIVE, log_range_only=receiver is not None)
     directories = list(chosen_replicas(evidence, request))
+    if not directories:
+        raise UsageError(f"nothing to salvage: {_missing(request)}")
     if receiver is not None:
         for directory in directories:
             receiver.topic_id(directory.topic)
@@ -62,6 +65,12 @@ def salvage(
     finally:
         form = "parquet" if receiver is None else "segments"
         folders.write_manifest(manifest_text(form, inputs, done, is_complete=is_complete))
+
+
+def _missing(request: ReadRequest) -> str:
+    if request.replica in ("all", "best"):
+        return "there is no partition directory that a broker would serve"
+    return f"{request.replica.replace(':', ' ')} has no copy of what was asked for"
 
 
 def _salvage_one(

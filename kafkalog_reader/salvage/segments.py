@@ -7,7 +7,7 @@ no open transaction can hold back the last stable offset of the one that receive
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -101,7 +101,9 @@ def write_segments(
         UnreadableFileError: the directory cannot be listed, or a file cannot be read.
     """
     topic_id = receiver.topic_id(salvaged.directory.topic)
-    survey = _survey(salvaged, request, progress)
+    # A marker that decides a transaction may lie behind the offsets asked for.
+    whole = replace(request, from_offset=None, to_offset=None)
+    survey = _survey(salvaged, whole, progress)
     copy = _Copy(salvaged, receiver.leader_epoch, survey, folder)
     # Whatever is damaged was reported by the survey.
     silent = Damage(Mode.DROPMALFORMED)

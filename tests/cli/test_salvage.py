@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -41,3 +42,70 @@ def test_what_makes_no_sense_is_refused(
     assert answer.status == 2
     assert problem in answer.err
     assert not (tmp_path / "out").exists()
+
+
+SAVE = ("--topic", "t", "--partition", "0", "--replica", "broker:1")
+
+
+def damage(evidence: Path, broker: int, batch: int) -> None:
+    """Flip a bit in the payload of a batch; all batches of these logs have one size."""
+    log = evidence / f"broker-{broker}" / "t-0" / f"{0:020d}.log"
+    content = bytearray(log.read_bytes())
+    content[batch * (12 + int.from_bytes(content[8:12], "big")) + 65] ^= 0x10
+    log.write_bytes(content)
+
+
+@pytest.mark.parametrize("form", [[], ["--as-segments", "--topic-id", TOPIC_ID]])
+@pytest.mark.parametrize(
+    ("options", "offsets"),
+    [
+        pytest.param(["--from-offset", "2"], [2, 3, 4], id="from"),
+        pytest.param(["--from-offset", "1", "--to-offset", "4"], [1, 2, 3], id="range"),
+        pytest.param(["--to-offset", "1"], [0], id="to"),
+    ],
+)
+def test_saving_takes_the_offsets_that_records_shows(
+    form: list[str], options: list[str], offsets: list[int], untouched: Path, tmp_path: Path,
+    run: Run,
+) -> None:  # fmt: skip
+    answer = run("salvage", untouched, *SAVE, *options, "--output", tmp_path / "out", *form)
+    assert answer.status == 0
+    first, last = offsets[0], offsets[-1]
+    count = "1 record" if len(offsets) == 1 else f"{len(offsets)} records"
+    assert answer.out == f"t-0: {count}, offsets {first} to {last}\n"
+    shown = run("table", "records", untouched, *SAVE, *options, "--columns", "offset", "--format",
+                "csv")  # fmt: skip
+    assert [int(line) for line in shown.out.split()[1:]] == offsets
+
+
+def test_saving_goes_on_behind_damage(brokers: Path, tmp_path: Path, run: Run) -> None:
+    damage(brokers, 1, 3)
+    answer = run("salvage", brokers, *SAVE, "--from-offset", "2", "--output", tmp_path / "out")
+    assert answer.status == 1
+    assert answer.out.startswith("t-0: 2 records, offsets 2 to 4, 1 of them not there")
+
+
+def test_saving_nothing_is_said(brokers: Path, tmp_path: Path, run: Run) -> None:
+    answer = run("salvage", brokers, *SAVE, "--from-offset", "5", "--output", tmp_path / "out")
+    assert answer.status == 1
+    assert answer.out == (
+        "t-0: nothing written: broker 1 has no readable record from offset 5 on\n"
+    )
+
+
+def test_a_broker_without_a_copy_is_said(brokers: Path, tmp_path: Path, run: Run) -> None:
+    shutil.rmtree(brokers / "broker-1" / "t-0")
+    answer = run("salvage", brokers, *SAVE, "--output", tmp_path / "out")
+    assert answer.status == 2
+    assert "nothing to salvage: broker 1 has no copy of what was asked for" in answer.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_directory_that_cannot_be_read_is_said_and_is_no_error_of_use(
+    brokers: Path, tmp_path: Path, run: Run
+) -> None:
+    log = brokers / "broker-1" / "t-0" / f"{0:020d}.log"
+    log.write_bytes(b"\xff" * 400)
+    answer = run("salvage", brokers, *SAVE, "--from-offset", "2", "--output", tmp_path / "out")
+    assert answer.status == 1
+    assert "t-0: nothing written" in answer.out
