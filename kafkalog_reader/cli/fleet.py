@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from kafkalog_reader.audits.catalogue.checkpoint_rules import (
-    REPLICA_DIRECTORY_MISSING,
-)
-from kafkalog_reader.audits.catalogue.input_rules import (
-    REPLICA_NOT_SUPPLIED,
-    UNSAFE_PATH_SKIPPED,
-)
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
@@ -36,8 +31,7 @@ if TYPE_CHECKING:
 
 _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
-_UNREAD: Final = (REPLICA_DIRECTORY_MISSING, REPLICA_NOT_SUPPLIED, UNSAFE_PATH_SKIPPED)
-"""A replica that should be here was not read."""
+_REPLICA_NOT_READ: Final = codes_with(Role.REPLICA_NOT_READ)
 _LEAST: Final = (1, 0, 0, "", 0)
 """Sorts behind every partition."""
 
@@ -97,7 +91,9 @@ class Fleet:
             entry = entry._replace(name=f"{entry.name} ({_cluster(audit)})")
         if is_sound_metadata:  # whatever its verdict: the quorum sees to it
             entry = entry._replace(order=_LEAST)
-        unread = {each.code for each in found if each.code in _UNREAD and each.severity in "CHM"}
+        unread = {
+            each.code for each in found if each.code in _REPLICA_NOT_READ and each.severity in "CHM"
+        }
         self._unread.update(unread)
         self._first_unread = self._first_unread or (entry.name if unread else "")
         if self._worst is None or entry.order < self._worst[0].order:
@@ -165,8 +161,7 @@ class Fleet:
         if self._unread:
             where = ", ".join(
                 f"{code} in {plural(self._unread[code], 'partition')}"
-                for code in _UNREAD
-                if self._unread[code]
+                for code in sorted(self._unread)
             )
             yield from wrapped(
                 f"replicas that should be here were not read: {where}, first {self._first_unread} "

@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from kafkalog_reader import __version__
-from kafkalog_reader.audits.catalogue.input_rules import (
-    UNKNOWN_VERSION,
-    UNREADABLE_FILE,
-)
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import (
     SINGLE_COPY_RANGE,
 )
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.options import (
     follow_links_option,
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
-_NOT_READ = frozenset({UNREADABLE_FILE, UNKNOWN_VERSION})
+_NOT_READ = codes_with(Role.NOT_READ)
 _ONE_COPY = SINGLE_COPY_RANGE
 
 

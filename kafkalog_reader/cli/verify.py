@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafkalog_reader.audits.catalogue.input_rules import (
-    UNKNOWN_VERSION,
-    UNREADABLE_FILE,
-)
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.options import (
     deep_option,
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Unit
 
-_NOT_READ = frozenset({UNREADABLE_FILE, UNKNOWN_VERSION})
+_NOT_READ = codes_with(Role.NOT_READ)
 _MOST_LISTED = 10_000
 
 

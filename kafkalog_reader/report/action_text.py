@@ -7,14 +7,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.producer_rules import (
-    TRUNCATION_CUTS_TRANSACTION,
-)
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import (
-    NEEDLESS_TRUNCATION,
     SINGLE_COPY_RANGE,
-    TRUNCATION_LEAVES_DIVERGENCE,
 )
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.shell_word import shell_word
@@ -56,9 +53,7 @@ _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
 """Words of a command as a shell sees them, options together with their values."""
 _COMMENT: Final = (Span("# "),)
-_OF_A_LEADER: Final = frozenset(
-    {TRUNCATION_LEAVES_DIVERGENCE, NEEDLESS_TRUNCATION, TRUNCATION_CUTS_TRANSACTION}
-)
+_OF_ONE_LEADER: Final = codes_with(Role.ONE_LEADER)
 _ORDER: Final = (
     "A4", "A16", "A20", "A7", "A17", "A5", "A6", "A8", "A9", "A3", "A15", "A2", "A18", "A11", "A10",
     "A12", "A13", "A14", "A19", "A1",
@@ -121,7 +116,7 @@ def _may_happen(audit: PartitionAudit, each: Finding) -> bool:
 
     What goes wrong with another leading asks for nothing: least of all to move copies aside.
     """
-    leader = dict(each.evidence).get("leader") if each.code in _OF_A_LEADER else None
+    leader = dict(each.evidence).get("leader") if each.code in _OF_ONE_LEADER else None
     best = audit.elections[0].candidate if audit.elections else None
     return leader is None or best is None or leader == audit.replicas[best].name
 

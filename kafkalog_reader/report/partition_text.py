@@ -5,18 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.election_rules import (
-    DAMAGE_RECOVERABLE_FROM_PEER,
-    DAMAGE_UNRECOVERABLE,
-    EVERY_LEADER_LOSES_COMMITTED,
-)
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import (
-    FORKED,
     LAGGING_REPLICA,
     SAME_EPOCH_CONFLICT,
-    SINGLE_COPY_RANGE,
     SUPERSEDED_TAIL,
 )
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.io.names import shown
@@ -57,17 +52,7 @@ STYLES: Final = {
     Verdict.UNDECIDABLE: Style.LOST,
 }
 _DAMAGED: Final = frozenset({Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE})
-_PICTURED: Final = frozenset(
-    {
-        FORKED,
-        SUPERSEDED_TAIL,
-        SINGLE_COPY_RANGE,
-        EVERY_LEADER_LOSES_COMMITTED,
-        DAMAGE_RECOVERABLE_FROM_PEER,
-        DAMAGE_UNRECOVERABLE,
-    }
-)
-"""Told by the picture, the ranges and the table of candidates."""
+_PICTURED: Final = codes_with(Role.PICTURED)
 _SHOWN_FINDINGS: Final = 6
 
 

@@ -21,6 +21,12 @@ from kafkalog_reader.audits.catalogue.rule import declared
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kafkalog_reader.audits.catalogue.role import Role
     from kafkalog_reader.audits.catalogue.rule import Rule
 
 CATALOGUE: Final[Mapping[str, Rule]] = MappingProxyType(declared())
+
+
+def codes_with(role: Role) -> frozenset[str]:
+    """The codes of all rules that have a role."""
+    return frozenset(code for code, rule in CATALOGUE.items() if role in rule.roles)

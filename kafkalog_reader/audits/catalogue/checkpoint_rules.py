@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import rule
 
 CHECKPOINT_MALFORMED: Final = rule(
@@ -21,9 +22,15 @@ HIGH_WATERMARK_BEYOND_END: Final = rule(
     severity="C",
     actions=("A4", "A5", "A16"),
     innocent=("T01",),
+    roles=(Role.FOLLOWS_IN_REPLICA, Role.LOST_END),
 )
 RECOVERY_POINT_BEYOND_END: Final = rule(
-    "KL-305", "recovery-point-beyond-end", severity="C", actions=("A5", "A9"), innocent=("T01",)
+    "KL-305",
+    "recovery-point-beyond-end",
+    severity="C",
+    actions=("A5", "A9"),
+    innocent=("T01",),
+    roles=(Role.FOLLOWS_IN_REPLICA, Role.LOST_END),
 )
 LOG_START_BEYOND_END: Final = rule(
     "KL-306", "log-start-beyond-end", severity="C", actions=("A4", "A7"), innocent=("T01",)
@@ -32,7 +39,12 @@ LOG_START_BEYOND_HIGH_WATERMARK: Final = rule(
     "KL-307", "log-start-beyond-high-watermark", severity="L", actions=("A1",), innocent=("T16",)
 )
 CLEANER_OFFSET_BEYOND_END: Final = rule(
-    "KL-308", "cleaner-offset-beyond-end", severity="M", actions=("A5",), innocent=("T01",)
+    "KL-308",
+    "cleaner-offset-beyond-end",
+    severity="M",
+    actions=("A5",),
+    innocent=("T01",),
+    roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 CHECKPOINT_ROW_WITHOUT_DIRECTORY: Final = rule(
     "KL-309", "checkpoint-row-without-directory", severity="I", actions=("A1",), innocent=("T24",)
@@ -43,6 +55,7 @@ REPLICA_DIRECTORY_MISSING: Final = rule(
     severity="H",
     actions=("A4", "A5", "A16"),
     innocent=("T24",),
+    roles=(Role.REPLICA_NOT_READ,),
 )
 EPOCH_CHECKPOINT_NOT_RISING: Final = rule(
     "KL-311", "epoch-checkpoint-not-rising", severity="H", actions=("A8",)
@@ -57,8 +70,12 @@ PRODUCER_SNAPSHOT_DAMAGED: Final = rule(
     "KL-314", "producer-snapshot-damaged", severity="L", actions=("A3",)
 )
 STRAY_PRODUCER_SNAPSHOT: Final = rule(
-    "KL-315", "stray-producer-snapshot", severity="I", actions=("A1",)
+    "KL-315", "stray-producer-snapshot", severity="I", actions=("A1",), roles=(Role.LEFT_BEHIND,)
 )
 CLEAN_MARKER_CONTRADICTED: Final = rule(
-    "KL-316", "clean-marker-contradicted", severity="H", actions=("A4", "A5")
+    "KL-316",
+    "clean-marker-contradicted",
+    severity="H",
+    actions=("A4", "A5"),
+    roles=(Role.FOLLOWS_IN_REPLICA,),
 )

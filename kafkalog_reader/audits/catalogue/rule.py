@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.catalogue.role import Role
 
 SEVERITIES: Final = "CHMLI"
 """Critical, high, medium, low, information: worst first."""
@@ -22,6 +25,7 @@ class Rule:
         actions: codes of the actions that the finding advises, first one first.
         innocent: codes of the traps that look the same and that the evidence of the finding alone
             does not rule out.
+        roles: what the program makes of it; a set of codes is a role's.
     """
 
     code: str
@@ -29,6 +33,7 @@ class Rule:
     severity: str
     actions: tuple[str, ...]
     innocent: tuple[str, ...] = ()
+    roles: frozenset[Role] = frozenset()
 
 
 def rule(
@@ -38,11 +43,17 @@ def rule(
     severity: str,
     actions: tuple[str, ...],
     innocent: tuple[str, ...] = (),
+    roles: tuple[Role, ...] = (),
 ) -> str:
     """Declare a rule and return its code, which is how the rest of the program names it."""
     assert code not in _DECLARED, code
     _DECLARED[code] = Rule(
-        code=code, name=name, severity=severity, actions=actions, innocent=innocent
+        code=code,
+        name=name,
+        severity=severity,
+        actions=actions,
+        innocent=innocent,
+        roles=frozenset(roles),
     )
     return code
 

@@ -8,55 +8,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.batch_rules import (
-    BATCH_CRC_MISMATCH,
-    BATCH_LENGTH_IMPOSSIBLE,
-    HEADER_CONTRADICTION,
-    LEADER_EPOCH_REGRESSION,
-    MAGIC_IMPOSSIBLE,
-    OFFSET_GAP,
-    OFFSET_REGRESSION,
-    RECORD_UNDECODABLE,
-    REPEATED_PHYSICAL_BATCH,
-    SEGMENT_OFFSET_OVERFLOW,
     TIMESTAMP_IMPLAUSIBLE,
-    TORN_TAIL,
-    UNREADABLE_REGION,
-    ZERO_TAIL,
 )
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
-    CLEAN_MARKER_CONTRADICTED,
-    CLEANER_OFFSET_BEYOND_END,
-    HIGH_WATERMARK_BEYOND_END,
     RECOVERY_POINT_BEYOND_END,
-    STRAY_PRODUCER_SNAPSHOT,
-)
-from kafkalog_reader.audits.catalogue.index_rules import (
-    INDEX_NOT_ON_A_BATCH,
-    INDEX_NOT_RISING,
-    INDEX_POINTS_PAST_LOG,
-    INDEX_SKIPS_RECORDS,
-    ORPHAN_INDEX,
-    TIME_INDEX_LAST_ENTRY_HIGH,
-    TIME_INDEX_LAST_ENTRY_LOW,
-    TIME_INDEX_OFFSET_UNKNOWN,
-    TIME_INDEX_SKIPS_RECORDS,
 )
 from kafkalog_reader.audits.catalogue.input_rules import (
-    UNKNOWN_VERSION,
     UNREADABLE_FILE,
 )
 from kafkalog_reader.audits.catalogue.log_rules import (
     END_WILL_BE_MISREAD,
-    EPOCH_ENTRIES_BEYOND_END,
-    EPOCH_ENTRY_CONTRADICTED,
-    EPOCH_ENTRY_MISSING,
     INTERRUPTED_SWAP,
-    SEGMENT_GAP,
     SEGMENT_MISSING,
-    SEGMENT_NAME_ABOVE_CONTENT,
-    SEGMENT_OVERLAP,
-    SNAPSHOT_DISAGREES_WITH_LOG,
 )
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
@@ -64,68 +30,13 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.finding import Finding
 
-_DAMAGE: Final = frozenset(
-    {
-        UNREADABLE_FILE,
-        UNKNOWN_VERSION,
-        BATCH_CRC_MISMATCH,
-        BATCH_LENGTH_IMPOSSIBLE,
-        TORN_TAIL,
-        ZERO_TAIL,
-        UNREADABLE_REGION,
-        MAGIC_IMPOSSIBLE,
-        HEADER_CONTRADICTION,
-        RECORD_UNDECODABLE,
-        OFFSET_REGRESSION,
-        OFFSET_GAP,
-        LEADER_EPOCH_REGRESSION,
-        REPEATED_PHYSICAL_BATCH,
-        SEGMENT_NAME_ABOVE_CONTENT,
-        SEGMENT_OVERLAP,
-    }
-)
+_DAMAGE: Final = codes_with(Role.DAMAGE)
 _LOGS: Final = (".log", ".log.swap")
-_FOLLOWS_IN_SEGMENT: Final = frozenset(
-    {
-        HEADER_CONTRADICTION,
-        OFFSET_REGRESSION,
-        OFFSET_GAP,
-        LEADER_EPOCH_REGRESSION,
-        SEGMENT_OFFSET_OVERFLOW,
-        REPEATED_PHYSICAL_BATCH,
-        INDEX_POINTS_PAST_LOG,
-        INDEX_NOT_ON_A_BATCH,
-        INDEX_SKIPS_RECORDS,
-        TIME_INDEX_SKIPS_RECORDS,
-        TIME_INDEX_OFFSET_UNKNOWN,
-        TIME_INDEX_LAST_ENTRY_LOW,
-        TIME_INDEX_LAST_ENTRY_HIGH,
-    }
-)
-_FOLLOWS_IN_REPLICA: Final = frozenset(
-    {
-        HIGH_WATERMARK_BEYOND_END,
-        RECOVERY_POINT_BEYOND_END,
-        CLEANER_OFFSET_BEYOND_END,
-        CLEAN_MARKER_CONTRADICTED,
-        SEGMENT_NAME_ABOVE_CONTENT,
-        SEGMENT_OVERLAP,
-        SEGMENT_GAP,
-        SEGMENT_MISSING,
-        EPOCH_ENTRY_MISSING,
-        EPOCH_ENTRY_CONTRADICTED,
-        EPOCH_ENTRIES_BEYOND_END,
-        SNAPSHOT_DISAGREES_WITH_LOG,
-        END_WILL_BE_MISREAD,
-    }
-)
-_MISLEADS: Final = frozenset(
-    {INDEX_NOT_RISING, INDEX_POINTS_PAST_LOG, INDEX_NOT_ON_A_BATCH, INDEX_SKIPS_RECORDS}
-)
-"""Of the last offset index: the broker starts there when it looks for the log's end (KL-415)."""
-_LEFT_BEHIND: Final = frozenset({ORPHAN_INDEX, STRAY_PRODUCER_SNAPSHOT})
-_LOST_ENDS: Final = (RECOVERY_POINT_BEYOND_END, HIGH_WATERMARK_BEYOND_END)
-"""Of records gone from the end of a log nothing but these rows may tell; flushed ones first."""
+_FOLLOWS_IN_SEGMENT: Final = codes_with(Role.FOLLOWS_IN_SEGMENT)
+_FOLLOWS_IN_REPLICA: Final = codes_with(Role.FOLLOWS_IN_REPLICA)
+_MISLEADS: Final = codes_with(Role.MISLEADS_LOG_END)
+_LEFT_BEHIND: Final = codes_with(Role.LEFT_BEHIND)
+_LOST_ENDS: Final = codes_with(Role.LOST_END)
 
 
 def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Finding]:
@@ -156,8 +67,9 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
     closed = next((each for each in every if _is_closed_folder(each)), None)
     first = closed or min(roots.values(), key=lambda e: (e.file or "", _place(e)), default=None)
     if first is None:
-        lost = [e for code in _LOST_ENDS for e in every if e.code == code]
-        first = lost[0] if lost else None
+        lost = [each for each in every if each.code in _LOST_ENDS]
+        # Flushed records first: a high watermark may name some that never reached the disk.
+        first = min(lost, key=lambda e: e.code != RECOVERY_POINT_BEYOND_END, default=None)
         if first is not None and last_segment:
             roots[_segment(last_segment)] = first
     misleading = None

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import posixpath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.batch_rules import (
-    TORN_TAIL,
-    ZERO_TAIL,
-)
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     CHECKPOINT_MALFORMED,
     CHECKPOINT_TEMPORARY_LEFT,
@@ -26,6 +23,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
     UNKNOWN_VERSION,
     UNREADABLE_FILE,
 )
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.hot_copy import was_copied_while_written
 from kafkalog_reader.errors import (
@@ -59,7 +57,7 @@ HIGH_WATERMARKS = "replication-offset-checkpoint"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
 LOG_STARTS = "log-start-offset-checkpoint"
 CLEANER_OFFSETS = "cleaner-offset-checkpoint"
-_TAILS = frozenset({TORN_TAIL, ZERO_TAIL})
+_TAILS: Final = codes_with(Role.TAIL)
 
 
 def problem_findings(replica: Replica) -> Iterator[Finding]:

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.batch_rules import (
-    BATCH_CRC_MISMATCH,
-    BATCH_LENGTH_IMPOSSIBLE,
     OFFSET_REGRESSION,
-    TORN_TAIL,
-    UNREADABLE_REGION,
-    ZERO_TAIL,
 )
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.input_rules import (
     INPUT_CHANGED_DURING_READ,
     UNREADABLE_FILE,
 )
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.causes import with_causes
 from kafkalog_reader.audits.integrity.checkpoint_findings import (
     clean_shutdown_findings,
@@ -42,8 +39,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.io.evidence import SegmentFiles
 
-_STOPS_RECOVERY: Final = frozenset({BATCH_CRC_MISMATCH, BATCH_LENGTH_IMPOSSIBLE, UNREADABLE_REGION})
-_ENDS: Final = frozenset({TORN_TAIL, ZERO_TAIL})
+_FAILS_READERS: Final = codes_with(Role.FAILS_READERS)
+_TAILS: Final = codes_with(Role.TAIL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,8 +113,8 @@ def joined(
     stopping = [
         each
         for each in damage
-        if each.code in _STOPS_RECOVERY
-        or (each.code in _ENDS and (is_clean or each.severity == "H"))
+        if each.code in _FAILS_READERS
+        or (each.code in _TAILS and (is_clean or each.severity == "H"))
     ]
     stopping.sort(key=lambda each: (each.file or "", each.position or 0))
     last = _last_segment(replica)

@@ -8,21 +8,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.batch_rules import (
-    BATCH_CRC_MISMATCH,
-    BATCH_LENGTH_IMPOSSIBLE,
-    HEADER_CONTRADICTION,
     MAGIC_IMPOSSIBLE,
-    OFFSET_REGRESSION,
-    REPEATED_PHYSICAL_BATCH,
-    SEGMENT_OFFSET_OVERFLOW,
-    TORN_TAIL,
-    UNREADABLE_REGION,
     ZERO_TAIL,
 )
-from kafkalog_reader.audits.catalogue.index_rules import (
-    INDEX_ZERO_TAIL,
-    TIME_INDEX_NOT_RISING,
-)
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.log_rules import (
     DAMAGE_BELOW_RECOVERY_POINT,
     END_WILL_BE_MISREAD,
@@ -31,6 +20,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
     START_WILL_SERVE_DAMAGE,
     START_WILL_SET_ASIDE,
 )
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.errors import LocatedError
@@ -43,28 +33,11 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.recovery import Recovery
 
 _FAILS: Final = (Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS)
-_STOPS_RECOVERY: Final = (
-    BATCH_CRC_MISMATCH,
-    BATCH_LENGTH_IMPOSSIBLE,
-    TORN_TAIL,
-    UNREADABLE_REGION,
-    MAGIC_IMPOSSIBLE,
-    HEADER_CONTRADICTION,
-    OFFSET_REGRESSION,
-    SEGMENT_OFFSET_OVERFLOW,
-    REPEATED_PHYSICAL_BATCH,
-)
-_DAMAGED_BATCHES: Final = (
-    BATCH_CRC_MISMATCH,
-    BATCH_LENGTH_IMPOSSIBLE,
-    MAGIC_IMPOSSIBLE,
-    HEADER_CONTRADICTION,
-    OFFSET_REGRESSION,
-    SEGMENT_OFFSET_OVERFLOW,
-    REPEATED_PHYSICAL_BATCH,
-)
-_DAMAGE: Final = (BATCH_CRC_MISMATCH, BATCH_LENGTH_IMPOSSIBLE, UNREADABLE_REGION)
-_ENDS: Final = (TORN_TAIL, ZERO_TAIL)
+_MAY_STOP_RECOVERY: Final = codes_with(Role.MAY_STOP_RECOVERY)
+_DAMAGED_BATCHES: Final = codes_with(Role.DAMAGED_BATCH)
+_FAILS_READERS: Final = codes_with(Role.FAILS_READERS)
+_TAILS: Final = codes_with(Role.TAIL)
+_ZERO_TIMES: Final = codes_with(Role.ZERO_TIMES)
 
 
 def start_findings(
@@ -131,9 +104,7 @@ class _Start:
         """KL-418: time retention deletes what it believes to be of 1970."""
         first = self._replica.log_start_offset
         after = self._recovery.log_end_offset_after_start
-        cause = next(
-            (each for each in found if each.code in (INDEX_ZERO_TAIL, TIME_INDEX_NOT_RISING)), None
-        )
+        cause = next((each for each in found if each.code in _ZERO_TIMES), None)
         return self._told(
             START_WILL_EXPIRE,
             self._recovery.reason,
@@ -149,7 +120,9 @@ class _Start:
         recovery = self._recovery
         if recovery.outcome is not Outcome.CUT:
             return
-        cause = next((e for e in found if _stops_recovery(e) and _base_of(e) in self._read), None)
+        cause = next(
+            (e for e in found if _may_stop_recovery(e) and _base_of(e) in self._read), None
+        )
         after = recovery.log_end_offset_after_start
         if after is None or (cause is None and not recovery.records_cut):
             return  # zeros behind the end go without a loss
@@ -171,7 +144,7 @@ class _Start:
 
     def left(self, found: Sequence[Finding], *, is_clean: bool) -> Iterator[Finding]:
         """KL-413 or KL-414: damage that the start does not look at."""
-        codes = (*_DAMAGE, *_ENDS) if is_clean else _DAMAGE
+        codes = _FAILS_READERS | _TAILS if is_clean else _FAILS_READERS
         unseen = [
             each
             for each in found
@@ -182,7 +155,7 @@ class _Start:
             unseen += [
                 each
                 for each in found
-                if each.code in _ENDS and each.severity == "H" and _base_of(each) not in self._read
+                if each.code in _TAILS and each.severity == "H" and _base_of(each) not in self._read
             ]
         if not unseen:
             return
@@ -216,7 +189,7 @@ class _Start:
             return
         assert after is not None
         low, high = sorted((after, self._log_end_offset))
-        cause = next((e for e in reversed(found) if e.code in (*_DAMAGE, *_ENDS)), None)
+        cause = next((e for e in reversed(found) if e.code in _FAILS_READERS | _TAILS), None)
         yield self._told(
             END_WILL_BE_MISREAD,
             f"the broker will see the log end at {after:,}, the sound batches end at "
@@ -273,9 +246,9 @@ class _Start:
         )
 
 
-def _stops_recovery(each: Finding) -> bool:
+def _may_stop_recovery(each: Finding) -> bool:
     """Zeros too, where they are not the open end of the log."""
-    return each.code in _STOPS_RECOVERY or (each.code == ZERO_TAIL and each.severity == "H")
+    return each.code in _MAY_STOP_RECOVERY or (each.code == ZERO_TAIL and each.severity == "H")
 
 
 def _is_read_as_message(each: Finding) -> bool:

@@ -5,14 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.batch_rules import (
-    OFFSET_GAP,
-)
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
-)
-from kafkalog_reader.audits.catalogue.log_rules import (
-    SEGMENT_GAP,
 )
 from kafkalog_reader.audits.catalogue.replica_rules import (
     EMPTY_REPLICA,
@@ -20,6 +15,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     SINGLE_COPY_RANGE,
     TRUNCATION_TRACE,
 )
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -33,7 +29,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
 
-_GAPS: Final = frozenset({OFFSET_GAP, SEGMENT_GAP})
+_GAPS: Final = codes_with(Role.GAP)
 _LACKING: Final = frozenset({DifferenceKind.MISSING, DifferenceKind.HIDDEN, DifferenceKind.DAMAGED})
 
 

@@ -6,18 +6,12 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
-from kafkalog_reader.audits.catalogue.batch_rules import (
-    BATCH_CRC_MISMATCH,
-)
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.election_rules import (
     DAMAGE_RECOVERABLE_FROM_PEER,
     DAMAGE_UNRECOVERABLE,
 )
-from kafkalog_reader.audits.catalogue.log_rules import (
-    START_WILL_CUT,
-    START_WILL_EXPIRE,
-    START_WILL_SET_ASIDE,
-)
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.directory_findings import (
     directory_findings,
@@ -57,9 +51,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, LogDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
-FIRST_OF_SEVERAL: Final = "KL-5"
-"""Codes from here on are about several replicas."""
-_OF_SEVERAL: Final = frozenset({"KL-5", "KL-9"})
+OF_ONE_COPY: Final = (
+    frozenset(CATALOGUE) - codes_with(Role.SEVERAL_REPLICAS) - codes_with(Role.OF_PRODUCERS)
+)
+"""Codes that say whether a single copy is sound."""
+_OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS)
+_HIGH_WITH_PEER: Final = codes_with(Role.HIGH_WITH_PEER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -152,19 +149,14 @@ def audited(
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each
                 for each in found
-                if each.code < FIRST_OF_SEVERAL
+                if each.code in OF_ONE_COPY
             )
         yield audit, found
 
 
 def _not_compared(each: Finding) -> Finding:
     """Of a copy whose peers were not looked at nothing is said to be gone."""
-    if each.severity != "C" or each.code not in (
-        BATCH_CRC_MISMATCH,
-        START_WILL_CUT,
-        START_WILL_SET_ASIDE,
-        START_WILL_EXPIRE,
-    ):
+    if each.severity != "C" or each.code not in _HIGH_WITH_PEER:
         return each
     return replace(
         each, severity="H", message=f"{each.message}; the other copies were not compared"
@@ -199,7 +191,7 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
         *_recoverability(audit),
     ]
     for alone in audit.set_aside:  # by itself: it was held against no other
-        own = (each for each in findings_of(alone) if each.code[:4] not in _OF_SEVERAL)
+        own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
         found += with_others(audit, own)
     return tuple(sorted(found, key=lambda each: each.order))
 

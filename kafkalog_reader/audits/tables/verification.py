@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from kafkalog_reader.audits.tables.findings import (
-    FIRST_OF_SEVERAL,
+    OF_ONE_COPY,
     RootUnit,
     audited,
     finding_row,
@@ -51,9 +51,7 @@ def verify(
     findings: list[tuple[Finding, dict[str, Any]]] = []
     replicas = batches = size = 0
     for audit, found in audited(cast("PartitionUnit", unit), request, progress):
-        findings += [
-            (each, finding_row(audit, each)) for each in found if each.code < FIRST_OF_SEVERAL
-        ]
+        findings += [(each, finding_row(audit, each)) for each in found if each.code in OF_ONE_COPY]
         replicas += len(audit.replicas)
         batches += sum(scan.batches for scan in audit.scans)
         size += sum(scan.size_in_bytes for scan in audit.scans)

@@ -1,0 +1,48 @@
+"""What findings mean to the program: every set of codes that it uses is a role."""
+
+from __future__ import annotations
+
+from enum import Enum, auto
+
+
+class Role(Enum):
+    """Something that several rules have in common; ``codes_with`` gives their codes."""
+
+    DAMAGE = auto()
+    """In a log file: bytes that contradict the format or their neighbours, or cannot be read."""
+    DAMAGED_BATCH = auto()
+    """Damage to a whole batch, which may still be repaired; a torn one never was complete."""
+    FAILS_READERS = auto()
+    """Whoever reads the log stops there: a wrong checksum, or headers that no longer chain."""
+    TAIL = auto()
+    """The bytes end, or turn to zeros, within a batch."""
+    MAY_STOP_RECOVERY = auto()
+    """Where a recovery that cuts may have stopped; many of them need not stop it."""
+    GAP = auto()
+    """Offsets are missing; worse where another replica has them."""
+    FOLLOWS_IN_SEGMENT = auto()
+    """Explained by damage in the same segment."""
+    FOLLOWS_IN_REPLICA = auto()
+    """Explained by damage anywhere in the replica."""
+    MISLEADS_LOG_END = auto()
+    """In the last offset index: the broker looks for the log's end from there."""
+    ZERO_TIMES = auto()
+    """In the last time index: after a clean shutdown its last entry may be read as time 0."""
+    LEFT_BEHIND = auto()
+    """A file of a segment that is missing."""
+    LOST_END = auto()
+    """A checkpoint row that may be all that is left of the end of a log."""
+    HIGH_WITH_PEER = auto()
+    """Critical only where no other replica holds the records."""
+    SEVERAL_REPLICAS = auto()
+    """Takes several replicas to find."""
+    OF_PRODUCERS = auto()
+    """What producers wrote, in a log that is sound."""
+    ONE_LEADER = auto()
+    """Happens when one certain candidate leads."""
+    PICTURED = auto()
+    """Shown by the picture, the ranges and the table of candidates."""
+    NOT_READ = auto()
+    """Something was not read: the question cannot be answered in full."""
+    REPLICA_NOT_READ = auto()
+    """A replica that belongs to the partition was not read."""
