@@ -1,4 +1,7 @@
-"""Filters that Spark hands down, as far as they narrow what must be read. Spark 4.1 and later."""
+"""Filters that Spark hands down, as far as they narrow what must be read.
+
+Needs a Spark in which every scan has a plan of its own; see ``source``.
+"""
 
 from __future__ import annotations
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Final
 
-from pyspark.sql.datasource import DataSource
+from pyspark.sql.datasource import DataSource, DataSourceReader
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError, UsageError
@@ -55,13 +55,22 @@ class KafkaLogDataSource(DataSource):
             _check_agreement(options, columns)
         except KafkaLogError as error:
             raise for_spark(error) from None
-        if _is_pushdown_worker():
-            # Spark 4.0 has no filters to import; later versions refuse a reader that takes filters
-            # unless spark.sql.python.filterPushdown.enabled is set, which only this worker shows.
+        if _scans_have_plans_of_their_own() and _is_pushdown_worker():
+            # Spark refuses a reader that takes filters unless
+            # spark.sql.python.filterPushdown.enabled is set, which only this worker shows.
             from spark_datasource.pushdown import FilteringReader
 
             return FilteringReader(options, columns)
         return KafkaLogReader(options, columns)
+
+
+def _scans_have_plans_of_their_own() -> bool:
+    """Whether a filter stays in the scan that it was pushed to.
+
+    Up to Spark 4.3.0 all scans of one ``load()`` share one pushed plan: the filter of one decides
+    what the others read. SPARK-58551 repairs it and adds ``pushLimit`` in the same change.
+    """
+    return hasattr(DataSourceReader, "pushLimit")
 
 
 def _is_pushdown_worker() -> bool:
