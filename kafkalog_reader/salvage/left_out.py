@@ -53,19 +53,19 @@ class NotedDamage(Damage):
     """Reads on behind damage, with a warning, and notes it.
 
     Attributes:
-        positions: in the segment file, of the places noted.
+        positions: of the places noted, by file as it is shown.
     """
 
     def __init__(self, places: Places) -> None:
         super().__init__(Mode.PERMISSIVE)
-        self.positions: set[int] = set()
+        self.positions: dict[str, set[int]] = {}
         self._places = places
 
     def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
         """Note the place, then warn."""
         self._places.add(error, batches)
         if error.where.position is not None:
-            self.positions.add(error.where.position)
+            self.positions.setdefault(error.where.file, set()).add(error.where.position)
         super().left_out(error, batches=batches)
 
 

@@ -108,7 +108,7 @@ def write_segments(
     # Whatever is damaged was reported by the survey.
     silent = Damage(Mode.DROPMALFORMED)
     for piece, run in OrderedBatches(salvaged.directory, request, silent, no_progress):
-        copy.add(run, piece.segment.base_offset, survey.unreadable.get(piece.path, set()))
+        copy.add(run, piece.segment.base_offset, survey.unreadable.get(shown(piece.path), set()))
     copy.finish()
     if salvaged.offsets.first is not None:
         _write_small_files(salvaged, folder, receiver.leader_epoch, topic_id, copy.bases)
@@ -116,15 +116,14 @@ def write_segments(
 
 def _survey(salvaged: SalvagedPartition, request: ReadRequest, progress: Progress) -> _Survey:
     """Read everything once: find batches whose records do not come out, and the markers."""
-    survey = _Survey()
     damage = NotedDamage(salvaged.left_out)
+    survey = _Survey(unreadable=damage.positions)
     decoder, path = None, None
     for piece, run in OrderedBatches(salvaged.directory, request, damage, progress):
         if decoder is None or piece.path != path:
             if decoder is not None:
                 _decode(decoder.flush())
             path = piece.path
-            damage.positions = survey.unreadable.setdefault(path, set())
             decoder = RecordDecoder(frozenset({"offset"}), piece, damage)
         survey.outcomes.gather(run)
         survey.read.add(run.base_offset[run.crc_valid], run.last_offset[run.crc_valid])

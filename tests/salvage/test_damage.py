@@ -165,3 +165,20 @@ def test_nothing_is_overwritten(damaged: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="not empty: a salvage overwrites nothing"):
         run(damaged, tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["precious"]
+
+
+@FORMS
+def test_damage_at_the_start_of_a_segment_takes_nothing_from_the_one_before_it(
+    tmp_path: Path, receiver: Receiver | None
+) -> None:
+    """The first batches of both segments lie at the same position: 0."""
+    two_segments = replica("a@0/e0 b@1/e0 c@2/e0 d@3/e0", segment_bytes=150)
+    log_directory(0, two_segments).write(tmp_path / "in")
+    logs = sorted((tmp_path / "in").rglob("*.log"))
+    assert len(logs) == 2
+    content = bytearray(logs[1].read_bytes())
+    content[65] ^= 0x01
+    content[66] ^= 0x10
+    logs[1].write_bytes(content)
+    (salvaged,) = run(tmp_path / "in", tmp_path / "out", receiver)
+    assert (salvaged.records, salvaged.offsets.missing_ranges) == (3, [(2, 2)])
