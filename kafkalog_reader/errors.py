@@ -47,7 +47,7 @@ class LogPosition:
     offset: int | None = None
 
     def __str__(self) -> str:
-        text = shown(self.file)  # whoever named the file may have meant our terminal
+        text = shown(self.file)  # a file name may hold control characters
         if self.position is not None:
             text += f" at position {self.position}"
         if self.offset is not None:
@@ -112,7 +112,7 @@ class UnsupportedFormatError(LocatedError):
 
 
 class LimitReachedError(LocatedError):
-    """The bytes at ``where`` become more than a limit allows: they may be sound, nobody looked."""
+    """The bytes at ``where`` become more than a limit allows; they were not inspected."""
 
 
 class CorruptLogError(LocatedError):

@@ -130,8 +130,8 @@ def _checked(
     with ReadProgress(total, shown=welcome) as progress:
         session().how_far = lambda: f"{report.done:,} of {len(units):,} looked at, {progress}"
         with Threads(threads) as sharing:
-            told = sharing.told(progress)
-            yield from sharing.map(lambda unit: verify(unit, request, told), units)
+            report_read = sharing.reporting(progress)
+            yield from sharing.map(lambda unit: verify(unit, request, report_read), units)
 
 
 def _size(unit: Unit) -> int:

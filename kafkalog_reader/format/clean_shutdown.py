@@ -24,7 +24,7 @@ UNKNOWN_BROKER_EPOCH: Final = CleanShutdown(version=None, broker_epoch=None)
 
 
 def parse_clean_shutdown(content: bytes) -> CleanShutdown:
-    """Read the marker; unreadable content is no error, as in Kafka, only an unknown epoch."""
+    """Read the marker; unreadable content means an unknown epoch, as in Kafka, not an error."""
     if not content or len(content) > MAX_CONTENT_SIZE:
         return UNKNOWN_BROKER_EPOCH
     try:

@@ -116,7 +116,7 @@ def compress(codec: Codec, content: bytes, *, magic: int = 2) -> bytes:
 
 
 def _decompress_gzip(payload: bytes, where: LogPosition, limit: int) -> bytes:
-    """Decompress all members; behind the first, what is no member is ignored (as by the JDK)."""
+    """Decompress all members; after the first, ignore what is not a member, as the JDK does."""
 
     def another_begins(position: int) -> bool:
         return position == 0 or payload.startswith(_GZIP_MEMBER, position)

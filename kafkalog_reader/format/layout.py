@@ -128,7 +128,7 @@ def timestamp_text(timestamp: int) -> str:
 
 
 def bytes_text(content: bytes) -> str:
-    """Quote what may be text; what is not UTF-8 is told by its size."""
+    """Quote what may be text; show the size of what is not UTF-8."""
     try:
         text = content[:_TEXT_SHOWN].decode("utf-8", "strict" if len(content) <= 60 else "ignore")
     except UnicodeDecodeError:

@@ -124,7 +124,7 @@ def parse_message(
     Args:
         content: as many bytes as the message has, at least.
         where: the place of ``content``; without an offset it gets the message's.
-        check_crc: False reads on whatever the CRC says: ``Message.crc_valid`` tells.
+        check_crc: False accepts a wrong CRC; ``Message.crc_valid`` says whether it matched.
         noun: what errors call it.
 
     Raises:
@@ -166,7 +166,7 @@ def parse_message_entry(content: bytes, where: LogPosition, *, noun: str = "mess
     if entry.length < MIN_LENGTHS[0]:
         raise CorruptRecordError(f"{noun} length {entry.length} is below {MIN_LENGTHS[0]}", where)
     if entry.magic < 0:
-        raise CorruptRecordError(f"{noun}: magic {entry.magic} is no message format", where)
+        raise CorruptRecordError(f"{noun}: magic {entry.magic} is not a message format", where)
     if entry.magic not in MESSAGES:
         raise UnsupportedFormatError(f"{noun}: magic {entry.magic}, expected 0 or 1", where)
     if entry.length < MIN_LENGTHS[entry.magic]:

@@ -82,7 +82,7 @@ class MessageSet:
         return parse_message(entry, self.where, check_crc=check_crc, noun=_noun(start))
 
     def messages(self) -> Iterator[Message]:
-        """Yield the inner messages as stored; ``Message.crc_valid`` tells of their CRCs.
+        """Yield the inner messages as stored; ``Message.crc_valid`` says whether their CRCs match.
 
         Raises:
             CorruptRecordError: the lengths in a message contradict each other.

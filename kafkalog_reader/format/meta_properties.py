@@ -76,6 +76,6 @@ def _integer(properties: Mapping[str, str], key: str, where: LogPosition) -> int
         return None
     if _INTEGER.fullmatch(text) is None or not 0 <= int(text) < 2**31:
         raise CorruptCheckpointError(
-            f"{key} is no number from 0 to 2147483647: {text[:60]!r}", where
+            f"{key} is not a number from 0 to 2147483647: {text[:60]!r}", where
         )
     return int(text)

@@ -67,7 +67,7 @@ def parse_batch_records(
         UnsupportedFormatError: an unknown codec.
         LimitReachedError: too much to decompress.
     """
-    if header.records_count == 0:  # an empty batch of the cleaner: nobody looks behind the header
+    if header.records_count == 0:  # an empty batch of the cleaner: nothing follows the header
         return ()
     if header.records_count < 0:
         raise CorruptRecordError(f"records count {header.records_count}", where)

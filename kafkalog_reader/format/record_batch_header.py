@@ -148,7 +148,7 @@ def parse_record_batch_header(content: bytes, where: LogPosition) -> RecordBatch
         UnsupportedFormatError: magic 0 or 1, or newer than 2.
     """
     if len(content) < LOG_ENTRY_SIZE:
-        raise CorruptRecordError(f"{len(content)} bytes are no record batch", where)
+        raise CorruptRecordError(f"{len(content)} bytes are not a record batch", where)
     entry = LOG_ENTRY.parse(content)
     where = replace(where, offset=entry.base_offset)
     if entry.length < MIN_LEGACY_LENGTH:
@@ -188,7 +188,7 @@ def _other_magic(magic: int, where: LogPosition) -> CorruptRecordError | Unsuppo
             f"magic {magic}: messages from before Kafka 0.11 are not read yet", where
         )
     if magic < 0:
-        return CorruptRecordError(f"magic {magic} is no message format", where)
+        return CorruptRecordError(f"magic {magic} is not a message format", where)
     return UnsupportedFormatError(f"magic {magic}: only magic 2 is known", where)
 
 

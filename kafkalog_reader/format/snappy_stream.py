@@ -33,7 +33,7 @@ def decompress_snappy(payload: bytes, where: LogPosition, limit: int) -> bytes:
     """Decompress a stream of blocks, or one raw block where no stream header begins the payload.
 
     Raises:
-        CorruptRecordError: a block is cut short or is no snappy block.
+        CorruptRecordError: a block is cut short or is not a snappy block.
         LimitReachedError: more than ``limit`` bytes would come out.
     """
     if len(payload) < HEADER_SIZE or not payload.startswith(STREAM_MAGIC):

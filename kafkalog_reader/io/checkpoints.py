@@ -66,7 +66,7 @@ def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartitio
 def _checkpointed(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
     path, follow_links = checkpoint_path(root, name), root.follow_links
     version = file_version(path, follow_links=follow_links)
-    if version is None:  # absent or refused: reading it tells which
+    if version is None:  # absent or refused: reading it shows which
         return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
     return _reader_of(version.size_in_bytes)(path, follow_links, version)
 

@@ -161,7 +161,8 @@ class _Search:
     ) -> int:
         """As ``_look_into``; a folder may go while a live tree is looked through.
 
-        One that is refused hides no other: by its name it is a partition's, and reading it tells.
+        One that cannot be opened hides no other: its name makes it a partition, and reading it
+        reports the error.
         """
         try:
             return self._look_into(path, argument, depth, leftovers)
@@ -197,12 +198,12 @@ class _Search:
         name = parse_segment_file_name(file_name)
         if name is None:
             raise LogLayoutError(
-                f"{shown(path)}: is no log: a segment's name is 20 digits and .log, "
+                f"{shown(path)}: not a log: a segment's name is 20 digits and .log, "
                 "maybe with .deleted, .cleaned or .swap behind"
             )
         if name.kind != "log":
             raise LogLayoutError(
-                f"{shown(path)}: is no log but an index: "
+                f"{shown(path)}: an index, not a log: "
                 f"give {name.base_offset:020d}.log beside it, or the directory of both"
             )
         status = _status(directory)

@@ -48,11 +48,11 @@ class LogDirectory:
         cluster_id: of ``meta.properties``; where that says nothing and one single cluster was
             supplied besides, that one.
         broker_id: node id of ``meta.properties``, else the N of ``N=PATH``.
-        broker_label: NAME of ``NAME=PATH``, where NAME is no number.
+        broker_label: NAME of ``NAME=PATH``, where NAME is not a number.
         named: N or NAME as it was typed before the path.
         directory_id: of ``meta.properties``.
         clean_shutdown: whether the marker is there; None when the root itself was not given.
-        disk: what tells this directory from others of the same broker; None when it is alone.
+        disk: distinguishes this directory from others of the same broker; None when it is alone.
         follow_links: whether symbolic links inside may be followed.
     """
 
@@ -73,7 +73,7 @@ class PartitionDirectory:
 
     Attributes:
         path: as found; raw, so show it through ``names.shown``.
-        topic: None when a lone segment file lies in a folder that is no partition directory.
+        topic: None when a lone segment file lies in a folder that is not a partition directory.
         state: None live; ``delete``, ``future`` or ``stray``.
         only: names of segment files, when those were given and not the directory.
     """
@@ -241,7 +241,7 @@ def _is_new(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
     try:
         status = entry.stat(follow_symlinks=True)
     except OSError:
-        return True  # whoever opens it will say what is wrong
+        return True  # opening it will report what is wrong
     key = (status.st_dev, status.st_ino)
     if key in seen:
         logger.warning("%s: the same directory under a second name, skipped", shown(entry.path))

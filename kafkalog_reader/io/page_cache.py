@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 PIECE: Final = 256 << 10
-"""Where warm and cold pages alternate, pieces of this size are told apart; mixed ones stay."""
+"""Where warm and cold pages alternate, pieces of this size are judged alone; mixed ones stay."""
 _CACHESTAT: Final = 451  # the same number on every architecture
 _NOT_NOW: Final = getattr(os, "RWF_NOWAIT", 0)
 
@@ -78,7 +78,7 @@ def _system_call() -> ctypes._NamedFuncPointer | None:
 
 
 def _cached_pages(descriptor: int, start: int, stop: int) -> int | None:
-    """How many pages of a range are in memory; None where nobody may tell."""
+    """How many pages of a range are in memory; None where the kernel refuses to say."""
     call = _system_call()
     if call is None:
         return None

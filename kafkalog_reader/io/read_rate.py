@@ -1,4 +1,4 @@
-"""At most so many bytes a second from disk, over all threads of the process."""
+"""A limit on bytes per second from disk, over all threads of the process."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ from kafkalog_reader.io.one_look import once
 from kafkalog_reader.io.window import read_small_file
 
 CHECKPOINT_LIMIT: Final = 256 << 20
-"""A checkpoint of a million partitions with the longest names; more is no checkpoint."""
+"""A checkpoint of a million partitions with the longest names; no checkpoint is larger."""
 METADATA_LIMIT: Final = 1 << 20
 _KEPT: Final = 64 << 10
 """Bytes of a file that is not read twice within one look."""

@@ -65,15 +65,15 @@ class Threads:
         """How many have no unit of their own."""
         return max(0, self.count - self._unfinished)
 
-    def told(self, progress: Callable[[int], None]) -> Callable[[int], None]:
-        """A progress that ends the unit which tells of it, once nobody waits for the result."""
+    def reporting(self, progress: Callable[[int], None]) -> Callable[[int], None]:
+        """Wrap ``progress`` so that it ends its unit once the result is no longer wanted."""
 
-        def told(size: int) -> None:
+        def report(size: int) -> None:
             if self._is_left:
                 raise KeyboardInterrupt
             progress(size)
 
-        return told
+        return report
 
     def offer(self, work: Callable[[], Result]) -> Future[Result]:
         """Have an idle thread do a part of a unit; who cannot wait cancels, and does it himself."""

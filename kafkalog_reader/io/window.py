@@ -36,7 +36,7 @@ class Windows:
         allocate: makes the buffer; a pool that hands memory out again saves touching fresh pages.
 
     Raises:
-        UnreadableFileError: the file cannot be opened, or is no regular file (a FIFO would hang).
+        UnreadableFileError: the file cannot be opened or is not regular (a FIFO would hang).
     """
 
     def __init__(

@@ -151,7 +151,7 @@ class BatchFinder:
         return self._base_offset(header)
 
     def base_offset_at(self, position: int) -> int:
-        """The base offset of a batch that is known to be sound, as ``batch_at`` tells it."""
+        """The base offset of a batch that is known to be sound, as ``batch_at`` gives it."""
         return self._base_offset(self.header_at(position))
 
     def _base_offset(self, header: bytes) -> int:

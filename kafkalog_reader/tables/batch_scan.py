@@ -76,7 +76,7 @@ class BatchRun:
         buffer: the window; valid until the next run is asked for. The columns stay.
         window_position: position in the file of ``buffer[0]``.
         position: in the file, of each batch.
-        crc_computed: of the bytes that are there; the stored one where nobody asked for the check.
+        crc_computed: of the bytes that are there; the stored one where the check was not requested.
     """
 
     buffer: memoryview
@@ -229,7 +229,7 @@ class SegmentScan:
         start, stop: positions; ``stop`` None is the end of the file.
         check_crc: otherwise ``crc_computed`` is the stored one.
         lowest_offset: that may come first; bounds where a compressed message begins.
-        progress: told the bytes of every window.
+        progress: receives the bytes of every window.
         window_size: bytes held at once, unless one batch is larger.
         first_read: bytes of the first window; each is twice the one before, up to window_size.
         large: judges the lengths above 64 MiB, for several scans together.
@@ -359,7 +359,7 @@ class SegmentScan:
         length = int.from_bytes(rest[8:12], "big", signed=True)
         if reason == codes.SCAN_SHORT and 12 + length <= left and left >= HEADER_SIZE:
             self.end = ScanEnd.IMPOSSIBLE_LENGTH
-            self.problem = f"batch length {length:,}: the CRC is not that of so many bytes"
+            self.problem = f"batch length {length:,}: the CRC does not match that many bytes"
             if 12 + length > LARGEST:
                 self.problem = f"batch length {length:,}: at most {LARGEST:,} bytes are read"
         elif reason == codes.SCAN_SHORT:
@@ -387,6 +387,6 @@ class SegmentScan:
 
 def _needed(rest: memoryview, left: int) -> int:
     """How many bytes the batch at the start of ``rest`` takes; more than ``left`` when torn."""
-    if len(rest) < 17:  # not even its length and magic: the next window tells, if there is one
+    if len(rest) < 17:  # not even its length and magic: the next window shows, if there is one
         return min(17, left) if len(rest) < left else left + 1
     return 12 + int.from_bytes(rest[8:12], "big", signed=True)

@@ -1,4 +1,4 @@
-"""Batches whose bytes nobody wants to see afterwards: read, checked and let go of in one call.
+"""Batches whose bytes are not needed afterwards: read, checked and released in one call.
 
 The kernel reads through a room that fits into the processor's cache, a column of headers is all
 that stays, and the interpreter is not needed meanwhile: several threads do not wait for each other.
@@ -33,7 +33,7 @@ class ColumnScan:
     Plain are batches of magic 2 with a valid checksum that no check must look into: no control
     batches, and none with timestamps that the broker set, for what the producer sent is hidden
     behind them. It ends at the first that is not plain, and in front of pages that are not in the
-    page cache: who reads those lets go of them again.
+    page cache: the reader of those drops them from the cache again.
 
     Args:
         path: the segment file.

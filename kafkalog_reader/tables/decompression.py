@@ -240,7 +240,7 @@ class Decompressor:
                 self._check(self.size - start, payload, where)
 
     def _append_gzip(self, payload: memoryview, where: LogPosition) -> None:
-        """All members; behind the first, what is no member is ignored, as by the JDK."""
+        """All members; after the first, what is not a member is ignored, as the JDK does."""
         start, position = self.size, 0
         while position == 0 or bytes(payload[position : position + 3]) == _GZIP_MEMBER:
             member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.window import Windows
 
 LARGE: Final = 64 << 20
-"""Bytes: what is smaller is read as it stands. Producers send 1 MiB unless told otherwise."""
+"""Bytes: smaller batches are read whole. Producers send 1 MiB by default."""
 LARGEST: Final = 512 << 20
 """Bytes: what is larger is not read at all. One of 133 MB was seen in the wild."""
 _MOST_WORK: Final = 4 << 30

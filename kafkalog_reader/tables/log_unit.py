@@ -33,8 +33,8 @@ class SegmentSlice:
 
     Attributes:
         start, stop: positions in the segment file.
-        from_offset, to_offset: records outside are not asked for; half-open, None is no bound.
-        is_log_end: nothing of the replica follows, so a torn batch at the end is no damage.
+        from_offset, to_offset: records outside are not wanted; half-open, None means unbounded.
+        is_log_end: nothing of the replica follows, so a torn batch at the end is not damage.
     """
 
     directory: PartitionDirectory

@@ -114,7 +114,7 @@ class MessageReader:
 
     Args:
         piece: what they are of, for error messages.
-        damage: told of messages that contradict themselves.
+        damage: receives messages that contradict themselves.
         decompressor: the slice's.
     """
 

@@ -90,7 +90,7 @@ def replay_transactions(
         decided_from: transactions decided below this offset no longer matter.
         log_end: batches from here on are left out.
         mode: what a damaged batch does; where it goes on, the outcome is not known.
-        progress: told the bytes read.
+        progress: receives the bytes read.
 
     Raises:
         KafkaLogError: damage in a batch that may belong to a transaction, in FAILFAST.

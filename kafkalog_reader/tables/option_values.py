@@ -74,7 +74,7 @@ def timestamp_ms(value: datetime | str | int, option: str = "time") -> int:
     """Milliseconds since 1970 UTC of a datetime, ISO 8601 text (UTC unless it says) or a number.
 
     Raises:
-        OptionError: it is no time.
+        OptionError: it is not a time.
     """
     if isinstance(value, str):
         if re.fullmatch(r"-?[0-9]{1,30}", value):
@@ -105,7 +105,7 @@ def _milliseconds(number: int) -> int:
 
 def _no_time(option: str, value: object) -> OptionError:
     return OptionError(
-        option, f"{value!r} is no time: write ISO 8601 (2026-11-21T06:00:00Z) or milliseconds"
+        option, f"{value!r} is not a time: write ISO 8601 (2026-11-21T06:00:00Z) or milliseconds"
     )
 
 
@@ -113,7 +113,7 @@ def _texts(name: str, value: str | Iterable[str]) -> frozenset[str]:
     """One text or several."""
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, Iterable):
-        raise OptionError(name, f"{value!r} is no text")
+        raise OptionError(name, f"{value!r} is not text")
     return frozenset(_text(name, each) for each in values)
 
 
@@ -126,7 +126,7 @@ def _numbers(name: str, value: SupportsIndex | Iterable[SupportsIndex]) -> froze
 def _number(name: str, value: object) -> int:
     """A whole number, numpy's too."""
     if isinstance(value, bool) or not isinstance(value, SupportsIndex):
-        raise OptionError(name, f"{value!r} is no whole number")
+        raise OptionError(name, f"{value!r} is not a whole number")
     return operator.index(value)
 
 
@@ -139,7 +139,7 @@ def _count(name: str, value: object) -> int:
 
 def _offset(name: str, value: object) -> int:
     if (offset := _count(name, value)) > MAX_OFFSET:
-        raise OptionError(name, f"{offset} is no offset: the greatest is {MAX_OFFSET}")
+        raise OptionError(name, f"{offset} is not an offset: the largest is {MAX_OFFSET}")
     return offset
 
 
@@ -157,7 +157,7 @@ def _flag(name: str, value: object) -> bool:
 
 def _text(name: str, value: object) -> str:
     if not isinstance(value, str):
-        raise OptionError(name, f"{value!r} is no text")
+        raise OptionError(name, f"{value!r} is not text")
     return value
 
 

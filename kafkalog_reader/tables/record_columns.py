@@ -66,7 +66,7 @@ def _column_of(room: _BinaryRoom | None) -> record_columns.BinaryColumn | None:
 
 
 class RecordColumns:
-    """Room for so many records with so many bytes; what nobody asked for gets none.
+    """Room for a number of records and bytes; columns that were not requested get none.
 
     Args:
         wanted: names of columns of ``records``; others than the decoded ones are ignored.

@@ -121,7 +121,7 @@ class RecordDecoder:
     Args:
         wanted: names of columns of ``records``.
         piece: what the batches are of, for messages.
-        damage: told of batches that contradict themselves.
+        damage: receives batches that contradict themselves.
         limits: how much one batch may decompress to.
         with_control: whether control batches are decoded where they were not pruned before.
     """

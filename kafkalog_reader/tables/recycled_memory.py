@@ -2,7 +2,7 @@
 
 An allocator gives freed memory back to the operating system after some milliseconds, and getting
 fresh pages costs as much as decoding what is written into them. So blocks are kept here and handed
-out again, once nothing refers to the buffer made of them: no Arrow array, no slice, nobody else.
+out again, once nothing refers to the buffer made of them: no Arrow array, no slice, nothing else.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def allocate(size: int) -> pa.Buffer:
 
 
 def room_for(kind: Any, count: int) -> tuple[pa.Buffer, NDArray[Any]]:  # noqa: ANN401  a dtype
-    """A buffer for so many numbers, and the numpy array over it."""
+    """A buffer for ``count`` numbers, and the numpy array over it."""
     buffer = allocate(count * np.dtype(kind).itemsize)
     return buffer, np.frombuffer(buffer, kind)
 

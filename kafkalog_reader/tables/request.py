@@ -51,7 +51,7 @@ class ReadRequest:
         mode: what to do at damage.
         max_partition_bytes: how large a unit of work may grow, in bytes of log.
         max_batch_bytes: how much one batch may decompress to; None is what ``Limits`` says.
-        limit: stop after so many rows.
+        limit: stop after this many rows.
         deep: findings look into payloads too.
         rule: how followers truncate, one of ``TRUNCATION_RULES``; None: as the files tell.
     """
@@ -96,7 +96,7 @@ class ReadRequest:
         return topic is not None and _compiled(self.topic_pattern).fullmatch(topic) is not None
 
     def offsets_of(self, topic: str | None, partition: int | None) -> tuple[int, int | None]:
-        """The half-open offset range asked of one topic partition; None is no upper bound."""
+        """The half-open offset range asked of one topic partition; None means no upper bound."""
         key = (topic or "", -1 if partition is None else partition)
         lower = max(self.from_offset or 0, self.starting_offsets.get(key, 0))
         uppers = [u for u in (self.to_offset, self.ending_offsets.get(key)) if u is not None]

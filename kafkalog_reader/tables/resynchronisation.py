@@ -49,7 +49,7 @@ class ResynchronisedScan:
         start, stop: a part of it, from a batch border on; ``stop`` None is the end of the file.
         check_crc: see ``SegmentScan``.
         columns_only: runs of plain batches need no bytes: see ``ColumnScan``.
-        progress: told the bytes read.
+        progress: receives the bytes read.
         window_size: bytes held at once, unless one batch is larger.
 
     Attributes:

@@ -19,7 +19,7 @@ HEADERS: Final = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary()
 IDENTITY: Final = (
     Column("clusterId", pa.string(), "cluster.id of meta.properties"),
     Column("brokerId", pa.int32(), "node.id or broker.id of meta.properties, or the N of N=PATH"),
-    Column("brokerLabel", pa.string(), "the NAME of NAME=PATH where it is no number"),
+    Column("brokerLabel", pa.string(), "the NAME of NAME=PATH where it is not a number"),
     Column("logDirectory", pa.string(), "path of the log directory, as given"),
     Column("topic", pa.string(), "topic, from the directory's name"),
     Column("partition", pa.int32(), "partition, from the directory's name"),

@@ -49,7 +49,7 @@ def segment_units(
         request: topics, partitions and brokers asked for; its mode says what an unreadable
             directory does.
         live_only: leave out what is deleted, half cleaned or half swapped in, and directories
-            that are no replicas.
+            that are not replicas.
     """
     pieces: list[SegmentPiece] = []
     size_in_bytes = 0

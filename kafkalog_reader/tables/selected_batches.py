@@ -39,7 +39,7 @@ CONTROL: Final = 0x20
 DELETE_HORIZON: Final = 0x40
 _LAST_CODEC: Final = 4
 _MOST_TOLD: Final = 100
-"""Places of one window that are told one by one; the rest is counted."""
+"""Places of one window that are reported one by one; the rest are counted."""
 
 
 def scanned_runs(
@@ -110,7 +110,7 @@ def offered_runs(
 ) -> Iterator[BatchRun | UnscannedBatches]:
     """Yield the same, but offer batches before they are scanned where nothing is to be pruned.
 
-    Whoever takes some of them minds the slice's offsets and ``include_control_records``.
+    A caller that takes some of them minds the slice's offsets and ``include_control_records``.
 
     Raises:
         LocatedError: damage, in mode ``FAILFAST``; what comes before it is yielded first.

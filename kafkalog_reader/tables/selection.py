@@ -1,4 +1,4 @@
-"""Whether what was named is there: no rows is no answer to a mistyped topic."""
+"""Whether what was named exists: a mistyped topic must not give an empty result."""
 
 from __future__ import annotations
 

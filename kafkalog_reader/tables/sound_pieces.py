@@ -166,7 +166,7 @@ class _Piece:
     def _all_runs(self) -> list[BatchRun]:
         """Its batches; none where it is not sound, for then the window has been used again."""
         runs: list[BatchRun] = []
-        with suppress(LocatedError):  # who reads it for good tells
+        with suppress(LocatedError):  # the real reading reports it
             runs.extend(self._scan)
         return runs if self._scan.end_position == self.stop else []
 

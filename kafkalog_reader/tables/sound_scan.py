@@ -23,7 +23,7 @@ class SoundScan:
     Args:
         path: the segment file.
         start, stop: a part that starts at a batch border.
-        columns_only: nobody looks at the bytes of batches that are plain: see ``ColumnScan``.
+        columns_only: the bytes of plain batches are not needed: see ``ColumnScan``.
         window_size: bytes held at once, unless one batch is larger.
 
     Attributes:

@@ -18,7 +18,7 @@ ENTRY_SIZE: Final = 8
 class SparseIndex:
     """Entries of one offset index, each read when asked for: of 10 MiB a few dozen bytes.
 
-    An index preallocates zeros, which are no entries; the entries before them rise.
+    An index preallocates zeros, which are not entries; the entries before them rise.
 
     Raises:
         UnreadableFileError: the file cannot be opened or read.

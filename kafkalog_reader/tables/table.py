@@ -1,6 +1,6 @@
 """The one mechanism behind every table: a name, columns, units of work, and how a unit is read.
 
-Spark runs units on executors, the CLI and Python run them one after another; nobody else knows how
+Spark runs units on executors, the CLI and Python run them one after another; nothing else knows how
 a table comes about.
 """
 

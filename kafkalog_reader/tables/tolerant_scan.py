@@ -38,7 +38,7 @@ class TolerantScan:
 
     Attributes:
         end_position: the first byte that belongs to no batch; 0 until the scan is over.
-        is_readable: whether there is no damage.
+        is_readable: False where the log is damaged.
         damaged_from: the offset expected where the first damage is; beyond all offsets without.
     """
 

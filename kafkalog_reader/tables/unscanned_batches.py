@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(slots=True, eq=False)
 class UnscannedBatches:
-    """A chain of batches in a window; whoever can decode its start in one pass says how far.
+    """A chain of batches in a window; a decoder that takes its start says how far it got.
 
     Attributes:
         buffer: the window; valid until the next is asked for.

@@ -124,7 +124,7 @@ def test_output_is_never_an_input(untouched: Path, run: Run) -> None:
         (["records", ".", "--columns", "key,key"], "names a column twice"),
         (["records", ".", "--from-offset", "-7"], "an offset is 0 or greater"),
         (["records", ".", "--to-offset", str(2**63)], "--to-offset: 9223372036854775808 is no"),
-        (["records", ".", "--from-time", "yesterday"], "--from-time: 'yesterday' is no time"),
+        (["records", ".", "--from-time", "yesterday"], "--from-time: 'yesterday' is not a time"),
         (["offset_index", ".", "--from-offset", "3"], "--from-offset: does not apply to table"),
         (["records", ".", "--replica", "worst"], "--replica: 'worst' is none of all, best"),
         (["records", ".", "--mode", "SLOPPY"], "--mode: 'SLOPPY' is none of FAILFAST"),

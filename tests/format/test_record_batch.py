@@ -247,7 +247,7 @@ GOOD = build_record(Record(offset_delta=0, key=b"k", value=b"v"))
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        pytest.param(b"", "0 bytes are no record batch", id="nothing"),
+        pytest.param(b"", "0 bytes are not a record batch", id="nothing"),
         pytest.param(bytes(4096), "batch length 0", id="zeros"),
         pytest.param(PLAIN[:16], "16 bytes", id="cut_before_the_magic"),
         pytest.param(PLAIN[:60], "60 of 61", id="cut_in_the_header"),

@@ -106,7 +106,7 @@ def test_meta_properties_of_zookeeper_may_lack_the_cluster_id(content: bytes) ->
         pytest.param(b"version=1\ncluster.id=x\n", "node.id is missing", id="no_node_id"),
         pytest.param(b"version=1\nnode.id=1\n", "cluster.id is missing", id="no_cluster_id"),
         pytest.param(b"version=1\nnode.id=-1\ncluster.id=x\n", "node.id", id="negative_node_id"),
-        pytest.param(b"version=x\n", "version is no number", id="version_in_words"),
+        pytest.param(b"version=x\n", "version is not a number", id="version_in_words"),
         pytest.param(b"broker.id=99999999999\n", "broker.id", id="broker_id_beyond_an_int"),
         pytest.param(b"a=\\u00g0\n", "line 1: malformed", id="broken_escape"),
     ],

@@ -225,7 +225,7 @@ def test_matches_of_a_glob_that_are_not_kafkas_are_passed_by(
 ) -> None:
     root = tree(f"b1/t-0/{LOG}", "b.txt")
     assert len(found(discover([f"{root}/b*"]))) == 1
-    assert "b.txt: is no log" in caplog.text
+    assert "b.txt: not a log" in caplog.text
 
 
 def test_file_scheme_is_understood_and_others_are_refused(broker: Path) -> None:
@@ -255,7 +255,7 @@ def test_damaged_meta_properties_leaves_the_broker_unknown_with_a_warning(
 ) -> None:
     root = tree("b/meta.properties", "b/t-0/", meta_properties="version=1\nnode.id=x\n")
     assert found(discover([str(root)])) == [(None, None, "t", 0)]
-    assert f"{root}/b/meta.properties: node.id is no number" in caplog.text
+    assert f"{root}/b/meta.properties: node.id is not a number" in caplog.text
 
 
 def test_evidence_survives_pickling(broker: Path) -> None:
@@ -294,13 +294,13 @@ def test_archives_are_to_be_unpacked_first(tree: Tree) -> None:
 
 @pytest.mark.parametrize("name", ["x.txt", "0.log", "00000000000000000000.snapshot"])
 def test_file_that_is_no_log_is_called_so(tree: Tree, name: str) -> None:
-    with pytest.raises(LogLayoutError, match="is no log: a segment's name is 20 digits"):
+    with pytest.raises(LogLayoutError, match="not a log: a segment's name is 20 digits"):
         discover([str(tree(name) / name)])
 
 
 def test_index_alone_points_to_its_log(tree: Tree) -> None:
     name = "00000000000000000007.index"
-    with pytest.raises(LogLayoutError, match=r"is no log but an index: give 0{19}7.log"):
+    with pytest.raises(LogLayoutError, match=r"an index, not a log: give 0{19}7.log"):
         discover([str(tree(name) / name)])
 
 

@@ -85,19 +85,19 @@ def test_leaving_early_ends_what_runs_at_its_next_step_and_begins_nothing() -> N
         begun.append(number)
         started = time.monotonic()
         while time.monotonic() < started + 60:
-            told(1)
+            report(1)
             time.sleep(0.001)
 
     def leave() -> None:
         with Threads(2) as shared:
-            nonlocal told
-            told = shared.told(lambda _: None)
+            nonlocal report
+            report = shared.reporting(lambda _: None)
             waiting = shared.map(unit, range(100))
             while len(begun) < 2:
                 time.sleep(0.001)
             raise KeyboardInterrupt(waiting)
 
-    def told(_: int) -> None:
+    def report(_: int) -> None:
         raise AssertionError
 
     started = time.monotonic()

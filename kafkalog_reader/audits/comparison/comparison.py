@@ -49,7 +49,7 @@ def compare(
 
     Args:
         streams: one a replica.
-        declared: what each replica's epoch checkpoint says; tells a flipped leader epoch in one
+        declared: what each replica's epoch checkpoint says; shows a flipped leader epoch in one
             batch header from another history.
         cleaned_below: the cleaner offset of each replica, 0 without.
         log_starts: the log start of each; what is absent behind it is a difference. By default
@@ -296,9 +296,9 @@ class _Comparer:
         if first.run.is_row:
             return
         damaged = np.flatnonzero(~first.crc_valid[first.index : first.index + count])
-        nobody = np.zeros(len(damaged), np.int32)
+        none = np.zeros(len(damaged), np.int32)
         for index in present:
-            self._damaged[index].add(self._streams[index], damaged, [()], nobody)
+            self._damaged[index].add(self._streams[index], damaged, [()], none)
 
     def _note_absent(self, present: Sequence[int], absent: Sequence[int], count: int) -> None:
         first = self._streams[present[0]]

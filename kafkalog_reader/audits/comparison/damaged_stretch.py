@@ -47,7 +47,7 @@ class DamagedStretch:
         return len(self.differs)
 
     def first(self, count: int) -> DamagedStretch:
-        """The first so many of them."""
+        """The first ``count`` of them."""
         return replace(
             self,
             alike=self.alike[:, :count],
@@ -130,7 +130,7 @@ def damaged_stretch(streams: Sequence[BatchStream], most: int) -> DamagedStretch
     """Compare batches from the current ones on, up to the first difference of another kind.
 
     Args:
-        streams: two at least, each with so many batches in its window.
+        streams: at least two, each with that many batches in its window.
         most: how many are looked at.
     """
     if any(stream.is_restored for stream in streams):

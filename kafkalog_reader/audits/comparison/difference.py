@@ -189,8 +189,8 @@ class Comparison:
     def content_fork(self, one: int, other: int) -> int | None:
         """The first offset at which two replicas hold different content; None: nowhere.
 
-        Below one's log start nobody can read it, and nothing differs there. What damage or cleaning
-        explains is no fork: the content was the same once.
+        Below a log start nothing can be read, so nothing differs there. What damage or cleaning
+        explains is not a fork: the content was the same once.
         """
         low = max(self.log_starts[one], self.log_starts[other]) if self.log_starts else 0
         offsets = [

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """The places of a log that are to be told.
+    """The places of a log to report.
 
     Attributes:
         stops: stretches without a batch that could be read.
         regressions: examples of the ``regression_count`` batches at which offsets fall.
         unexplained_falls: of these, those that a restored base offset does not explain.
-        unknown_codecs: examples of the ``unknown_codec_count`` batches that nobody can decompress.
+        unknown_codecs: examples of the ``unknown_codec_count`` batches that cannot be decompressed.
     """
 
     stops: tuple[ScanStop, ...]

@@ -32,7 +32,7 @@ def reason_of_all(
 
 
 def unusable_copies(replicas: Sequence[Replica], scans: Sequence[Scan]) -> dict[int, str]:
-    """The copies of which it is not known what they hold, by index, and why."""
+    """The copies whose content is unknown, by index, and why."""
     reasons: dict[int, str] = {}
     for index, (replica, scan) in enumerate(zip(replicas, scans, strict=True)):
         for stop in scan.stops:
@@ -69,7 +69,7 @@ def reaches_further(
 
 
 def _supplied_twice(replicas: Sequence[Replica]) -> str:
-    """Why a broker with two copies of the partition is no two replicas; empty without one."""
+    """Why two copies on one broker do not count as two replicas; empty where there is one."""
     by_broker: dict[int, list[Replica]] = {}
     for replica in replicas:
         if replica.broker_id is not None:

@@ -21,7 +21,7 @@ class Candidate:
         records_cut_at_start: clients' records that the start removes.
         last_leader_epoch: of the last batch.
         unreplaceable: damaged batches here that no other replica has intact.
-        damaged: batches here that are not as they were written, whoever has them intact.
+        damaged: damaged batches here, even where another copy has them intact.
         cut_transactions: first offsets of those that the log ends inside of, and whose marker is
             on a disk: they would stay open for ever (KL-713).
         is_member: of the in-sync or eligible leader replicas; None without cluster metadata.

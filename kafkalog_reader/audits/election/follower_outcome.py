@@ -156,7 +156,7 @@ def _gap(first_cut: int, target: int, leader: EpochLog, leading: Candidate) -> i
     """Where a follower lacks the leader's records for ever; None: nowhere.
 
     It fetches from the truncation offset on; what the batch cut there held below never comes back.
-    Source: Kafka 4.0, LocalLog#truncateTo, which cuts whole batches and sets the end it was told.
+    Source: Kafka 4.0, LocalLog#truncateTo, which cuts whole batches and sets the end it was given.
     """
     first, following = max(first_cut, leader.log_start_offset), min(target, leader.log_end_offset)
     return first if first < following and leading.records(first, following) else None

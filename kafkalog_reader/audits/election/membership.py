@@ -82,7 +82,7 @@ def named_leader(
 
 
 def is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:
-    """Whether Kafka would call its election clean; None where nobody knows."""
+    """Whether Kafka would call its election clean; None where that is unknown."""
     if membership is None or broker_id is None:
         return None
     return membership.may_lead_cleanly(broker_id)

@@ -131,7 +131,7 @@ def decode_metadata_record(value: bytes) -> MetadataRecord | None:
     """Decode the value of one record; None for types that say nothing of partitions.
 
     Raises:
-        ValueError: the bytes are no metadata record, or one of a version that is not known.
+        ValueError: the bytes are not a metadata record, or its version is unknown.
     """
     fields = _Fields(value)
     frame_version, record_type, version = fields.varint(), fields.varint(), fields.varint()

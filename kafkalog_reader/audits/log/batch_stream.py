@@ -61,7 +61,7 @@ class BatchPlace:
     crc_computed: int
     magic: int = 2
     is_control: bool = False
-    """A transaction marker by its header: its record is no client's."""
+    """A transaction marker by its header: its record is not a client's."""
     intact_on: tuple[int, ...] = ()
     """Indexes of the replicas that hold the same batch with a valid checksum."""
 
@@ -74,7 +74,7 @@ class BatchStream:
         log_start_offset: batches that end below are passed over.
         window_size: bytes held at once, unless one batch is larger.
         columns_only: nothing is compared with it: see ``ColumnScan``.
-        progress: told the bytes read.
+        progress: receives the bytes read.
 
     Attributes:
         run, index: the current window's columns and the current batch in it.
@@ -133,7 +133,7 @@ class BatchStream:
         self._next_run()
 
     def _listed(self, directory: PartitionDirectory) -> list[SegmentFiles]:
-        """The segments; of a directory that is refused nothing is known, which is no empty log."""
+        """The segments. A directory that cannot be listed is unknown, not an empty log."""
         try:
             return [s for s in segments(directory) if s.log_size is not None]
         except UnreadableFileError as error:

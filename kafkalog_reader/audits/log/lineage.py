@@ -139,7 +139,7 @@ class LineageFork:
 
 
 def lineage_fork(left: Lineage, right: Lineage, first_offset: int, next_offset: int) -> LineageFork:
-    """Walk two lineages over [first, next); what one of them does not know is no evidence."""
+    """Walk two lineages over [first, next); what one of them does not know is not evidence."""
     parted_at: int | None = None
     met_again = False
     common = (left.clipped(first_offset, next_offset), right.clipped(first_offset, next_offset))

@@ -1,4 +1,4 @@
-"""What reading a whole segment already told, so that predicting the start needs no second reading.
+"""What reading a whole segment showed, so that predicting the start needs no second reading.
 
 A start takes over what is as recovery wants it, from the first byte on: batches of magic 2, every
 CRC right, offsets that rise and fit into an index entry. Of what lies behind that it may have to
@@ -58,7 +58,7 @@ class ReadSegment:
             self._behind.add(run.taken(slice(damaged, None)))
 
     def add_damage(self, position: int) -> None:
-        """There are bytes that are no batches."""
+        """Some bytes are not batches."""
         if self._behind is None:
             self._behind = SoundRecords()
         self._behind.begin(position)
@@ -66,7 +66,7 @@ class ReadSegment:
     def records_since(self, position: int) -> tuple[int, int] | None:
         """The first place from a position on, and the clients' records from there to the end.
 
-        None: nobody counted.
+        None: not counted.
         """
         return None if self._behind is None else self._behind.since(position)
 

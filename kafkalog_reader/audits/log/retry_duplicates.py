@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 NEAR: Final = 10_000
 """Batches within which the same content counts as a retry."""
 MOST_CONTENTS: Final = 100_000
-"""Repeated contents of one replica that are told apart; what comes later is only counted."""
+"""Repeated contents of one replica that are kept apart; later ones are only counted."""
 _CONTROL: Final = 1 << 5
 _LOG_APPEND_TIME: Final = 1 << 3
 _PRODUCER_ID_AT: Final = 43

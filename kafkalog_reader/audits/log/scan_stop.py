@@ -15,7 +15,7 @@ class ScanStop:
     """A stretch of a segment that holds no batch that could be read.
 
     Attributes:
-        where: the first byte that is no batch, with the offset expected there.
+        where: the first byte that is not a batch, with the offset expected there.
         size_in_bytes: from there to the next sound batch, or to the end of the file.
         hidden_until: the offset of that batch, or the next segment's base offset; None when
             nothing of the log follows.

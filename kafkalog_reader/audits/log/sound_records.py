@@ -20,7 +20,7 @@ _APART: Final = 1 << 20
 class SoundRecords:
     """Clients' records of the sound batches of a segment, from places in it on to its end.
 
-    Old messages that wrap others end the count: only decompressing tells what is in them.
+    Old messages that wrap others end the count: only decompressing shows what is in them.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class SoundRecords:
     def since(self, position: int) -> tuple[int, int] | None:
         """The first place from a position on, and the records from there to the end of the segment.
 
-        None: there is no such place, or nobody counted.
+        None: there is no such place, or the records were not counted.
         """
         at = bisect_left(self._places, position)
         if not self._is_known or at == len(self._places):

@@ -60,7 +60,7 @@ def first_compared(replicas: Sequence[Replica]) -> int:
 
     Below the shortest log and below the first offset at which the epoch checkpoints disagree, and
     one offset before, so that a batch is seen that should be the same. Everything is compared where
-    a file cannot be read: reading it again tells why.
+    a file cannot be read: reading it again reports why.
     """
     try:
         ends = [scan_tail(replica.directory).next_offset for replica in replicas]

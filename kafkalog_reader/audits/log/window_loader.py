@@ -1,6 +1,6 @@
 """The next windows of several replicas, read and checked at the same time.
 
-Reading and checking lets go of the interpreter, so two copies of equal bytes, whose windows end
+Reading and checking releases the interpreter lock, so two copies of equal bytes, whose windows end
 together, take the time of one.
 """
 
@@ -52,7 +52,7 @@ class WindowLoader:
         for stream in (streams[0], *streams[1 + len(helped) :]):
             stream.load()
         for stream, other in zip(helped, others, strict=True):
-            if other.cancel():  # nobody came to it
+            if other.cancel():  # not started yet
                 stream.load()
             else:
                 other.result()
