@@ -9,30 +9,41 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-ENOUGH: Final = 1000
+ENOUGH_ROWS: Final = 1000
 """Rows of a batch that goes on as it is."""
+ENOUGH_BYTES: Final = 4 << 20
+"""Bytes of a batch that goes on as it is; no batch that was put together is larger."""
 
 
 def gathered(found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Yield the same rows in the same order, in batches of about ``ENOUGH`` rows at least.
+    """Yield the same rows in the same order, in fewer batches.
+
+    Batches are put together until they have ``ENOUGH_ROWS`` rows, or the next one would make them
+    larger than ``ENOUGH_BYTES``.
 
     Args:
         found: batches of one schema; larger ones are not copied, empty ones are dropped.
     """
     waiting: list[pa.RecordBatch] = []
-    count = 0
+    row_count = size_in_bytes = 0
     for rows in found:
-        if rows.num_rows >= ENOUGH:
+        if rows.num_rows == 0:
+            continue
+        if waiting and (
+            row_count >= ENOUGH_ROWS
+            or rows.num_rows >= ENOUGH_ROWS
+            or size_in_bytes + rows.nbytes > ENOUGH_BYTES
+        ):
             yield from _together(waiting)
-            waiting, count = [], 0
+            waiting, row_count, size_in_bytes = [], 0, 0
+        if rows.num_rows >= ENOUGH_ROWS or rows.nbytes > ENOUGH_BYTES:
             yield rows
-        elif rows.num_rows > 0:
+        else:
             waiting.append(rows)
-            count += rows.num_rows
-            if count >= ENOUGH:
-                yield from _together(waiting)
-                waiting, count = [], 0
-    yield from _together(waiting)
+            row_count += rows.num_rows
+            size_in_bytes += rows.nbytes
+    if waiting:
+        yield from _together(waiting)
 
 
 def _together(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
