@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import json
+import textwrap
+from typing import IO, TYPE_CHECKING
 
 import click
 
+from kafkalog_reader.cli.listing import screen_width
 from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
@@ -14,76 +17,151 @@ from kafkalog_reader.cli.options import (
     selection_options,
     text_or_json_option,
 )
+from kafkalog_reader.cli.printable import for_stdout
+from kafkalog_reader.cli.replica_groups import KEYS as GROUP_KEYS
+from kafkalog_reader.cli.replica_groups import SORT_KEYS as GROUP_SORT_KEYS
+from kafkalog_reader.cli.replica_groups import group_lines, groups_of
+from kafkalog_reader.cli.replica_list import (
+    NEEDED,
+    SORT_KEYS,
+    lines_of,
+    sorted_replicas,
+    total_line,
+    with_lag,
+)
 from kafkalog_reader.cli.run import CLEAN, TROUBLE, verbose_option
+from kafkalog_reader.errors import OptionError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import pyarrow as pa
 
+    from kafkalog_reader.cli.replica_list import Row
     from kafkalog_reader.cli.table import Reading
     from kafkalog_reader.tables.table import Table
 
 
 @click.command("ls", short_help="One line a replica: broker, offsets, size, state.")
 @paths_argument
-@text_or_json_option("the table replicas, one object a line")
+@text_or_json_option("the table replicas, one object a line; with --by, an object a group")
+@click.option(
+    "--sort",
+    type=click.Choice(["name", *SORT_KEYS]),
+    default="name",
+    show_default=True,
+    help="What comes first: by name, or the greatest number; lag is behind the longest copy.",
+)
+@click.option("--by", type=click.Choice(list(GROUP_KEYS)), help="Sums instead of replicas.")
 @selection_options
 @follow_links_option
 @max_rate_option
 @verbose_option()
 def ls_command(
-    paths: tuple[str, ...], output_format: str, topic: tuple[str, ...],
+    paths: tuple[str, ...], output_format: str, sort: str, by: str | None, topic: tuple[str, ...],
     partition: tuple[int, ...], follow_links: bool,
 ) -> int:  # fmt: skip
     """List the replicas: which broker holds which offsets, and in what state.
 
     \b
-    Example:
+    Examples:
       kafkalog ls /mnt/b1 /mnt/b2 --topic orders
+      kafkalog ls /mnt/b1 --by topic --sort files
 
-    HIGH WATERMARK is what the replica's own files prove: 2-5 means somewhere from 2 to 5. LSO is
-    the last stable offset, EPOCH the leader epoch of the last batch. A ? is not known from these
-    files. `kafkalog table replicas` has every column. The exit status is 2 when a replica could not
-    be read; the others are shown.
+    HIGH WATERMARK is what the replica's own files prove: 2-5 means somewhere from 2 to 5; 99! means
+    that the checkpoint says 99 and the log ends below it: committed records are missing here. LSO
+    is the last stable offset, EPOCH the leader epoch of the last batch. SIZE is that of the logs,
+    ALL FILES counts indexes, snapshots and everything else in the directory too. A ? is not known
+    from these files. `kafkalog table replicas` has every column. The exit status is 2 when a
+    replica could not be read; the others are shown.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.cli.replica_list import NEEDED
     from kafkalog_reader.cli.table import Reading
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.selection import check_selection
 
+    if by is not None and sort not in ("name", *GROUP_SORT_KEYS):
+        raise OptionError("sort", f"{sort} sorts replicas: with --by it is name, size, files or "
+                                  "segments")  # fmt: skip
     as_json = output_format == "json"
+    as_table = as_json and by is None
     table = registry.table("replicas")
     # PERMISSIVE: one replica that cannot be read must not hide the others.
     options = {**selected(topic, partition), "mode": "PERMISSIVE"}
-    request = registry.request(table, None if as_json else NEEDED, **options)
+    request = registry.request(table, None if as_table else NEEDED, **options)
     evidence = discover(paths, follow_links=follow_links)
     check_selection(evidence, request)
     reading = Reading(table, evidence, request, rows_on_stdout=as_json)
-    all_read = _write_json(table, reading) if as_json else _write_text(reading)
-    return CLEAN if all_read else TROUBLE
+    write = _write_table if as_table and sort == "name" else _write_gathered
+    return CLEAN if write(table, reading, sort, by, as_json=as_json) else TROUBLE
 
 
-def _write_text(reading: Reading) -> bool:
+def _write_gathered(
+    table: Table, reading: Reading, sort: str, by: str | None, *, as_json: bool
+) -> bool:
+    """Write what needs all rows at once: aligned text, sorted rows, sums."""
     from kafkalog_reader.cli.output import standard_output
-    from kafkalog_reader.cli.replica_list import lines_of
 
-    replicas: list[dict[str, Any]] = []
+    gathered: list[pa.RecordBatch] = []
     all_read = True
     try:
         for rows in reading:
             all_read &= _log_ends_are_known(rows)
-            replicas.extend(rows.to_pylist())
-            reading.rows_done = len(replicas)
+            gathered.append(rows)
+            reading.rows_done += rows.num_rows
     finally:  # after Ctrl-C too: what it has
         with standard_output() as sink:
-            sink.writelines(f"{line}\n".encode() for line in lines_of(replicas))
+            if as_json and by is None:
+                _write_sorted(table, gathered, sort, sink)
+            else:
+                replicas = [row for rows in gathered for row in rows.to_pylist()]
+                lines = _json_lines if as_json else _text_lines
+                sink.writelines(f"{line}\n".encode() for line in lines(replicas, sort, by))
     return all_read
 
 
-def _write_json(table: Table, reading: Reading) -> bool:
+def _text_lines(replicas: list[Row], sort: str, by: str | None) -> Iterator[str]:
+    screen = screen_width()
+    if by is None:
+        yield from lines_of(replicas, sort=sort, screen=screen)
+    else:
+        yield from group_lines(groups_of(replicas, by, sort), by, screen)
+    yield ""
+    yield from (for_stdout(line) for line in textwrap.wrap(total_line(replicas), screen or 10_000))
+
+
+def _json_lines(replicas: list[Row], sort: str, by: str | None) -> Iterator[str]:
+    assert by is not None
+    return (json.dumps(group) for group in groups_of(replicas, by, sort))
+
+
+def _write_sorted(table: Table, gathered: list[pa.RecordBatch], sort: str, sink: IO[bytes]) -> None:
+    import pyarrow as pa
+
+    from kafkalog_reader.cli.output import row_writer
+
+    writer = row_writer("json", sink, table.schema)
+    if gathered:
+        numbered = [
+            {**row, "number": number}
+            for number, row in enumerate(
+                row for rows in gathered for row in rows.select(NEEDED).to_pylist()
+            )
+        ]
+        order = [row["number"] for row in sorted_replicas(with_lag(numbered), sort)]
+        for rows in pa.Table.from_batches(gathered).take(order).to_batches():
+            writer.write(rows)
+    writer.close()
+
+
+def _write_table(
+    table: Table, reading: Reading, _sort: str, _by: str | None, *, as_json: bool
+) -> bool:
+    """Write the table replicas row by row as it is read."""
     from kafkalog_reader.cli.output import row_writer, standard_output
     from kafkalog_reader.cli.table import write_rows
 
+    assert as_json
     all_read = True
 
     def looked_at(rows: pa.RecordBatch) -> pa.RecordBatch:

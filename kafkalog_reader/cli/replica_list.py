@@ -4,49 +4,111 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.cli.printable import for_stdout, grouped, size, width
+from kafkalog_reader.cli.listing import Heading, listing
+from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
-GAP: Final = "   "
 UNKNOWN: Final = "?"
-HEADINGS: Final = {
-    "cluster": "CLUSTER", "broker": "BROKER", "directory": "LOG DIRECTORY",
-    "partition": "PARTITION", "log_start": "LOG START", "log_end": "LOG END",
-    "high_watermark": "HIGH WATERMARK", "last_stable": "LSO", "leader_epoch": "EPOCH",
-    "segments": "SEGMENTS", "size": "SIZE", "state": "STATE",
-}  # fmt: skip
-LEFT: Final = frozenset({"cluster", "directory", "partition", "state"})
+HEADINGS: Final = (
+    Heading(name="cluster", text="CLUSTER", short="CLUSTER", left=True),
+    Heading(name="broker", text="BROKER", short="BROKER"),
+    Heading(
+        name="directory", text="LOG DIRECTORY", short="LOG DIRECTORY", left=True, is_remark=True
+    ),
+    Heading(name="partition", text="PARTITION", short="PARTITION", left=True),
+    Heading(name="log_start", text="LOG START", short="START"),
+    Heading(name="log_end", text="LOG END", short="END"),
+    Heading(name="lag", text="LAG", short="LAG"),
+    Heading(name="high_watermark", text="HIGH WATERMARK", short="HW"),
+    Heading(name="last_stable", text="LSO", short="LSO", dispensable=3),
+    Heading(name="leader_epoch", text="EPOCH", short="EPOCH", dispensable=2),
+    Heading(name="segments", text="SEGMENTS", short="SEGS", dispensable=4),
+    Heading(name="size", text="SIZE", short="SIZE", dispensable=1),
+    Heading(name="files_size", text="ALL FILES", short="FILES", dispensable=5),
+    Heading(name="state", text="STATE", short="STATE", left=True, is_remark=True),
+)
 NEEDED: Final = (
     "clusterId", "brokerId", "brokerLabel", "logDirectory", "topic", "partition", "state",
-    "logStartOffset", "logEndOffset", "highWatermarkLow", "highWatermarkHigh", "lastStableOffset",
-    "lastStableOffsetLow", "lastLeaderEpoch", "segments", "sizeInBytes", "cleanShutdown",
-    "tornBytes",
+    "logStartOffset", "logEndOffset", "checkpointedHighWatermark", "highWatermarkLow",
+    "highWatermarkHigh", "lastStableOffset", "lastStableOffsetLow", "lastLeaderEpoch", "segments",
+    "sizeInBytes", "filesSizeInBytes", "cleanShutdown", "tornBytes",
 )  # fmt: skip
 
 Row = dict[str, Any]
 """One row of the table replicas, by column name."""
 
-
-def lines_of(replicas: Iterable[Row]) -> Iterator[str]:
-    """The aligned lines, headings first; columns that tell nothing apart are left out."""
-    ordered = sorted(replicas, key=_order)
-    cells = [{name: for_stdout(text) for name, text in _cells(row).items()} for row in ordered]
-    left_out = _left_out(ordered)
-    columns = [name for name in HEADINGS if name not in left_out]
-    widths = {
-        name: max([len(HEADINGS[name]), *(width(row[name]) for row in cells)]) for name in columns
-    }
-    for row in (HEADINGS, *cells):
-        padded = (_padded(row[name], widths[name], left=name in LEFT) for name in columns)
-        yield GAP.join(padded).rstrip()
+SORT_KEYS: Final[dict[str, Callable[[Row], int | None]]] = {
+    "size": lambda row: row["sizeInBytes"],
+    "files": lambda row: row["filesSizeInBytes"],
+    "segments": lambda row: row["segments"],
+    "start": lambda row: row["logStartOffset"],
+    "end": lambda row: row["logEndOffset"],
+    "lag": lambda row: row["lag"],
+}
+"""What ``--sort`` may name besides ``name``: the greatest comes first, what is unknown last."""
 
 
-def _padded(text: str, columns: int, *, left: bool) -> str:
-    padding = " " * (columns - width(text))
-    return text + padding if left else padding + text
+def with_lag(replicas: Iterable[Row]) -> list[Row]:
+    """The rows with ``lag``: offsets that the longest supplied copy of the partition has more."""
+    rows = list(replicas)
+    longest: dict[tuple[Any, ...], int] = {}
+    for row in rows:
+        if row["logEndOffset"] is not None and row["state"] is None:
+            partition = _partition_of(row)
+            longest[partition] = max(longest.get(partition, 0), row["logEndOffset"])
+    return [row | {"lag": _lag(row, longest.get(_partition_of(row)))} for row in rows]
+
+
+def _lag(row: Row, longest: int | None) -> int | None:
+    log_end: int | None = row["logEndOffset"]
+    return None if longest is None or log_end is None else max(0, longest - log_end)
+
+
+def _partition_of(row: Row) -> tuple[Any, ...]:
+    return row["clusterId"], row["topic"], row["partition"]
+
+
+def sorted_replicas(replicas: Sequence[Row], sort: str) -> list[Row]:
+    """The rows (see ``with_lag``) by name, or by one of ``SORT_KEYS``."""
+    by_name = sorted(replicas, key=_order)
+    return by_name if sort == "name" else sorted(by_name, key=descending(SORT_KEYS[sort]))
+
+
+def descending(key: Callable[[Row], int | None]) -> Callable[[Row], tuple[bool, int]]:
+    """A sort key that puts the greatest number first and None last."""
+
+    def place(row: Row) -> tuple[bool, int]:
+        number = key(row)
+        return number is None, -(number or 0)
+
+    return place
+
+
+def lines_of(
+    replicas: Iterable[Row], *, sort: str = "name", screen: int | None = None
+) -> Iterator[str]:
+    """The headings and one line a replica; columns that tell nothing apart are left out."""
+    ordered = sorted_replicas(with_lag(replicas), sort)
+    left_out = _left_out(ordered) | (set() if sort == "lag" else {"lag"})
+    headings = [heading for heading in HEADINGS if heading.name not in left_out]
+    return listing(headings, [_cells(row) for row in ordered], screen)
+
+
+def total_line(replicas: Sequence[Row]) -> str:
+    """All replicas in a sentence: how many, of how many partitions and brokers, how large."""
+    partitions = {_partition_of(row) for row in replicas if row["topic"] is not None}
+    brokers = {(row["clusterId"], _broker(row)) for row in replicas}
+    logs = sum(row["sizeInBytes"] or 0 for row in replicas)
+    files = sum(row["filesSizeInBytes"] or 0 for row in replicas)
+    unread = sum(1 for row in replicas if row["sizeInBytes"] is None)
+    return (
+        f"{plural(len(replicas), 'replica')} of {plural(len(partitions), 'partition')} on "
+        f"{plural(len(brokers), 'broker')}: logs {size(logs)}, all files {size(files)}"
+        + (f"; {plural(unread, 'replica')} could not be read" if unread else "")
+    )
 
 
 def _order(row: Row) -> tuple[Any, ...]:
@@ -83,11 +145,13 @@ def _cells(row: Row) -> dict[str, str]:
         "partition": _partition(row),
         "log_start": _number(row["logStartOffset"]),
         "log_end": _number(row["logEndOffset"]),
-        "high_watermark": _interval(row["highWatermarkLow"], row["highWatermarkHigh"]),
+        "lag": _number(row["lag"]),
+        "high_watermark": _high_watermark(row),
         "last_stable": _interval(row["lastStableOffsetLow"], row["lastStableOffset"]),
         "leader_epoch": _number(row["lastLeaderEpoch"]),
         "segments": _number(row["segments"]),
-        "size": UNKNOWN if row["sizeInBytes"] is None else size(row["sizeInBytes"]),
+        "size": size_or_unknown(row["sizeInBytes"]),
+        "files_size": size_or_unknown(row["filesSizeInBytes"]),
         "state": _state(row),
     }
 
@@ -102,10 +166,30 @@ def _number(number: int | None) -> str:
     return UNKNOWN if number is None else grouped(number)
 
 
+def size_or_unknown(size_in_bytes: int | None) -> str:
+    """Bytes for people; a question mark for None."""
+    return UNKNOWN if size_in_bytes is None else size(size_in_bytes)
+
+
 def _interval(low: int | None, high: int | None) -> str:
     if low is None or high is None or low == high:
         return _number(high if low is None else low)
     return f"{_number(low)}–{_number(high)}"
+
+
+def _missing(row: Row) -> int:
+    """Offsets from the log end to a checkpointed high watermark above it; 0 without."""
+    high_watermark: int | None = row["checkpointedHighWatermark"]
+    log_end: int | None = row["logEndOffset"]
+    if high_watermark is None or log_end is None:
+        return 0
+    return max(0, high_watermark - log_end)
+
+
+def _high_watermark(row: Row) -> str:
+    if _missing(row):  # as it is: the interval would end at the log end and hide it
+        return f"{grouped(row['checkpointedHighWatermark'])}!"
+    return _interval(row["highWatermarkLow"], row["highWatermarkHigh"])
 
 
 def _state(row: Row) -> str:
@@ -114,11 +198,13 @@ def _state(row: Row) -> str:
         "future": "being moved to this disk",
         "stray": "stray: the broker set it aside",
     }
-    said: list[str] = []
+    remarks: list[str] = []
     if row["state"] is not None:
-        said.append(words.get(row["state"], shown(row["state"])))
+        remarks.append(words.get(row["state"], shown(row["state"])))
+    if missing := _missing(row):
+        remarks.append(f"HIGH WATERMARK {grouped(missing)} ABOVE THE LOG END")
     if row["cleanShutdown"] is False:
-        said.append("not shut down cleanly")
+        remarks.append("not shut down cleanly")
     if row["tornBytes"]:
-        said.append(f"{size(row['tornBytes'])} behind the log end")
-    return ", ".join(said)
+        remarks.append(f"{size(row['tornBytes'])} behind the log end")
+    return ", ".join(remarks)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 from kafkalog_reader.errors import LocatedError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_topic_id
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.one_look import one_look
+from kafkalog_reader.io.partition_directory import segments, size_of_files
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.high_watermark import HighWatermark, high_watermark_of
@@ -59,7 +60,8 @@ class ReplicasTable(Table):
         for directory in cast("DirectoryUnit", unit).directories:
             replica = _Replica(directory, frozenset(schema.names), request.mode, progress)
             try:
-                rows.append(replica.row())
+                with one_look():
+                    rows.append(replica.row())
             except LocatedError as error:
                 Damage(request.mode).left_out(error)
                 rows.append(dict.fromkeys(self.schema.names) | replica.described())
@@ -94,6 +96,7 @@ class _Replica:
             "cleanerOffset": self._checkpointed("cleaner-offset-checkpoint"),
             "segments": len(live),
             "sizeInBytes": sum(segment.log_size or 0 for segment in live),
+            "filesSizeInBytes": self._files_size(),
             "capturedAt": _newest(live),
             **dict.fromkeys(_FROM_TAIL),
         }
@@ -112,6 +115,9 @@ class _Replica:
             "cleanShutdown": root.clean_shutdown,
             "directoryId": root.directory_id,
         }
+
+    def _files_size(self) -> int | None:
+        return size_of_files(self.directory) if "filesSizeInBytes" in self.wanted else None
 
     def _topic_id(self) -> str | None:
         try:

@@ -18,7 +18,7 @@ REPLICA = {
     "partition": 3, "state": None, "logStartOffset": 0, "logEndOffset": 1048203,
     "highWatermarkLow": 2, "highWatermarkHigh": 5, "lastStableOffset": 4, "lastStableOffsetLow": 4,
     "lastLeaderEpoch": None, "segments": 1, "sizeInBytes": 345, "cleanShutdown": True,
-    "tornBytes": 0,
+    "tornBytes": 0, "checkpointedHighWatermark": 2, "filesSizeInBytes": 20_971_865,
 }  # fmt: skip
 
 
@@ -28,14 +28,16 @@ def test_one_line_a_replica_of_scenario_s3_2(untouched: Path, run: Run) -> None:
     assert answer.err == ""
     lines = answer.out.splitlines()
     assert lines[0].split("  ")[0] == "BROKER"
-    cells = [line.split() for line in lines[1:]]
+    cells = [line.split() for line in lines[1:4]]
     # broker, partition, log start, log end, high watermark, LSO, leader epoch, segments
     assert [row[:8] for row in cells] == [
         ["1", "t-0", "0", "5", "2–5", "2–5", "0", "1"],
         ["2", "t-0", "0", "4", "4", "4", "1", "1"],
         ["3", "t-0", "0", "4", "4", "4", "1", "1"],
     ]
-    assert all(line.endswith("not shut down cleanly") for line in lines[1:])
+    assert all(line.endswith("not shut down cleanly") for line in lines[1:4])
+    assert lines[4] == ""
+    assert lines[5].startswith("3 replicas of 1 partition on 3 brokers: logs 897 B, all files ")
 
 
 def test_json_is_the_table_replicas(untouched: Path, run: Run) -> None:
@@ -47,12 +49,15 @@ def test_json_is_the_table_replicas(untouched: Path, run: Run) -> None:
 def test_selection_narrows_the_list(tmp_path: Path, run: Run) -> None:
     cluster(tmp_path / "b", {1: replica("a@0/e0", topic="a"), 2: replica("b@0/e0", topic="b")})
     lines = run("ls", tmp_path / "b", "--topic", "b").out.splitlines()
-    assert [line.split()[:2] for line in lines[1:]] == [["2", "b-0"]]
+    assert [line.split()[:2] for line in lines[1:2]] == [["2", "b-0"]]
+    assert lines[3].startswith("1 replica of 1 partition on 1 broker: ")
 
 
 def test_numbers_are_grouped_and_unknown_is_a_question_mark() -> None:
     headings, line = lines_of([REPLICA])
-    assert line.split() == ["1", "orders-3", "0", "1,048,203", "2–5", "4", "?", "1", "345", "B"]
+    assert line.split() == [
+        "1", "orders-3", "0", "1,048,203", "2–5", "4", "?", "1", "345", "B", "20.0", "MiB",
+    ]  # fmt: skip
     assert len(headings) >= len(line)
 
 
@@ -91,7 +96,7 @@ def test_replicas_are_sorted_by_partition_number_then_broker() -> None:
             {"state": "stray", "tornBytes": 36},
             "stray: the broker set it aside, 36 B behind the log end",
         ),
-        ({"cleanShutdown": None}, "345 B"),
+        ({"cleanShutdown": None}, "20.0 MiB"),
     ],
 )
 def test_state_is_said_in_words(changes: dict[str, object], state: str) -> None:
@@ -119,7 +124,7 @@ def test_a_replica_that_cannot_be_read_does_not_hide_the_others(brokers: Path, r
     log.write_bytes(content)
     answer = run("ls", brokers)
     assert answer.status == 2
-    assert [line.split()[0] for line in answer.out.splitlines()[1:]] == ["1", "2", "3"]
+    assert [line.split()[0] for line in answer.out.splitlines()[1:4]] == ["1", "2", "3"]
     assert answer.out.splitlines()[2].split()[3] == "?"
     assert answer.err.startswith(f"warning: {log} at position 69 (offset 1): ")
     assert run("ls", brokers, "--format", "json").status == 2
@@ -129,4 +134,74 @@ def test_a_directory_without_segments_is_no_trouble(brokers: Path, run: Run) -> 
     (brokers / "broker-1" / "empty-0").mkdir()
     answer = run("ls", brokers, "--topic", "empty")
     assert answer.status == 0
-    assert len(answer.out.splitlines()) == 2
+    assert len(answer.out.splitlines()) == 4
+
+
+def test_a_high_watermark_above_the_log_end_is_shown_as_it_is(brokers: Path, run: Run) -> None:
+    checkpoint = brokers / "broker-2" / "replication-offset-checkpoint"
+    checkpoint.write_text("0\n1\nt 0 99\n")
+    lines = run("ls", brokers).out.splitlines()
+    assert lines[2].split()[:5] == ["2", "t-0", "0", "4", "99!"]
+    assert "HIGH WATERMARK 95 ABOVE THE LOG END" in lines[2]
+    assert "ABOVE" not in lines[1] + lines[3]
+
+
+def test_sizes_count_indexes_and_files_that_kafka_did_not_write(brokers: Path, run: Run) -> None:
+    directory = brokers / "broker-1" / "t-0"
+    (directory / "heap.dump").write_bytes(bytes(1_000))
+    (directory / "00000000000000000007.log.deleted").write_bytes(bytes(70))
+    total = sum(path.stat().st_size for path in directory.iterdir())
+    listed = run("ls", brokers / "broker-1", "--format", "json").out
+    assert json.loads(listed)["filesSizeInBytes"] == total
+    assert total > 345 + 1_070
+
+
+def test_the_largest_replica_comes_first_when_sorted_by_size(brokers: Path, run: Run) -> None:
+    lines = run("ls", brokers, "--sort", "size").out.splitlines()
+    assert [line.split()[0] for line in lines[1:4]] == ["1", "2", "3"]
+    lines = run("ls", brokers, "--sort", "lag").out.splitlines()
+    assert "LAG" in lines[0].split()
+    assert [line.split()[0] for line in lines[1:4]] == ["2", "3", "1"]
+    assert [line.split()[4] for line in lines[1:4]] == ["1", "1", "0"]
+    as_json = run("ls", brokers, "--sort", "lag", "--format", "json").out.splitlines()
+    assert [json.loads(line)["brokerId"] for line in as_json] == [2, 3, 1]
+
+
+def test_sums_by_topic_and_by_broker(tmp_path: Path, run: Run) -> None:
+    cluster(
+        tmp_path / "b",
+        {1: replica("a@0/e0 b@1/e0", topic="a"), 2: replica("a@0/e0 b@1/e0", topic="a")},
+    )
+    cluster(tmp_path / "c", {3: replica("b@0/e0", topic="b")})
+    lines = run("ls", tmp_path / "b", tmp_path / "c", "--by", "topic").out.splitlines()
+    # topic, partitions, brokers, replicas, segments, bytes of logs: a batch of one byte is 69
+    assert [line.split()[:6] for line in lines[1:3]] == [
+        ["a", "1", "2", "2", "2", "276"], ["b", "1", "1", "1", "1", "69"],
+    ]  # fmt: skip
+    listed = run("ls", tmp_path / "b", tmp_path / "c", "--by", "broker", "--sort", "size",
+                 "--format", "json").out  # fmt: skip
+    sums = [json.loads(line) for line in listed.splitlines()]
+    assert [(each["brokerId"], each["sizeInBytes"]) for each in sums] == [
+        (1, 138), (2, 138), (3, 69),
+    ]  # fmt: skip
+
+
+def test_sums_cannot_be_sorted_by_what_only_replicas_have(brokers: Path, run: Run) -> None:
+    answer = run("ls", brokers, "--by", "topic", "--sort", "lag")
+    assert answer.status == 2
+    assert "--sort: lag sorts replicas: with --by it is name, size, files or segments" in answer.err
+
+
+@pytest.mark.parametrize("columns", [80, 60])
+def test_list_fits_the_terminal(columns: int) -> None:
+    row = {
+        **REPLICA, "topic": "orders-of-the-north", "cleanShutdown": False, "tornBytes": 36,
+        "logStartOffset": 81_240_117, "logEndOffset": 99_240_117, "lastLeaderEpoch": 17,
+        "highWatermarkLow": 90_000_000, "highWatermarkHigh": 99_240_117,
+    }  # fmt: skip
+    lines = list(lines_of([row, {**row, "brokerId": 2, "logDirectory": "/b2"}], screen=columns))
+    assert max(map(len, lines)) <= columns or columns == 60
+    assert lines[2] == "    not shut down cleanly, 36 B behind the log end"
+    assert lines[-1].startswith(f"Left out of {columns} columns: ")
+    assert "81,240,117" in lines[1]
+    assert "99,240,117" in lines[1]

@@ -82,6 +82,7 @@ def test_row_says_what_the_reference_says_about_its_partition(
         "lastLeaderEpoch": 5,
         "segments": 2,
         "sizeInBytes": 1016,
+        "filesSizeInBytes": sum(path.stat().st_size for path in small_partition.iterdir()),
         "cleanShutdown": True,
         "tornBytes": 0,
         "directoryId": "AAAAAAAAAAIAAAAAAAAD6Q",
