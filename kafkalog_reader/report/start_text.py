@@ -60,4 +60,7 @@ def _told(audit: PartitionAudit) -> Iterator[tuple[str, str] | None]:
 def _words(recovery: Recovery) -> str:
     if recovery.outcome is Outcome.CUT and recovery.records_cut:
         return f"its next start cuts {records_text(recovery.records_cut)}"
+    if recovery.outcome is Outcome.HIDDEN:
+        records = records_text(recovery.records_cut)
+        return f"its next start hides {records} behind the log end, and new ones take their offsets"
     return _WORDS.get(recovery.outcome, "")

@@ -281,7 +281,8 @@ RECOVERIES: Final = (
     Column(
         "outcome",
         pa.string(),
-        "loads, cut, emptied, stray, directoryOffline, brokerAborts or expired",
+        "loads, hidden (served with a log end below sound records of the last segment), cut, "
+        "emptied, stray, expired, directoryOffline or brokerAborts",
     ),
     Column("logEndOffset", pa.int64(), "one past the last batch of the sound prefix, now"),
     Column(
@@ -290,8 +291,12 @@ RECOVERIES: Final = (
         "as the broker will see it; null: it does not come up, or sets the directory aside",
     ),
     Column("segmentsRead", pa.list_(pa.int64()), "base offsets of the segments read again"),
-    Column("recordsCut", pa.int64(), "clients' records of sound batches that go"),
-    Column("bytesCut", pa.int64(), "that go from the logs", "bytes"),
+    Column(
+        "recordsCut",
+        pa.int64(),
+        "clients' sound records that are no longer served: deleted, set aside or hidden",
+    ),
+    Column("bytesCut", pa.int64(), "deleted from the log files", "bytes"),
     Column("reason", pa.string(), "why, with file, position and offset; null: nothing special"),
 )
 

@@ -22,6 +22,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import METADATA_TOPIC
@@ -98,6 +99,7 @@ class _Start:
             self._recovery.reason,
             severity=self._severity(first, self._log_end_offset > first),
             offsets=(first, max(first, self._log_end_offset)),
+            records_at_risk=self._recovery.records_cut,
         )
 
     def expires(self, found: Sequence[Finding]) -> Finding:
@@ -185,16 +187,25 @@ class _Start:
     def misread(self, found: Sequence[Finding]) -> Iterator[Finding]:
         """KL-415: the broker takes another log end than the sound batches have."""
         after = self._recovery.log_end_offset_after_start
-        if self._recovery.outcome is not Outcome.LOADS or after in (None, self._log_end_offset):
+        serves = self._recovery.outcome in (Outcome.LOADS, Outcome.HIDDEN)
+        if not serves or after in (None, self._log_end_offset):
             return
         assert after is not None
+        records = self._recovery.records_cut
         low, high = sorted((after, self._log_end_offset))
         cause = next((e for e in reversed(found) if e.code in _FAILS_READERS | _TAILS), None)
         yield self._told(
             END_WILL_BE_MISREAD,
             f"the broker will see the log end at {after:,}, the sound batches end at "
-            f"{self._log_end_offset:,}: it hands out offsets that exist, or skips some",
+            f"{self._log_end_offset:,}: "
+            + (
+                f"{records_text(records)} in the file will not be served, and new records will "
+                "take their offsets"
+                if records
+                else "it hands out offsets that exist, or skips some"
+            ),
             offsets=(low, high),
+            records_at_risk=records or None,
             cause=cause,
         )
 

@@ -13,6 +13,7 @@ from kafkalog_reader.audits.catalogue.election_rules import (
     LEAST_LOSS_LEADER,
 )
 from kafkalog_reader.audits.catalogue.log_rules import (
+    END_WILL_BE_MISREAD,
     START_WILL_CUT,
     START_WILL_EXPIRE,
     START_WILL_SET_ASIDE,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _START_CODES: Final = {
     Outcome.CUT: START_WILL_CUT,
+    Outcome.HIDDEN: END_WILL_BE_MISREAD,
     Outcome.EMPTIED: LOG_START_BEYOND_END,
     Outcome.STRAY: START_WILL_SET_ASIDE,
     Outcome.EXPIRED: START_WILL_EXPIRE,
@@ -75,7 +77,8 @@ def _starts(audit: PartitionAudit) -> Iterator[Finding]:
         if code is None or (recovery.outcome is Outcome.CUT and not recovery.records_cut):
             continue
         after = recovery.log_end_offset_after_start
-        first = after if recovery.outcome is Outcome.CUT else history.log_start_offset
+        keeps_beginning = recovery.outcome in (Outcome.CUT, Outcome.HIDDEN)
+        first = after if keeps_beginning else history.log_start_offset
         first = history.log_start_offset if first is None else first
         yield finding(
             code,

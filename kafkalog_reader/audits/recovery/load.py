@@ -9,13 +9,12 @@ what follows. Source: Kafka 4.3, storage.internals.log.LogLoader.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
-import numpy as np
-
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
-from kafkalog_reader.audits.recovery.batches import CURRENT_READING, Reading, WalkEnd
+from kafkalog_reader.audits.recovery.batches import WalkEnd
 from kafkalog_reader.audits.recovery.index import check_transaction_index, index_contradiction
 from kafkalog_reader.audits.recovery.loss import LostRange
 from kafkalog_reader.audits.recovery.outcome import StartFailure
@@ -23,15 +22,17 @@ from kafkalog_reader.audits.recovery.rule import CURRENT_RULE, IndexCheck, Start
 from kafkalog_reader.audits.recovery.segment import (
     LoadingSegment,
     Recovered,
+    loading_segments,
     read_next_offset,
     recover,
 )
+from kafkalog_reader.audits.recovery.sound_prefix import SoundPrefix, sound_prefix
 from kafkalog_reader.audits.recovery.split import MOST_OFFSETS, split_pieces
 from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
+from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -100,6 +101,7 @@ class LogLoad:
         self._rule = rule
         self._progress = progress
         self._known = known or {}
+        self._on_disk: LoadingSegment | None = None
 
     def run(self) -> None:
         """Load it.
@@ -108,7 +110,8 @@ class LogLoad:
             StartFailure: the broker ends meanwhile.
             UnreadableFileError: a file cannot be opened or read.
         """
-        self.segments = _segments(self._directory, self._rule.reading)
+        self.segments = loading_segments(self._directory, self._rule.reading)
+        self._on_disk = replace(self.segments[-1]) if self.segments else None
         self._load_segment_files()
         if not self._is_clean:
             self._recover_log()
@@ -148,11 +151,29 @@ class LogLoad:
         """
         if self.first_damage is not None:
             return self.first_damage
-        if self.segments and self.segments[-1].recovered is not None:
-            return self.segments[-1].recovered.next_offset
-        if self.segments and self._is_known_sound(self.segments[-1]):
-            return self._known[self.segments[-1].path].next_offset
-        return sound_end(self._directory, self._progress)
+        return self._sound_prefix.next_offset
+
+    @cached_property
+    def _sound_prefix(self) -> SoundPrefix:
+        """Of the last segment."""
+        last = self.segments[-1] if self.segments else None
+        if last is not None and last.recovered is not None:
+            end = last.recovered.next_offset
+            return SoundPrefix(next_offset=end, greatest_offset=end - 1, is_whole=True)
+        if last is not None and self._is_known_sound(last):
+            end = self._known[last.path].next_offset
+            return SoundPrefix(next_offset=end, greatest_offset=end - 1, is_whole=True)
+        return sound_prefix(self._on_disk, self._progress)
+
+    def hidden_records(self) -> int:
+        """Clients' records of the last segment that lie outside of what the broker sees of it."""
+        prefix = self._sound_prefix
+        if not self.segments or (prefix.is_whole and prefix.greatest_offset < self.log_end_offset):
+            return 0
+        last = self.segments[-1]
+        return LostRange.of(last).records_outside(
+            last.base_offset, self.log_end_offset, self._progress
+        )
 
     def _index_problem(self, segment: LoadingSegment) -> str:
         """Why a segment is recovered whatever the marker says; empty where it is not."""
@@ -344,42 +365,6 @@ class LogLoad:
         except (CorruptLogError, UnsupportedFormatError):
             return False
         return True
-
-
-def sound_end(directory: PartitionDirectory, progress: Progress) -> int:
-    """Where the sound batches of the last segment end, from its start on.
-
-    Raises:
-        UnreadableFileError: a file cannot be opened or read.
-    """
-    found = _segments(directory)
-    if not found:
-        return 0
-    end = found[-1].base_offset
-    for batches in found[-1].walk(0, check_crc=True, progress=progress):
-        sound = int(np.argmin(np.append(batches.is_sound, False)))
-        if sound:
-            end = int(batches.last_offset[sound - 1]) + 1
-        if sound < len(batches):
-            break
-    return end
-
-
-def _segments(
-    directory: PartitionDirectory, reading: Reading = CURRENT_READING
-) -> list[LoadingSegment]:
-    return [
-        LoadingSegment(
-            files=files,
-            base_offset=files.base_offset,
-            start=0,
-            stop=files.log_size,
-            follow_links=directory.follow_links,
-            reading=reading,
-        )
-        for files in readable_segments(directory)
-        if files.log_size is not None
-    ]
 
 
 def _path(segment: LoadingSegment) -> str:

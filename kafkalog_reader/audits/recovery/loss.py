@@ -72,6 +72,24 @@ class LostRange:
             self._records(piece) for piece in scan if not isinstance(piece, DamagedRegion)
         )
 
+    def records_outside(self, first_offset: int, next_offset: int, progress: Progress) -> int:
+        """Clients' records of its sound batches whose base offset is not within a range.
+
+        Raises:
+            UnreadableFileError: a file cannot be opened or read.
+        """
+        scan = ResynchronisedScan(
+            self.files, self.start, self.stop, progress=progress, follow_links=self.follow_links
+        )
+        found = 0
+        for piece in scan:
+            if not isinstance(piece, DamagedRegion):
+                base = piece.base_offset
+                found += self._records(
+                    piece.taken(np.flatnonzero((base < first_offset) | (base >= next_offset)))
+                )
+        return found
+
     def _records(self, run: BatchRun) -> int:
         wrappers = np.flatnonzero(run.crc_valid & (run.attributes & CONTROL == 0) & run.is_wrapper)
         return count_records(run) + sum(self._inside(run, batch) for batch in wrappers.tolist())

@@ -9,13 +9,19 @@ class Outcome(Enum):
     """What the next start does to a replica."""
 
     LOADS = "loads"
-    """It is served with everything that its broker sees in it."""
+    """It is served with every sound record that its files hold."""
+    HIDDEN = "hidden"
+    """It is served with a log end below sound records of its last segment.
+
+    The records stay in the file, but no reader gets them, and new records take their offsets:
+    KL-415.
+    """
     CUT = "cut"
     """Recovery cuts records off."""
     EMPTIED = "emptied"
     """Every segment is deleted: the log start lies beyond the end."""
     STRAY = "stray"
-    """The directory is set aside and the partition starts empty: KL-417."""
+    """The directory is renamed and kept, and the partition starts empty: KL-417."""
     DIRECTORY_OFFLINE = "directoryOffline"
     """The log directory is taken offline, or serves nothing."""
     BROKER_ABORTS = "brokerAborts"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.recovery.files import (
     check_cleaner_offsets,
     read_epochs,
@@ -23,12 +24,14 @@ from kafkalog_reader.audits.recovery.files import (
     read_topic_id_at_start,
     topic_id_of_peer,
 )
-from kafkalog_reader.audits.recovery.load import LogLoad, sound_end
+from kafkalog_reader.audits.recovery.load import LogLoad
 from kafkalog_reader.audits.recovery.loss import LostRange
 from kafkalog_reader.audits.recovery.names import check_directories, check_files
 from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, Outcome, StartFailure
 from kafkalog_reader.audits.recovery.release import possible_rules
 from kafkalog_reader.audits.recovery.retention import count_expired
+from kafkalog_reader.audits.recovery.segment import loading_segments
+from kafkalog_reader.audits.recovery.sound_prefix import sound_prefix
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
@@ -65,8 +68,10 @@ class Recovery:
         log_end_offset: of the sound prefix now: up to the first damage in the segments that are
             read again and in the last one, which is read for this.
         segments_read: base offsets of the segments whose every batch is checked.
-        records_cut: clients' records of sound batches that go; what was damaged does not count.
-        bytes_cut: bytes that go from the logs.
+        records_cut: clients' records of sound batches that the partition no longer serves: deleted,
+            set aside with their directory, or left in the file behind the log end that the broker
+            sees. What was damaged does not count.
+        bytes_cut: bytes that are deleted from the log files.
         reason: why, in words, with file, position and offset; empty where nothing is special.
         loaded: None where the broker or the log directory does not come up.
     """
@@ -219,9 +224,14 @@ class _DirectoryStart:
         return Recovery(
             directory=directory,
             outcome=outcome,
-            log_end_offset=sound_end(directory, self._progress),
+            log_end_offset=self._sound_end(directory),
             reason=reason,
         )
+
+    def _sound_end(self, directory: PartitionDirectory) -> int:
+        """Of a log that does not load."""
+        segments = loading_segments(directory)
+        return sound_prefix(segments[-1] if segments else None, self._progress).next_offset
 
     def _tried(self, read: Callable[[], _T], otherwise: _T, counts: bool = True) -> _T:
         try:
@@ -256,24 +266,35 @@ class _DirectoryStart:
         outcome = (
             Outcome.EMPTIED if load.is_emptied else Outcome.CUT if load.lost else Outcome.LOADS
         )
+        aside: list[LostRange] = []
+        hidden = 0
         stray = self._why_stray(directory, topic_id) if rule.sets_strays_aside else ""
         if stray:
             outcome = Outcome.STRAY
+            aside = [LostRange.of(segment) for segment in load.segments]
             load.reasons.append(stray)
         elif expired := count_expired(load.segments, config, rule):
             outcome = Outcome.EXPIRED
             self._expire(load, expired, is_known=config.is_known)
-        if outcome is Outcome.LOADS and load.log_end_offset != log_end_offset:
+        elif hidden := load.hidden_records():
+            outcome = Outcome.HIDDEN if outcome is Outcome.LOADS else outcome
+        if hidden or (outcome is Outcome.LOADS and load.log_end_offset != log_end_offset):
             load.reasons.append(
                 f"the broker sees the end at {load.log_end_offset}, the sound batches end at "
                 f"{log_end_offset}"
+            )
+        if hidden:
+            load.reasons.append(
+                f"{records_text(hidden)} in the last segment will not be served, and new records "
+                "will take their offsets"
             )
         return Recovery(
             directory=directory,
             outcome=outcome,
             log_end_offset=log_end_offset,
             segments_read=tuple(sorted(load.read)),
-            records_cut=sum(self._records(lost, directory) for lost in load.lost),
+            records_cut=hidden
+            + sum(self._records(lost, directory) for lost in (*load.lost, *aside)),
             bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
             reason="; ".join(load.reasons),
             loaded=LoadedReplica(

@@ -15,13 +15,14 @@ from kafkalog_reader.audits.recovery.index import last_entry_lookup
 from kafkalog_reader.audits.recovery.outcome import StartFailure
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.batches import StoredBatches
-    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.tables.table import Progress
 
 _MOST_OFFSETS: Final = 2**31 - 1
@@ -68,6 +69,24 @@ class LoadingSegment:
     def where(self, position: int, offset: int | None = None) -> LogPosition:
         """A place in it, for messages."""
         return LogPosition(shown(self.path), position, offset)
+
+
+def loading_segments(
+    directory: PartitionDirectory, reading: Reading = CURRENT_READING
+) -> list[LoadingSegment]:
+    """The segments of a replica as its files stand."""
+    return [
+        LoadingSegment(
+            files=files,
+            base_offset=files.base_offset,
+            start=0,
+            stop=files.log_size,
+            follow_links=directory.follow_links,
+            reading=reading,
+        )
+        for files in readable_segments(directory)
+        if files.log_size is not None
+    ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

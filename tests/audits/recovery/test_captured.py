@@ -60,5 +60,5 @@ def test_every_damage_was_started_on() -> None:
 def test_every_outcome_was_seen() -> None:
     outcomes = {each.outcome for observed in _starts().values() for each in observed}
     assert outcomes == {
-        "loads", "cut", "emptied", "stray", "directoryOffline", "brokerAborts", "expired",
+        "loads", "hidden", "cut", "emptied", "stray", "directoryOffline", "brokerAborts", "expired",
     }  # fmt: skip

@@ -58,20 +58,21 @@ def test_zeros_behind_the_end_stop_the_broker_after_a_clean_stop(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    ("is_clean", "end", "outcome", "bytes_cut"),
+    ("is_clean", "end", "outcome", "bytes_cut", "records_cut"),
     [
-        pytest.param(False, 21, Outcome.CUT, 430 - 353, id="after_a_crash"),
-        pytest.param(True, 13, Outcome.LOADS, 0, id="after_a_clean_stop"),
+        pytest.param(False, 21, Outcome.CUT, 430 - 353, 0, id="after_a_crash"),
+        pytest.param(True, 13, Outcome.HIDDEN, 0, 8, id="after_a_clean_stop"),
     ],
 )
 def test_torn_last_batch_that_the_index_names(
-    tmp_path: Path, is_clean: bool, end: int, outcome: Outcome, bytes_cut: int
+    tmp_path: Path, is_clean: bool, end: int, outcome: Outcome, bytes_cut: int, records_cut: int
 ) -> None:
     directory = write_small(tmp_path, is_clean=is_clean, recovery_point=23)
     log = directory / f"{LAST}.log"
     log.write_bytes(log.read_bytes()[:430])
     recovery = start(tmp_path)
     assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (outcome, end, bytes_cut)
+    assert recovery.records_cut == records_cut
     assert recovery.log_end_offset == 21
 
 
@@ -226,6 +227,8 @@ def test_topic_id_is_held_against_the_clusters(
     recovery = start(tmp_path, topics=topics)
     assert recovery.outcome is outcome
     assert (recovery.log_end_offset_after_start is None) == (outcome is Outcome.STRAY)
+    assert recovery.records_cut == (22 if outcome is Outcome.STRAY else 0)
+    assert recovery.bytes_cut == 0  # the directory stays, under another name
 
 
 def test_stray_is_no_outcome_of_brokers_that_set_nothing_aside(tmp_path: Path) -> None:
