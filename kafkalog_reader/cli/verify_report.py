@@ -6,6 +6,7 @@ import time
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING, Any, Final
 
+from kafkalog_reader.audits.catalogue.actions import ACTIONS
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.cli.printable import grouped, plural, size
@@ -22,22 +23,6 @@ SEVERITY_WORDS: Final = {
     "C": "CRITICAL", "H": "HIGH", "M": "MEDIUM", "L": "LOW", "I": "INFORMATION",
 }  # fmt: skip
 _STYLES: Final = {"C": Style.LOST, "H": Style.LOST, "M": Style.ATTENTION}
-ACTIONS: Final = {
-    "A1": "nothing to do",
-    "A2": "take a second copy, or copy from a stopped broker, and run again",
-    "A3": "remove the index file while the broker is stopped: it is rebuilt from the log",
-    "A4": "do not start this broker yet: starting may cut the log",
-    "A5": "elect another replica and let this one copy: see replica-diff",
-    "A6": "move the partition directory aside (never delete it) and let the broker copy it again",
-    "A7": "export the records from another replica before any start or election",
-    "A8": "restore leader-epoch-checkpoint from the batches while the broker is stopped",
-    "A9": "check disk, controller and memory of this host",
-    "A15": "report a software defect with this evidence",
-    "A16": "forbid unclean election for this topic until the choice is made",
-    "A17": "supply the missing replica, metadata log or configuration",
-    "A18": "raise the named limit and run again",
-    "A19": "adjust the topic's retention or timestamp settings",
-}
 EVERY_CRC: Final = "every CRC checked"
 _SHOWN: Final = 20
 _LONG: Final = 5
@@ -149,7 +134,7 @@ class Report:
         for follower in self._consequences(each):
             yield from wrapped(follower, columns, indent=8, hanging=2)
         for action in each.actions[:2]:
-            yield from wrapped(f"→ {ACTIONS[action]}", columns, indent=8, hanging=2)
+            yield from wrapped(f"→ {ACTIONS[action].text()}", columns, indent=8, hanging=2)
 
     def _consequences(self, cause: Finding) -> Iterator[str]:
         if self._verbose:

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    ADJUST_TIMES,
+    CHECK_HARDWARE,
+    COMPARE_REPLICAS,
+    COPY_AGAIN,
+    DO_NOT_START,
+    NOTHING_TO_DO,
+    REPORT_DEFECT,
+    SAVE_RECORDS,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import rule
 
@@ -11,7 +22,7 @@ BATCH_CRC_MISMATCH: Final = rule(
     "KL-101",
     "batch-crc-mismatch",
     severity="C",
-    actions=("A5", "A9"),
+    actions=(COMPARE_REPLICAS, CHECK_HARDWARE),
     innocent=("T01",),
     roles=(
         Role.DAMAGE,
@@ -25,7 +36,7 @@ BATCH_LENGTH_IMPOSSIBLE: Final = rule(
     "KL-102",
     "batch-length-impossible",
     severity="H",
-    actions=("A4", "A5"),
+    actions=(DO_NOT_START, COMPARE_REPLICAS),
     innocent=("T01",),
     roles=(Role.DAMAGE, Role.DAMAGED_BATCH, Role.FAILS_READERS, Role.MAY_STOP_RECOVERY),
 )
@@ -33,7 +44,7 @@ TORN_TAIL: Final = rule(
     "KL-103",
     "torn-tail",
     severity="L",
-    actions=("A2", "A5"),
+    actions=(COPY_AGAIN, COMPARE_REPLICAS),
     innocent=("T01",),
     roles=(Role.DAMAGE, Role.TAIL, Role.MAY_STOP_RECOVERY),
 )
@@ -41,7 +52,7 @@ ZERO_TAIL: Final = rule(
     "KL-104",
     "zero-tail",
     severity="M",
-    actions=("A1", "A5"),
+    actions=(COMPARE_REPLICAS,),
     innocent=("T10",),
     roles=(Role.DAMAGE, Role.TAIL),
 )
@@ -49,35 +60,39 @@ UNREADABLE_REGION: Final = rule(
     "KL-105",
     "unreadable-region",
     severity="H",
-    actions=("A5", "A7", "A9"),
+    actions=(COMPARE_REPLICAS, SAVE_RECORDS, CHECK_HARDWARE),
     roles=(Role.DAMAGE, Role.FAILS_READERS, Role.MAY_STOP_RECOVERY),
 )
 MAGIC_IMPOSSIBLE: Final = rule(
     "KL-106",
     "magic-impossible",
     severity="H",
-    actions=("A5",),
+    actions=(COMPARE_REPLICAS,),
     roles=(Role.DAMAGE, Role.DAMAGED_BATCH, Role.MAY_STOP_RECOVERY),
 )
 HEADER_CONTRADICTION: Final = rule(
     "KL-107",
     "header-contradiction",
     severity="H",
-    actions=("A15",),
+    actions=(REPORT_DEFECT,),
     innocent=("T08",),
     roles=(Role.DAMAGE, Role.DAMAGED_BATCH, Role.MAY_STOP_RECOVERY, Role.FOLLOWS_IN_SEGMENT),
 )
 RECORD_UNDECODABLE: Final = rule(
-    "KL-108", "record-undecodable", severity="H", actions=("A7", "A15"), roles=(Role.DAMAGE,)
+    "KL-108",
+    "record-undecodable",
+    severity="H",
+    actions=(SAVE_RECORDS, REPORT_DEFECT),
+    roles=(Role.DAMAGE,),
 )
 RECORD_COUNT_MISMATCH: Final = rule(
-    "KL-109", "record-count-mismatch", severity="H", actions=("A15",), innocent=("T05",)
+    "KL-109", "record-count-mismatch", severity="H", actions=(REPORT_DEFECT,), innocent=("T05",)
 )
 OFFSET_REGRESSION: Final = rule(
     "KL-110",
     "offset-regression",
     severity="C",
-    actions=("A4", "A7", "A15"),
+    actions=(DO_NOT_START, SAVE_RECORDS, REPORT_DEFECT),
     innocent=("T04",),
     roles=(Role.DAMAGE, Role.DAMAGED_BATCH, Role.MAY_STOP_RECOVERY, Role.FOLLOWS_IN_SEGMENT),
 )
@@ -85,7 +100,7 @@ OFFSET_GAP: Final = rule(
     "KL-111",
     "offset-gap",
     severity="M",
-    actions=("A5",),
+    actions=(COMPARE_REPLICAS,),
     innocent=("T05", "T33", "T34"),
     roles=(Role.DAMAGE, Role.GAP, Role.FOLLOWS_IN_SEGMENT),
 )
@@ -93,29 +108,35 @@ LEADER_EPOCH_REGRESSION: Final = rule(
     "KL-112",
     "leader-epoch-regression",
     severity="H",
-    actions=("A5", "A8"),
+    actions=(COMPARE_REPLICAS, WRITE_EPOCHS),
     innocent=("T25",),
     roles=(Role.DAMAGE, Role.FOLLOWS_IN_SEGMENT),
 )
 TIMESTAMP_IMPLAUSIBLE: Final = rule(
-    "KL-113", "timestamp-implausible", severity="L", actions=("A19",), innocent=("T06", "T30")
+    "KL-113",
+    "timestamp-implausible",
+    severity="L",
+    actions=(ADJUST_TIMES,),
+    innocent=("T06", "T30"),
 )
 SEGMENT_OFFSET_OVERFLOW: Final = rule(
     "KL-114",
     "segment-offset-overflow",
     severity="M",
-    actions=("A1",),
+    actions=(NOTHING_TO_DO,),
     roles=(Role.DAMAGED_BATCH, Role.MAY_STOP_RECOVERY, Role.FOLLOWS_IN_SEGMENT),
 )
-INNER_MAGIC_MISMATCH: Final = rule("KL-115", "inner-magic-mismatch", severity="M", actions=("A15",))
-OVERSIZED_BATCH: Final = rule("KL-116", "oversized-batch", severity="I", actions=("A1",))
+INNER_MAGIC_MISMATCH: Final = rule(
+    "KL-115", "inner-magic-mismatch", severity="M", actions=(REPORT_DEFECT,)
+)
+OVERSIZED_BATCH: Final = rule("KL-116", "oversized-batch", severity="I", actions=(NOTHING_TO_DO,))
 MIXED_MESSAGE_FORMATS: Final = rule(
-    "KL-117", "mixed-message-formats", severity="M", actions=("A1",), innocent=("T32",)
+    "KL-117", "mixed-message-formats", severity="M", actions=(NOTHING_TO_DO,), innocent=("T32",)
 )
 REPEATED_PHYSICAL_BATCH: Final = rule(
     "KL-118",
     "repeated-physical-batch",
     severity="H",
-    actions=("A7", "A15"),
+    actions=(SAVE_RECORDS, REPORT_DEFECT),
     roles=(Role.DAMAGE, Role.DAMAGED_BATCH, Role.MAY_STOP_RECOVERY, Role.FOLLOWS_IN_SEGMENT),
 )

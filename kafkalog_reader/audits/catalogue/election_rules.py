@@ -4,37 +4,47 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    CHOOSE_A_BRANCH,
+    FORBID_UNCLEAN_ELECTION,
+    SAVE_RECORDS,
+    START_BEST_FIRST,
+)
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import rule
 
 LEAST_LOSS_LEADER: Final = rule(
-    "KL-901", "least-loss-leader", severity="I", actions=("A5",), roles=(Role.SEVERAL_REPLICAS,)
+    "KL-901",
+    "least-loss-leader",
+    severity="I",
+    actions=(START_BEST_FIRST,),
+    roles=(Role.SEVERAL_REPLICAS,),
 )
 CLEAN_LEADER_AVAILABLE: Final = rule(
     "KL-902",
     "clean-leader-available",
     severity="I",
-    actions=("A5",),
+    actions=(START_BEST_FIRST,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 EVERY_LEADER_LOSES_COMMITTED: Final = rule(
     "KL-903",
     "every-leader-loses-committed",
     severity="C",
-    actions=("A7", "A16", "A20"),
+    actions=(SAVE_RECORDS, FORBID_UNCLEAN_ELECTION, CHOOSE_A_BRANCH),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
 DAMAGE_RECOVERABLE_FROM_PEER: Final = rule(
     "KL-904",
     "damage-recoverable-from-peer",
     severity="I",
-    actions=("A5",),
+    actions=(START_BEST_FIRST,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
 DAMAGE_UNRECOVERABLE: Final = rule(
     "KL-905",
     "damage-unrecoverable",
     severity="C",
-    actions=("A7",),
+    actions=(SAVE_RECORDS,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    NOTHING_TO_DO,
+    REBUILD_INDEX,
+    REBUILT_AT_START,
+)
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import rule
 
-INDEX_MISSING: Final = rule("KL-201", "index-missing", severity="L", actions=("A3",))
+INDEX_MISSING: Final = rule("KL-201", "index-missing", severity="L", actions=(REBUILT_AT_START,))
 INDEX_SIZE_ODD: Final = rule(
-    "KL-202", "index-size-odd", severity="M", actions=("A3",), innocent=("T01",)
+    "KL-202", "index-size-odd", severity="M", actions=(REBUILD_INDEX,), innocent=("T01",)
 )
 INDEX_NOT_RISING: Final = rule(
     "KL-203",
     "index-not-rising",
     severity="M",
-    actions=("A3",),
+    actions=(REBUILD_INDEX,),
     innocent=("T10",),
     roles=(Role.MISLEADS_LOG_END,),
 )
@@ -23,7 +28,7 @@ INDEX_POINTS_PAST_LOG: Final = rule(
     "KL-204",
     "index-points-past-log",
     severity="H",
-    actions=("A3",),
+    actions=(REBUILD_INDEX,),
     innocent=("T01",),
     roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END),
 )
@@ -31,35 +36,35 @@ INDEX_NOT_ON_A_BATCH: Final = rule(
     "KL-205",
     "index-not-on-a-batch",
     severity="H",
-    actions=("A3",),
+    actions=(REBUILD_INDEX,),
     roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END),
 )
 INDEX_SKIPS_RECORDS: Final = rule(
     "KL-206",
     "index-skips-records",
     severity="H",
-    actions=("A3",),
+    actions=(REBUILD_INDEX,),
     roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END),
 )
 INDEX_ZERO_TAIL: Final = rule(
     "KL-207",
     "index-zero-tail",
     severity="I",
-    actions=("A1",),
+    actions=(NOTHING_TO_DO,),
     innocent=("T10",),
     roles=(Role.ZERO_TIMES,),
 )
 INDEX_SPARSE: Final = rule(
-    "KL-208", "index-sparse", severity="I", actions=("A1",), innocent=("T11",)
+    "KL-208", "index-sparse", severity="I", actions=(NOTHING_TO_DO,), innocent=("T11",)
 )
 ORPHAN_INDEX: Final = rule(
-    "KL-209", "orphan-index", severity="L", actions=("A1",), roles=(Role.LEFT_BEHIND,)
+    "KL-209", "orphan-index", severity="L", actions=(NOTHING_TO_DO,), roles=(Role.LEFT_BEHIND,)
 )
 TIME_INDEX_NOT_RISING: Final = rule(
     "KL-210",
     "time-index-not-rising",
     severity="M",
-    actions=("A3",),
+    actions=(REBUILD_INDEX,),
     innocent=("T10",),
     roles=(Role.ZERO_TIMES,),
 )
@@ -67,7 +72,7 @@ TIME_INDEX_SKIPS_RECORDS: Final = rule(
     "KL-211",
     "time-index-skips-records",
     severity="M",
-    actions=("A3",),
+    actions=(REBUILD_INDEX,),
     innocent=("T12",),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )
@@ -75,25 +80,29 @@ TIME_INDEX_OFFSET_UNKNOWN: Final = rule(
     "KL-212",
     "time-index-offset-unknown",
     severity="L",
-    actions=("A3",),
+    actions=(REBUILD_INDEX,),
     innocent=("T05", "T12"),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )
 TRANSACTION_INDEX_MALFORMED: Final = rule(
-    "KL-213", "transaction-index-malformed", severity="H", actions=("A3",), innocent=("T01",)
+    "KL-213",
+    "transaction-index-malformed",
+    severity="H",
+    actions=(REBUILD_INDEX,),
+    innocent=("T01",),
 )
 TIME_INDEX_LAST_ENTRY_LOW: Final = rule(
     "KL-214",
     "time-index-last-entry-low",
     severity="L",
-    actions=("A3",),
+    actions=(REBUILD_INDEX,),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )
 TIME_INDEX_LAST_ENTRY_HIGH: Final = rule(
     "KL-215",
     "time-index-last-entry-high",
     severity="M",
-    actions=("A3",),
+    actions=(REBUILD_INDEX,),
     innocent=("T10",),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    COMPARE_REPLICAS,
+    DO_NOT_START,
+    MOVE_COPY_ASIDE,
+    NOTHING_TO_DO,
+    REBUILD_INDEX,
+    REBUILD_SNAPSHOT,
+    RESTORE_TOPIC_ID,
+    SAVE_RECORDS,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import rule
 
@@ -11,7 +22,7 @@ SEGMENT_NAME_ABOVE_CONTENT: Final = rule(
     "KL-401",
     "segment-name-above-content",
     severity="H",
-    actions=("A5",),
+    actions=(COMPARE_REPLICAS,),
     innocent=("T04",),
     roles=(Role.DAMAGE, Role.FOLLOWS_IN_REPLICA),
 )
@@ -19,14 +30,14 @@ SEGMENT_OVERLAP: Final = rule(
     "KL-402",
     "segment-overlap",
     severity="C",
-    actions=("A4", "A7"),
+    actions=(DO_NOT_START, SAVE_RECORDS),
     roles=(Role.DAMAGE, Role.FOLLOWS_IN_REPLICA),
 )
 SEGMENT_GAP: Final = rule(
     "KL-403",
     "segment-gap",
     severity="M",
-    actions=("A5",),
+    actions=(COMPARE_REPLICAS,),
     innocent=("T05", "T33", "T34"),
     roles=(Role.GAP, Role.FOLLOWS_IN_REPLICA),
 )
@@ -34,16 +45,16 @@ SEGMENT_MISSING: Final = rule(
     "KL-404",
     "segment-missing",
     severity="H",
-    actions=("A5", "A7"),
+    actions=(COMPARE_REPLICAS, SAVE_RECORDS),
     innocent=("T03",),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
-INTERRUPTED_SWAP: Final = rule("KL-405", "interrupted-swap", severity="M", actions=("A4",))
+INTERRUPTED_SWAP: Final = rule("KL-405", "interrupted-swap", severity="M", actions=(DO_NOT_START,))
 EPOCH_ENTRY_MISSING: Final = rule(
     "KL-406",
     "epoch-entry-missing",
     severity="H",
-    actions=("A8",),
+    actions=(WRITE_EPOCHS,),
     innocent=("T15", "T32"),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
@@ -51,18 +62,22 @@ EPOCH_ENTRY_CONTRADICTED: Final = rule(
     "KL-407",
     "epoch-entry-contradicted",
     severity="H",
-    actions=("A8",),
+    actions=(WRITE_EPOCHS,),
     innocent=("T04", "T15"),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 EPOCH_ENTRY_WITHOUT_RECORDS: Final = rule(
-    "KL-408", "epoch-entry-without-records", severity="I", actions=("A1",), innocent=("T13",)
+    "KL-408",
+    "epoch-entry-without-records",
+    severity="I",
+    actions=(NOTHING_TO_DO,),
+    innocent=("T13",),
 )
 EPOCH_ENTRIES_BEYOND_END: Final = rule(
     "KL-409",
     "epoch-entries-beyond-end",
     severity="I",
-    actions=("A1", "A8"),
+    actions=(NOTHING_TO_DO, WRITE_EPOCHS),
     innocent=("T14",),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
@@ -70,7 +85,7 @@ SNAPSHOT_DISAGREES_WITH_LOG: Final = rule(
     "KL-410",
     "snapshot-disagrees-with-log",
     severity="M",
-    actions=("A3",),
+    actions=(REBUILD_SNAPSHOT,),
     innocent=("T21", "T22"),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
@@ -78,39 +93,46 @@ START_WILL_CUT: Final = rule(
     "KL-412",
     "start-will-cut",
     severity="C",
-    actions=("A4", "A5", "A7"),
+    actions=(DO_NOT_START, COMPARE_REPLICAS, SAVE_RECORDS),
     innocent=("T01",),
     roles=(Role.HIGH_WITH_PEER,),
 )
 START_WILL_SERVE_DAMAGE: Final = rule(
-    "KL-413", "start-will-serve-damage", severity="H", actions=("A5", "A6")
+    "KL-413", "start-will-serve-damage", severity="H", actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE)
 )
 DAMAGE_BELOW_RECOVERY_POINT: Final = rule(
-    "KL-414", "damage-below-recovery-point", severity="H", actions=("A5", "A6")
+    "KL-414",
+    "damage-below-recovery-point",
+    severity="H",
+    actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
 )
 END_WILL_BE_MISREAD: Final = rule(
     "KL-415",
     "end-will-be-misread",
     severity="C",
-    actions=("A3", "A4"),
+    actions=(DO_NOT_START, REBUILD_INDEX),
     innocent=("T01",),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 COMPACTION_LEFT_TWO_VALUES: Final = rule(
-    "KL-416", "compaction-left-two-values", severity="L", actions=("A1",), innocent=("T05", "T08")
+    "KL-416",
+    "compaction-left-two-values",
+    severity="L",
+    actions=(NOTHING_TO_DO,),
+    innocent=("T05", "T08"),
 )
 START_WILL_SET_ASIDE: Final = rule(
     "KL-417",
     "start-will-set-aside",
     severity="C",
-    actions=("A4", "A7"),
+    actions=(DO_NOT_START, RESTORE_TOPIC_ID, SAVE_RECORDS),
     roles=(Role.HIGH_WITH_PEER,),
 )
 START_WILL_EXPIRE: Final = rule(
     "KL-418",
     "start-will-expire",
     severity="C",
-    actions=("A3", "A4"),
+    actions=(DO_NOT_START, REBUILD_INDEX),
     innocent=("T10",),
     roles=(Role.HIGH_WITH_PEER,),
 )

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    ABORT_TRANSACTION,
+    FORBID_UNCLEAN_ELECTION,
+    REMOVE_DUPLICATES,
+)
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import rule
 
@@ -11,7 +16,7 @@ RETRY_DUPLICATES: Final = rule(
     "KL-601",
     "retry-duplicates",
     severity="M",
-    actions=("A10",),
+    actions=(REMOVE_DUPLICATES,),
     innocent=("T30",),
     roles=(Role.OF_PRODUCERS,),
 )
@@ -19,13 +24,13 @@ RETRY_DUPLICATES_ACROSS_LEADERS: Final = rule(
     "KL-602",
     "retry-duplicates-across-leaders",
     severity="M",
-    actions=("A10",),
+    actions=(REMOVE_DUPLICATES,),
     roles=(Role.OF_PRODUCERS,),
 )
 TRUNCATION_CUTS_TRANSACTION: Final = rule(
     "KL-713",
     "truncation-cuts-transaction",
     severity="H",
-    actions=("A16",),
+    actions=(FORBID_UNCLEAN_ELECTION, ABORT_TRANSACTION),
     roles=(Role.SEVERAL_REPLICAS, Role.ONE_LEADER),
 )

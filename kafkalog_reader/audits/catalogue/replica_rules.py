@@ -4,28 +4,47 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    CHOOSE_A_BRANCH,
+    FORBID_UNCLEAN_ELECTION,
+    MOVE_COPY_ASIDE,
+    NOTHING_TO_DO,
+    REPORT_DEFECT,
+    SAVE_RECORDS,
+    START_BEST_FIRST,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import rule
 
 REPLICAS_AGREE: Final = rule(
-    "KL-501", "replicas-agree", severity="I", actions=("A1",), roles=(Role.SEVERAL_REPLICAS,)
+    "KL-501",
+    "replicas-agree",
+    severity="I",
+    actions=(NOTHING_TO_DO,),
+    roles=(Role.SEVERAL_REPLICAS,),
 )
 LAGGING_REPLICA: Final = rule(
     "KL-502",
     "lagging-replica",
     severity="I",
-    actions=("A1",),
+    actions=(NOTHING_TO_DO,),
     innocent=("T02",),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 FORKED: Final = rule(
-    "KL-503", "forked", severity="H", actions=("A16",), roles=(Role.SEVERAL_REPLICAS, Role.PICTURED)
+    "KL-503",
+    "forked",
+    severity="H",
+    actions=(FORBID_UNCLEAN_ELECTION,),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
 SUPERSEDED_TAIL: Final = rule(
     "KL-504",
     "superseded-tail",
     severity="M",
-    actions=("A16",),
+    actions=(FORBID_UNCLEAN_ELECTION,),
     innocent=("T13",),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
@@ -33,25 +52,29 @@ SAME_EPOCH_CONFLICT: Final = rule(
     "KL-505",
     "same-epoch-conflict",
     severity="C",
-    actions=("A7", "A15", "A20"),
+    actions=(SAVE_RECORDS, REPORT_DEFECT, CHOOSE_A_BRANCH),
     innocent=("T05", "T06", "T30"),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 DAMAGED_COPY: Final = rule(
-    "KL-506", "damaged-copy", severity="H", actions=("A5", "A6"), roles=(Role.SEVERAL_REPLICAS,)
+    "KL-506",
+    "damaged-copy",
+    severity="H",
+    actions=(START_BEST_FIRST, MOVE_COPY_ASIDE),
+    roles=(Role.SEVERAL_REPLICAS,),
 )
 UNCOVERED_FIELD_MISMATCH: Final = rule(
     "KL-507",
     "uncovered-field-mismatch",
     severity="H",
-    actions=("A5", "A9"),
+    actions=(START_BEST_FIRST, CHECK_HARDWARE),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 RECORDS_MISSING_ON_REPLICA: Final = rule(
     "KL-508",
     "records-missing-on-replica",
     severity="H",
-    actions=("A5", "A6"),
+    actions=(START_BEST_FIRST, MOVE_COPY_ASIDE),
     innocent=("T03", "T05", "T07"),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -59,7 +82,7 @@ COMPACTION_SKEW: Final = rule(
     "KL-509",
     "compaction-skew",
     severity="I",
-    actions=("A1",),
+    actions=(NOTHING_TO_DO,),
     innocent=("T05", "T06", "T07"),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -67,7 +90,7 @@ RETENTION_SKEW: Final = rule(
     "KL-510",
     "retention-skew",
     severity="I",
-    actions=("A1",),
+    actions=(NOTHING_TO_DO,),
     innocent=("T03", "T04", "T09"),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -75,7 +98,7 @@ LATEST_VALUE_MISMATCH: Final = rule(
     "KL-511",
     "latest-value-mismatch",
     severity="C",
-    actions=("A5", "A15"),
+    actions=(START_BEST_FIRST, REPORT_DEFECT),
     innocent=("T07",),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -83,7 +106,7 @@ NO_COMMON_RANGE: Final = rule(
     "KL-512",
     "no-common-range",
     severity="M",
-    actions=("A5",),
+    actions=(START_BEST_FIRST,),
     innocent=("T03", "T33"),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -91,14 +114,14 @@ COMMITTED_CONFLICT: Final = rule(
     "KL-513",
     "committed-conflict",
     severity="C",
-    actions=("A16", "A20"),
+    actions=(FORBID_UNCLEAN_ELECTION, CHOOSE_A_BRANCH),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 UNCLEAN_ELECTION_EVIDENCE: Final = rule(
     "KL-514",
     "unclean-election-evidence",
     severity="C",
-    actions=("A7", "A16"),
+    actions=(SAVE_RECORDS, FORBID_UNCLEAN_ELECTION),
     innocent=("T13", "T14"),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -106,7 +129,7 @@ EPOCH_NUMBER_COLLISION: Final = rule(
     "KL-515",
     "epoch-number-collision",
     severity="C",
-    actions=("A8", "A15"),
+    actions=(WRITE_EPOCHS, REPORT_DEFECT),
     innocent=("T15", "T25"),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -114,7 +137,7 @@ LEGACY_DIVERGENCE: Final = rule(
     "KL-516",
     "legacy-divergence",
     severity="C",
-    actions=("A20",),
+    actions=(CHOOSE_A_BRANCH,),
     innocent=("T25",),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -122,21 +145,21 @@ TRUNCATION_LEAVES_DIVERGENCE: Final = rule(
     "KL-517",
     "truncation-leaves-divergence",
     severity="C",
-    actions=("A8", "A6"),
+    actions=(WRITE_EPOCHS, MOVE_COPY_ASIDE),
     roles=(Role.SEVERAL_REPLICAS, Role.ONE_LEADER),
 )
 NEEDLESS_TRUNCATION: Final = rule(
     "KL-518",
     "needless-truncation",
     severity="I",
-    actions=("A1",),
+    actions=(NOTHING_TO_DO,),
     roles=(Role.SEVERAL_REPLICAS, Role.ONE_LEADER),
 )
 EMPTY_REPLICA: Final = rule(
     "KL-519",
     "empty-replica",
     severity="H",
-    actions=("A5", "A16"),
+    actions=(START_BEST_FIRST, FORBID_UNCLEAN_ELECTION),
     innocent=("T33",),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -144,7 +167,7 @@ SINGLE_COPY_RANGE: Final = rule(
     "KL-520",
     "single-copy-range",
     severity="H",
-    actions=("A5", "A7"),
+    actions=(START_BEST_FIRST, SAVE_RECORDS),
     innocent=("T02",),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
@@ -152,7 +175,7 @@ FOLLOWER_MAY_LOOP: Final = rule(
     "KL-521",
     "follower-may-loop",
     severity="M",
-    actions=("A8",),
+    actions=(WRITE_EPOCHS,),
     innocent=("T31",),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -160,7 +183,7 @@ METADATA_EPOCH_AHEAD: Final = rule(
     "KL-522",
     "metadata-epoch-ahead",
     severity="I",
-    actions=("A1",),
+    actions=(NOTHING_TO_DO,),
     innocent=("T13",),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -168,7 +191,7 @@ TRUNCATION_TRACE: Final = rule(
     "KL-523",
     "truncation-trace",
     severity="I",
-    actions=("A1",),
+    actions=(NOTHING_TO_DO,),
     innocent=("T22",),
     roles=(Role.SEVERAL_REPLICAS,),
 )

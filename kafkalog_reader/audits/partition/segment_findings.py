@@ -5,6 +5,13 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    COMPARE_REPLICAS,
+    DO_NOT_START,
+    NOTHING_TO_DO,
+    SAVE_RECORDS,
+)
 from kafkalog_reader.audits.catalogue.batch_rules import (
     BATCH_CRC_MISMATCH,
     BATCH_LENGTH_IMPOSSIBLE,
@@ -38,6 +45,8 @@ if TYPE_CHECKING:
 
 _NEWEST_MAGIC = 2
 _ROUND = 1 << 20
+_ELSEWHERE = (COMPARE_REPLICAS, CHECK_HARDWARE)
+_NOWHERE_ELSE = (DO_NOT_START, SAVE_RECORDS, CHECK_HARDWARE)
 """``segment.bytes`` is a multiple of it by default and by custom; a crash leaves any size."""
 
 
@@ -173,7 +182,7 @@ def _crc_mismatch(
         records_at_risk=place.records,
         bytes_at_risk=place.size_in_bytes,
         committed=_committed(audit, index, first_offset),
-        actions=("A5", "A9") if peers or len(audit.replicas) == 1 else ("A4", "A7", "A9"),
+        actions=_ELSEWHERE if peers or len(audit.replicas) == 1 else _NOWHERE_ELSE,
     )
 
 
@@ -192,7 +201,7 @@ def _further_mismatches(audit: PartitionAudit, index: int, damaged: DamagedBatch
         directory=replica.directory,
         offsets=(last.next_offset, audit.histories[index].log_end_offset),
         evidence={"batches": count, "batchesIntactNowhere": alone},
-        actions=("A5", "A9") if not alone or len(audit.replicas) == 1 else ("A4", "A7", "A9"),
+        actions=_ELSEWHERE if not alone or len(audit.replicas) == 1 else _NOWHERE_ELSE,
     )
 
 
@@ -231,6 +240,7 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
         evidence={"problem": stop.problem, "bytesNotRead": stop.size_in_bytes},
         innocent=None if stop.in_last_segment else (),
         bytes_at_risk=stop.size_in_bytes,
+        actions=(NOTHING_TO_DO,) if code == ZERO_TAIL and severity == "I" else None,
     )
 
 
