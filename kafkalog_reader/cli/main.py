@@ -12,6 +12,7 @@ from kafkalog_reader.cli.run import run, verbose_option
 
 COMMANDS: Final = {
     "ls": "kafkalog_reader.cli.ls:ls_command",
+    "records": "kafkalog_reader.cli.records:records_command",
     "verify": "kafkalog_reader.cli.verify:verify_command",
     "table": "kafkalog_reader.cli.table:table_command",
     "tables": "kafkalog_reader.cli.tables:tables_command",
