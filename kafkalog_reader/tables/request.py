@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.tables.java_pattern import java_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,7 +37,7 @@ class ReadRequest:
     Attributes:
         columns: names in the order wanted; None is every column.
         topics, partitions: only these; None is all.
-        topic_pattern: a regular expression that must match the whole topic name.
+        topic_pattern: a regular expression in Java's grammar, found anywhere in the topic name.
         excluded_topics: not these; what has no topic name stays.
         assigned: only these topic partitions.
         from_offset, to_offset: for every partition alike.
@@ -93,7 +93,7 @@ class ReadRequest:
             return False
         if self.topic_pattern is None:
             return True
-        return topic is not None and _compiled(self.topic_pattern).fullmatch(topic) is not None
+        return topic is not None and java_pattern(self.topic_pattern).search(topic) is not None
 
     def offsets_of(self, topic: str | None, partition: int | None) -> tuple[int, int | None]:
         """The half-open offset range asked of one topic partition; None means no upper bound."""
@@ -101,8 +101,3 @@ class ReadRequest:
         lower = max(self.from_offset or 0, self.starting_offsets.get(key, 0))
         uppers = [u for u in (self.to_offset, self.ending_offsets.get(key)) if u is not None]
         return lower, min(uppers, default=None)
-
-
-@lru_cache(maxsize=16)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)
