@@ -34,7 +34,7 @@ UNREADABLE_FILE: Final = rule(
     "KL-004",
     "unreadable-file",
     severity="H",
-    actions=(READ_WITH_PERMISSION, CHECK_HARDWARE),
+    actions=(CHECK_HARDWARE, READ_WITH_PERMISSION),
     roles=(Role.DAMAGE, Role.NOT_READ),
 )
 LIMIT_REACHED: Final = rule("KL-005", "limit-reached", severity="M", actions=(RAISE_LIMIT,))

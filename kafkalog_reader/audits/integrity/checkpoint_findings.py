@@ -32,6 +32,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.hot_copy import was_copied_while_written
+from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
     LocatedError,
@@ -83,7 +84,9 @@ def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
         directory=replica.directory,
         file=replica.file_of(problem.where),
         position=problem.where.position,
-        actions=(WRITE_EPOCHS, CHECK_HARDWARE) if is_epochs else None,
+        actions=(WRITE_EPOCHS, CHECK_HARDWARE)
+        if is_epochs
+        else actions_of_refusal(problem.problem),
     )
 
 

@@ -28,6 +28,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.comparison.verdict import is_replaced
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import SMALLEST_ENTRY, Repair, repair_of
 from kafkalog_reader.audits.partition.partition_audit import joined_names
@@ -61,6 +62,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 directory=directory,
                 file=_file(directory, problem.where),
                 position=problem.where.position,
+                actions=actions_of_refusal(problem.problem),
             )
         damaged = _damaged(audit, index)
         for place in damaged.places:
@@ -220,7 +222,8 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
     replaced = audit.comparison is not None and is_replaced(
         audit.comparison, index, stop, [scan.stops for scan in audit.scans]
     )
-    behind = "" if stop.hidden_until is None else f"; offsets {offset} to {stop.hidden_until - 1}"
+    hides = offset is not None and stop.hidden_until is not None and stop.hidden_until > offset
+    behind = f"; offsets {offset} to {(stop.hidden_until or 0) - 1}" if hides else ""
     saved = (
         f"{behind} are behind it, another copy has them"
         if behind and replaced
@@ -240,7 +243,9 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
         evidence={"problem": stop.problem, "bytesNotRead": stop.size_in_bytes},
         innocent=None if stop.in_last_segment else (),
         bytes_at_risk=stop.size_in_bytes,
-        actions=(NOTHING_TO_DO,) if code == ZERO_TAIL and severity == "I" else None,
+        actions=(NOTHING_TO_DO,)
+        if code == ZERO_TAIL and severity == "I"
+        else actions_of_refusal(stop.problem),
     )
 
 
