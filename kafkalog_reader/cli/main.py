@@ -14,6 +14,7 @@ COMMANDS: Final = {
     "ls": "kafkalog_reader.cli.ls:ls_command",
     "records": "kafkalog_reader.cli.records:records_command",
     "verify": "kafkalog_reader.cli.verify:verify_command",
+    "plan": "kafkalog_reader.cli.plan:plan_command",
     "table": "kafkalog_reader.cli.table:table_command",
     "tables": "kafkalog_reader.cli.tables:tables_command",
     "dump": "kafkalog_reader.cli.dump:dump_command",

@@ -120,20 +120,20 @@ def action_lines(
         text = f"{action.text} ({', '.join(action.codes)})"
         yield from wrapped(text, columns, indent=4, hanging=4, beginning=beginning)
         for command in action.commands:
-            yield from _command_lines(command, columns)
+            yield from command_lines(command, columns)
 
 
-def _command_lines(command: str, columns: int) -> Iterator[Line]:
+def command_lines(command: str, columns: int, *, indent: int = 10) -> Iterator[Line]:
     """A command in lines that can be pasted together; only a long word makes one too long."""
-    indent = " " * 10
     if command.startswith("#"):
-        yield from wrapped(command.removeprefix("# "), columns, indent=10, beginning=_COMMENT)
+        yield from wrapped(command.removeprefix("# "), columns, indent=indent, beginning=_COMMENT)
         return
-    line = indent
+    blank = " " * indent
+    line = blank
     for part in _PARTS.findall(command):
         if len(line) + len(part) + 2 > columns and line.strip():
             yield (Span(f"{line}\\"),)
-            line = f"{indent}  "
+            line = f"{blank}  "
         line += f"{part} "
     yield (Span(line.rstrip()),)
 
