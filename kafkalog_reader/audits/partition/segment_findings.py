@@ -26,6 +26,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
     UNKNOWN_VERSION,
     UNREADABLE_FILE,
 )
+from kafkalog_reader.audits.catalogue.traps import COPIED_WHILE_RUNNING
 from kafkalog_reader.audits.comparison.verdict import is_replaced
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
@@ -180,7 +181,7 @@ def _crc_mismatch(
             "leaderEpoch": place.leader_epoch,
             "intactOn": peers,
         },
-        innocent=("T01",) if is_hot else (),
+        innocent=(COPIED_WHILE_RUNNING,) if is_hot else (),
         records_at_risk=place.records,
         bytes_at_risk=place.size_in_bytes,
         committed=_committed(audit, index, first_offset),
