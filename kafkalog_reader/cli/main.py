@@ -20,6 +20,7 @@ COMMANDS: Final = {
     "dump": "kafkalog_reader.cli.dump:dump_command",
     "inspect": "kafkalog_reader.cli.inspect:inspect_command",
     "salvage": "kafkalog_reader.cli.salvage:salvage_command",
+    "explain": "kafkalog_reader.cli.explain:explain_command",
     "schema": "kafkalog_reader.cli.schema:schema_command",
 }
 

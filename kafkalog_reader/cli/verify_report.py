@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.actions import ACTIONS, NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
+from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.refused_file import ONLY_REFUSED
 from kafkalog_reader.cli.fail_on import reached
 from kafkalog_reader.cli.incident import Incident, Kind, incidents, kinds
@@ -23,9 +24,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.tables.verification import Verification
     from kafkalog_reader.io.evidence import PartitionDirectory
 
-SEVERITY_WORDS: Final = {
-    "C": "CRITICAL", "H": "HIGH", "M": "MEDIUM", "L": "LOW", "I": "INFORMATION",
-}  # fmt: skip
 _STYLES: Final = {"C": Style.LOST, "H": Style.LOST, "M": Style.ATTENTION}
 EVERY_CRC: Final = "every CRC checked"
 _KINDS_SHOWN: Final = 5

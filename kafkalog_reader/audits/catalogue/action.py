@@ -19,7 +19,8 @@ class Action:
             ``{their}``) and the replica that loses least as ``{best}``.
         explanation: why, and how, in full.
         warnings: what goes wrong when it is done otherwise.
-        command: a template; what must be filled in is in capitals. Empty without one.
+        command: a template, lines behind ``#`` are comments; what must be filled in is in capitals.
+            Empty without one.
     """
 
     code: str

@@ -82,8 +82,9 @@ START_BEST_FIRST: Final = action(
         "A follower fetches from its own log end on. It never fetches again what is damaged below "
         "that: such a copy has to be moved aside (A6).",
     ),
-    command="kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type unclean "
-    "--topic TOPIC --partition N",
+    command="# only if it does not become the leader: what it lacks is then lost for ever:\n"
+    "kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type unclean --topic TOPIC "
+    "--partition N",
 )
 COMPARE_REPLICAS: Final = action(
     "A22",

@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
 SEVERITIES: Final = "CHMLI"
 """Critical, high, medium, low, information: worst first."""
+SEVERITY_WORDS: Final = {
+    "C": "CRITICAL", "H": "HIGH", "M": "MEDIUM", "L": "LOW", "I": "INFORMATION",
+}  # fmt: skip
 
 NO_EFFECT: Final = "No effect."
 """Of a finding on a start, an election or a reader."""
