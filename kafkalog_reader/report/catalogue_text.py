@@ -39,7 +39,11 @@ _CODE: Final = re.compile(r"(KL|A|T)?-?(\d+)")
 
 def codes_by_name() -> dict[str, str]:
     """Every code by itself and by its name: findings, actions and traps."""
-    everything = (*CATALOGUE.values(), *ACTIONS.values(), *TRAPS.values())
+    everything: tuple[Rule | Action | Trap, ...] = (
+        *CATALOGUE.values(),
+        *ACTIONS.values(),
+        *TRAPS.values(),
+    )
     return {key: each.code for each in everything for key in (each.code, each.name)}
 
 
