@@ -14,7 +14,7 @@ from kafkalog_reader.cli.options import (
     paths_argument,
     selected,
 )
-from kafkalog_reader.cli.row_options import row_options
+from kafkalog_reader.cli.row_options import offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, verbose_option
 from kafkalog_reader.io.names import METADATA_TOPIC
 
@@ -43,6 +43,7 @@ def records_command(
     paths: tuple[str, ...], output_format: str, output: str | None, force: bool,
     render: str | None, topic: tuple[str, ...], partition: tuple[int, ...],
     columns: tuple[str, ...] | None, follow_links: bool, control: bool,
+    from_offset: int | str | None, last: int | None,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Print records: each once, of the best copy, from the log start on.
@@ -50,6 +51,7 @@ def records_command(
     \b
     Examples:
       kafkalog records /mnt/b1 --topic orders --partition 17 --limit 20
+      kafkalog records /mnt/b1 --topic orders --last 10 --isolation read_committed
       kafkalog records /mnt/b1 --topic orders --format parquet --output orders.parquet
 
     These are the rows that spark.read.format("kafkalog") shows, in every format; the cluster's
@@ -69,7 +71,8 @@ def records_command(
 
     table = registry.table("records")
     options |= {
-        **selected(topic, partition), "log_range_only": True, "include_control_records": control,
+        **selected(topic, partition), **offsets(from_offset, last), "log_range_only": True,
+        "include_control_records": control,
     }  # fmt: skip
     request = registry.request(table, columns, **options)
     check_destination(output, output_format)

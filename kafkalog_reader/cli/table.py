@@ -19,7 +19,7 @@ from kafkalog_reader.cli.options import (
     selected,
 )
 from kafkalog_reader.cli.printable import plural
-from kafkalog_reader.cli.row_options import row_options
+from kafkalog_reader.cli.row_options import offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ def table_command(
     name: str, paths: tuple[str, ...], output_format: str, output: str | None, force: bool,
     render: str | None, topic: tuple[str, ...], partition: tuple[int, ...],
     columns: tuple[str, ...] | None, follow_links: bool, fail_on: str,
+    from_offset: int | str | None, last: int | None,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Print the rows of one table. `kafkalog tables` lists the tables and their columns.
@@ -83,7 +84,8 @@ def table_command(
     from kafkalog_reader.tables.selection import check_selection
 
     table = registry.table(name)
-    request = registry.request(table, columns, **selected(topic, partition), **options)
+    options |= {**selected(topic, partition), **offsets(from_offset, last)}
+    request = registry.request(table, columns, **options)
     check_destination(output, output_format)
     evidence = discover(paths, follow_links=follow_links)
     check_selection(evidence, request)

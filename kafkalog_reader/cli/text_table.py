@@ -17,7 +17,7 @@ LOOKED_AT: Final = 1000
 """Rows that settle the widths; wider cells further down push their row to the right."""
 WIDEST: Final = 64
 """Longer cells are cut; JSON and CSV have them whole."""
-NARROWEST: Final = 12
+NARROWEST: Final = 8
 """Text is not cut to less, however narrow the screen is."""
 GAP: Final = "  "
 NULL: Final = "null"
@@ -95,7 +95,7 @@ class TextTable:
 
 def _may_be_cut(field: pa.Field) -> bool:
     kind = field.type
-    return pa.types.is_binary(kind) or pa.types.is_nested(kind)
+    return bool(pa.types.is_binary(kind) or pa.types.is_nested(kind))
 
 
 def _cut(text: pa.StringArray, columns: int) -> pa.StringArray:

@@ -26,6 +26,10 @@ class Mode(Enum):
 TopicPartition = tuple[str, int]
 
 
+READ_COMMITTED: Final = "read_committed"
+ISOLATION_LEVELS: Final = ("read_uncommitted", READ_COMMITTED)
+"""Of a consumer, ``isolation.level``."""
+
 TRUNCATION_RULES: Final = ("current", "several-rounds", "one-round", "high-watermark")
 """Of Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, and before."""
 
@@ -46,6 +50,9 @@ class ReadRequest:
         min_leader_epoch, max_leader_epoch: inclusive, of the batch that holds the record.
         brokers: only replicas of these node ids.
         replica: ``all``, ``best`` or ``broker:N``.
+        isolation: one of ``ISOLATION_LEVELS``: ``read_committed`` leaves out aborted transactions,
+            control records, and what lies at or above the last stable offset.
+        last: of each replica only so many records before the end; ``from_offset`` still holds.
         log_range_only: leave out what lies below the log start offset.
         include_control_records: keep transaction markers and the like.
         mode: what to do at damage.
@@ -72,6 +79,8 @@ class ReadRequest:
     max_leader_epoch: int | None = None
     brokers: frozenset[int] | None = None
     replica: str = "all"
+    isolation: str = "read_uncommitted"
+    last: int | None = None
     log_range_only: bool = False
     include_control_records: bool = True
     mode: Mode = Mode.FAILFAST
