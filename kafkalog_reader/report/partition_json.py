@@ -189,7 +189,7 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
         "cleanByMembership": election.clean_by_membership,
         "leaderEpoch": election.leader_epoch,
         "absentFollowers": _names(audit, election.absent),
-        **lost_object(election.lost),
+        **_lost(election.lost),
         "keptApartRecords": election.kept_apart,
         "cutTransactions": list(audit.candidates[election.candidate].cut_transactions),
         "lostRanges": [
@@ -197,7 +197,7 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
                 "replicas": _names(audit, lost.members),
                 "firstOffset": lost.first_offset,
                 "nextOffset": lost.next_offset,
-                **lost_object(lost.records),
+                **_lost(lost.records),
             }
             for lost in election.lost_ranges
         ],
@@ -239,8 +239,7 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
     }
 
 
-def lost_object(count: CommitCount) -> dict[str, int]:
-    """Lost records by what is known of them."""
+def _lost(count: CommitCount) -> dict[str, int]:
     return {
         "lostRecords": count.total,
         "lostCommittedRecords": count.known,

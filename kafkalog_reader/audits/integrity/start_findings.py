@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.batch_rules import (
     MAGIC_IMPOSSIBLE,
     ZERO_TAIL,
@@ -142,7 +141,7 @@ class _Start:
             records_at_risk=records,
             bytes_at_risk=recovery.bytes_cut,
             cause=cause,
-            actions=None if has_loss else (NOTHING_TO_DO,),
+            actions=None if has_loss else ("A1",),
         )
 
     def left(self, found: Sequence[Finding], *, is_clean: bool) -> Iterator[Finding]:

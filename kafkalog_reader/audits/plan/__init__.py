@@ -1,1 +1,0 @@
-"""What to do with a stopped cluster: brokers start as a whole, elections are per partition."""
