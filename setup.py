@@ -8,7 +8,10 @@ from setuptools import Extension, find_packages, setup
 
 KERNEL = os.environ.get("KAFKALOG_KERNEL") or "auto"  # compiled | interpreted | auto
 SPARK = ["pyspark>=4.0,<4.4"]
-TEST = ["aiokafka", "confluent-kafka", "duckdb", "hypothesis", "polars", "pyroute2", "pytest>=8"]
+TEST = [
+    "aiokafka", "confluent-kafka", "duckdb", "hypothesis", "jsonschema", "polars", "pyroute2",
+    "pytest>=8",
+]  # fmt: skip
 NOTEBOOK = ["ipykernel", "matplotlib", "nbclient", "nbformat"]
 DEVELOPMENT = ["mypy", "ruff"]
 

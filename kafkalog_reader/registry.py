@@ -49,6 +49,8 @@ OPTIONS: Final[dict[str, str]] = {
     "to_time": "to_timestamp",
     "mode": "mode",
     "replica": "replica",
+    "isolation": "isolation",
+    "last": "last",
     "include_control_records": "include_control_records",
     "log_range_only": "log_range_only",
     "max_partition_bytes": "max_partition_bytes",
@@ -86,9 +88,9 @@ def request(table: Table, columns: Iterable[str] | None = None, **options: Any) 
         columns: names in the order wanted; None is all of them.
         options: ``topic`` and ``partition`` and ``broker`` (one or several), ``from_offset``,
             ``to_offset`` (exclusive), ``from_time``, ``to_time`` (exclusive; datetime, ISO 8601
-            text or milliseconds), ``limit``, ``mode``, ``replica``, ``include_control_records``,
-            ``log_range_only``, ``max_partition_bytes``, ``max_batch_bytes``, ``deep``,
-            ``rule``.
+            text or milliseconds), ``last``, ``isolation``, ``limit``, ``mode``, ``replica``,
+            ``include_control_records``, ``log_range_only``, ``max_partition_bytes``,
+            ``max_batch_bytes``, ``deep``, ``rule``.
 
     Raises:
         UsageError: an unknown option, column or value.

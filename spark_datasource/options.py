@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import UsageError
+from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
+from kafkalog_reader.tables.java_pattern import java_pattern
 from kafkalog_reader.tables.option_values import (
     parse_mode,
     parse_replica,
@@ -29,9 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kafkalog_reader.tables.table import Table
-
-CLUSTER_METADATA: Final = "__cluster_metadata"
-"""The quorum's log: a topic on disk that no consumer can read."""
 
 _TOPIC_CHOICES: Final = ("subscribe", "subscribePattern", "assign")
 _SIZE: Final = re.compile(r"([1-9][0-9]{0,15})\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
@@ -121,18 +120,20 @@ def _topic_pattern(given: Mapping[str, str]) -> str | None:
     if pattern is None:
         return None
     try:
-        re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        raise UsageError(f"option subscribePattern: {pattern}: {error}") from None
+        java_pattern(pattern)
+    except UsageError as error:
+        raise UsageError(f"option subscribePattern: {error}") from None
     return pattern
 
 
 def _excluded_topics(given: Mapping[str, str]) -> frozenset[str]:
-    """The quorum's log shows where it is named, and not where a pattern happens to match it."""
+    """Spark's Kafka source finds no internal topic by a pattern: ``Admin.listTopics`` hides them.
+
+    The quorum's log, which no consumer can read, shows only where it is named.
+    """
     if "subscribe" in given or "assign" in given:
         return frozenset()
-    is_named = CLUSTER_METADATA in given.get("subscribePattern", "")
-    return frozenset() if is_named else frozenset([CLUSTER_METADATA])
+    return INTERNAL_TOPICS if "subscribePattern" in given else frozenset([METADATA_TOPIC])
 
 
 def _time(given: Mapping[str, str], option: str) -> int | None:

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parent.parent
 LAYERS = (
     "errors", "format", "io", "kernel", "tables",
     "audits.catalogue", "audits.log", "audits.recovery", "audits.integrity", "audits.comparison",
-    "audits.election", "audits.partition", "audits.tables",
+    "audits.election", "audits.partition", "audits.plan", "audits.tables",
     "registry", "salvage", "report", "cli", "spark_datasource",
 )  # fmt: skip
 MODULES = sorted(

@@ -72,8 +72,14 @@ _RENDER: Final[dict[str, Callable[[bytes], str]]] = {
 }
 
 
-def plain(column: pa.Array, rendering: str) -> pa.StringArray:
-    """Cells for text and CSV: no control characters, lists and structs as JSON, nulls kept."""
+def plain(column: pa.Array, rendering: str, *, escaped: bool = True) -> pa.StringArray:
+    """Cells for text and CSV: lists and structs as JSON, nulls kept.
+
+    Args:
+        column: of any type.
+        rendering: of binary values.
+        escaped: whether control characters in text are escaped; nothing else is done to it.
+    """
     kind = column.type
     if pa.types.is_nested(kind):
         return _nulls_of(column, json_values(column, rendering))
@@ -83,7 +89,24 @@ def plain(column: pa.Array, rendering: str) -> pa.StringArray:
         column = binaries(column, rendering)
     elif not pa.types.is_string(kind):
         return column.cast(pa.string())
-    return _escaped(column)
+    return _escaped(column) if escaped else column
+
+
+def as_text(column: pa.Array, rendering: str) -> pa.Array:
+    """The column with binary values as text, also those in lists and structs."""
+    kind = column.type
+    if pa.types.is_binary(kind):
+        return binaries(column, rendering)
+    if pa.types.is_list(kind):
+        lengths = column.value_lengths().fill_null(0).to_numpy(zero_copy_only=False)
+        offsets = np.concatenate([np.zeros(1, np.int32), np.cumsum(lengths, dtype=np.int32)])
+        values = as_text(column.flatten(), rendering)
+        return pa.ListArray.from_arrays(pa.array(offsets), values, mask=column.is_null())
+    if pa.types.is_struct(kind):
+        fields = [as_text(field, rendering) for field in column.flatten()]
+        names = [field.name for field in kind]
+        return pa.StructArray.from_arrays(fields, names, mask=column.is_null())
+    return column
 
 
 def json_values(column: pa.Array, rendering: str) -> pa.StringArray:

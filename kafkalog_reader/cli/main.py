@@ -12,12 +12,16 @@ from kafkalog_reader.cli.run import run, verbose_option
 
 COMMANDS: Final = {
     "ls": "kafkalog_reader.cli.ls:ls_command",
+    "records": "kafkalog_reader.cli.records:records_command",
     "verify": "kafkalog_reader.cli.verify:verify_command",
+    "plan": "kafkalog_reader.cli.plan:plan_command",
     "table": "kafkalog_reader.cli.table:table_command",
     "tables": "kafkalog_reader.cli.tables:tables_command",
     "dump": "kafkalog_reader.cli.dump:dump_command",
     "inspect": "kafkalog_reader.cli.inspect:inspect_command",
     "salvage": "kafkalog_reader.cli.salvage:salvage_command",
+    "explain": "kafkalog_reader.cli.explain:explain_command",
+    "schema": "kafkalog_reader.cli.schema:schema_command",
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 import click
@@ -11,7 +12,12 @@ import click
 Decorator = Callable[[Any], Any]
 
 _SIZE: Final = re.compile(r"([0-9]{1,15})\s*([kmg]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
+_AGO: Final = re.compile(r"-([0-9]{1,9})\s*(s|m|h|d|w)", re.ASCII | re.IGNORECASE)
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
 _SHIFTS: Final = {"": 0, "k": 10, "m": 20, "g": 30}
+
+EARLIEST: Final = "earliest"
+LATEST: Final = "latest"
 
 RULES: Final = "current, several-rounds, one-round or high-watermark"
 REPLICAS: Final = "best, all or broker:N"
@@ -45,6 +51,26 @@ class Grouped(click.ParamType[int]):
 
 OFFSET: Final = Grouped("offset", "offset: an offset is 0 or greater")
 POSITION: Final = Grouped("byte", "position: the first byte of a file is 0")
+
+
+class OffsetOrEnd(click.ParamType[int | str]):
+    """An offset, or ``earliest`` or ``latest``, as consumers call the two ends of a log."""
+
+    name = "offset"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401  click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int | str:
+        if isinstance(value, str) and value.lower() in (EARLIEST, LATEST):
+            return value.lower()
+        if isinstance(value, str) and re.fullmatch("-[0-9]+", value):
+            self.fail(
+                f"{value!r} is not an offset; --last {value[1:]} counts from the end", param, ctx
+            )
+        return OFFSET.convert(value, param, ctx)
 
 
 class Columns(click.ParamType[tuple[str, ...]]):
@@ -131,15 +157,47 @@ def offset_range_options(command: Any) -> Any:  # noqa: ANN401  what click decor
     return click.option("--from-offset", type=OFFSET, help="The first offset wanted.")(command)
 
 
+class Moment(click.ParamType[str]):
+    """A time as text; one before now, such as -1h, becomes the time that it means."""
+
+    name = "time"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401  click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str:
+        relative = _AGO.fullmatch(str(value).strip())
+        if relative is None and str(value).strip().lower() != "now":
+            return str(value)
+        ago = timedelta()
+        if relative is not None:
+            ago = timedelta(seconds=int(relative[1]) * _SECONDS[relative[2].lower()])
+        try:
+            moment = datetime.now(UTC) - ago
+        except OverflowError:
+            self.fail(f"{value!r} is before all time", param, ctx)
+        text = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+        said = param.opts[0] if param is not None else "time"
+        click.echo(f"{said} {value}: {text} (UTC), by this machine's clock", err=True)
+        return text
+
+
+MOMENT: Final = Moment()
+
+
 def time_range_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
     """``--from-time`` and ``--to-time``, as text."""
-    command = click.option("--to-time", metavar="TIME", help="The first time not wanted any more.")(
-        command
-    )
+    command = click.option(
+        "--to-time", metavar="TIME", type=MOMENT, help="The first time not wanted any more."
+    )(command)
     return click.option(
         "--from-time",
         metavar="TIME",
-        help="The first time wanted: 2026-11-21T06:00:00Z, 2026-11-21, or milliseconds; UTC.",
+        type=MOMENT,
+        help="The first time wanted: 2026-11-21T06:00:00Z, 2026-11-21 (UTC unless it says +02:00), "
+        "milliseconds, or -1h, -30m, -2d before now.",
     )(command)
 
 

@@ -37,12 +37,15 @@ def row_writer(
     from kafkalog_reader.cli import rows
     from kafkalog_reader.cli.text_table import TextTable
 
+    if output_format in BINARY_FORMATS:
+        binary = rows.ParquetFile if output_format == "parquet" else rows.ArrowStream
+        if rendering is None:
+            return binary(sink, schema)
+        return rows.Rendered(lambda shape: binary(sink, shape), schema, rendering)
     writers: dict[str, Callable[[IO[bytes], pa.Schema, str], RowWriter]] = {
         "text": TextTable,
         "json": rows.JsonLines,
         "csv": rows.CsvRows,
-        "arrow": rows.ArrowStream,
-        "parquet": rows.ParquetFile,
     }
     return writers[output_format](sink, schema, rendering or default_rendering(output_format))
 

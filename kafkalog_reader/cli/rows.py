@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import IO, Final, Protocol
+from typing import IO, TYPE_CHECKING, Final, Protocol
 
 import pyarrow as pa
 
-from kafkalog_reader.cli.cells import joined, json_objects, json_values, plain
+from kafkalog_reader.cli.cells import as_text, joined, json_objects, json_values, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 ROW_GROUP: Final = 64 << 20
 """Bytes of Arrow columns in one Parquet row group."""
@@ -42,30 +45,44 @@ class JsonLines:
 
 
 class CsvRows:
-    """A header and comma-separated rows; text in quotes, null is nothing between two commas."""
+    """A header and rows by RFC 4180; text in quotes, null is nothing between two commas.
+
+    Text is as it is, line breaks included; on a terminal control characters are escaped.
+    """
 
     def __init__(self, sink: IO[bytes], schema: pa.Schema, rendering: str) -> None:
-        from pyarrow import csv
-
-        self._rendering = rendering
-        self._schema = pa.schema([(f.name, _csv_type(f.type)) for f in schema])
-        self._writer = csv.CSVWriter(sink, self._schema)
+        self._sink, self._rendering = sink, rendering
+        self._escaped = sink.isatty()
+        header = _quoted(pa.array(schema.names, pa.string())).to_pylist()
+        sink.write(",".join(header).encode() + _END_OF_LINE)
 
     def write(self, rows: pa.RecordBatch) -> None:
-        columns = [self._cells(column) for column in rows.columns]
-        self._writer.write(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+        if not rows.num_columns:
+            return
+        pieces: list[pa.StringArray | str] = []
+        for column in rows.columns:
+            pieces += [self._cells(column).fill_null(""), ","]
+        self._sink.write(concatenated(joined(*pieces[:-1], _END_OF_LINE.decode())))
 
     def close(self) -> None:
-        self._writer.close()
+        """CSV has no end."""
 
-    def _cells(self, column: pa.Array) -> pa.Array:
-        if not pa.types.is_string(_csv_type(column.type)):
-            return column
-        return _no_formula(plain(column, self._rendering))
+    def _cells(self, column: pa.Array) -> pa.StringArray:
+        kind = column.type
+        if pa.types.is_integer(kind) or pa.types.is_boolean(kind):
+            return column.cast(pa.string())
+        text = plain(column, self._rendering, escaped=self._escaped)
+        exact = pa.types.is_binary(kind) and self._rendering != "utf8"
+        return _quoted(text if exact else _no_formula(text))
 
 
-def _csv_type(kind: pa.DataType) -> pa.DataType:
-    return kind if pa.types.is_integer(kind) or pa.types.is_boolean(kind) else pa.string()
+_END_OF_LINE: Final = b"\r\n"
+
+
+def _quoted(text: pa.StringArray) -> pa.StringArray:
+    import pyarrow.compute as pc
+
+    return joined('"', pc.replace_substring(text, '"', '""'), '"')
 
 
 def _no_formula(text: pa.StringArray) -> pa.StringArray:
@@ -76,10 +93,32 @@ def _no_formula(text: pa.StringArray) -> pa.StringArray:
     return pc.if_else(formula, joined("'", text), text) if pc.any(formula).as_py() else text
 
 
+class Rendered:
+    """Passes rows on to another writer with binary values as text."""
+
+    def __init__(
+        self, writer: Callable[[pa.Schema], RowWriter], schema: pa.Schema, rendering: str
+    ) -> None:
+        self._rendering = rendering
+        self._schema = pa.schema([(f.name, _text_type(f.type)) for f in schema])
+        self._writer = writer(self._schema)
+
+    def write(self, rows: pa.RecordBatch) -> None:
+        columns = [as_text(column, self._rendering) for column in rows.columns]
+        self._writer.write(pa.RecordBatch.from_arrays(columns, schema=self._schema))
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+def _text_type(kind: pa.DataType) -> pa.DataType:
+    return as_text(pa.nulls(0, kind), "hex").type
+
+
 class ArrowStream:
     """An Arrow IPC stream: types, nulls and binary values as they are."""
 
-    def __init__(self, sink: IO[bytes], schema: pa.Schema, _rendering: str) -> None:
+    def __init__(self, sink: IO[bytes], schema: pa.Schema) -> None:
         self._writer = pa.ipc.new_stream(sink, schema)
 
     def write(self, rows: pa.RecordBatch) -> None:
@@ -92,7 +131,7 @@ class ArrowStream:
 class ParquetFile:
     """A Parquet file, zstd-compressed, in row groups of some 64 MiB."""
 
-    def __init__(self, sink: IO[bytes], schema: pa.Schema, _rendering: str) -> None:
+    def __init__(self, sink: IO[bytes], schema: pa.Schema) -> None:
         from pyarrow import parquet
 
         self._schema = schema

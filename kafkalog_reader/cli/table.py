@@ -11,20 +11,15 @@ from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.interrupt import whole
 from kafkalog_reader.cli.options import (
     REPLICAS,
-    Columns,
     deep_option,
     follow_links_option,
-    max_batch_bytes_option,
     max_rate_option,
-    offset_range_options,
     paths_argument,
     rule_option,
     selected,
-    selection_options,
-    time_range_options,
 )
-from kafkalog_reader.cli.output import FORMATS
 from kafkalog_reader.cli.printable import plural
+from kafkalog_reader.cli.row_options import offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
 
 if TYPE_CHECKING:
@@ -54,38 +49,7 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
 @click.command("table", short_help="The rows of a table, as text, JSON, CSV, Arrow or Parquet.")
 @click.argument("name", metavar="NAME", shell_complete=_complete_name)
 @paths_argument
-@click.option(
-    "--format",
-    "output_format",
-    type=click.Choice(FORMATS),
-    default="text",
-    show_default=True,
-    help="text cuts long cells; json is one object a line; arrow is an IPC stream.",
-)
-@click.option("--output", metavar="FILE", help="Write to this file, never one of the inputs.")
-@click.option("--force", is_flag=True, help="Overwrite the file of --output.")
-@click.option(
-    "--columns",
-    type=Columns(),
-    metavar="a,b",
-    help="Only these, in this order: nothing else is read.",
-)
-@selection_options
-@offset_range_options
-@time_range_options
-@click.option("--limit", metavar="N", type=click.IntRange(0), help="Stop after so many rows.")
-@click.option(
-    "--render",
-    type=click.Choice(["base64", "utf8", "hex"]),
-    help="How binary columns are shown.  [default: utf8 in text, else base64]",
-)
-@click.option(
-    "--mode",
-    metavar="MODE",
-    help="At damage: FAILFAST stops, PERMISSIVE leaves it out and warns, DROPMALFORMED says "
-    "nothing.  [default: FAILFAST]",
-)
-@max_batch_bytes_option
+@row_options
 @deep_option
 @rule_option
 @click.option("--replica", metavar="REPLICA", help=f"Which copies: {REPLICAS}.  [default: all]")
@@ -97,6 +61,7 @@ def table_command(
     name: str, paths: tuple[str, ...], output_format: str, output: str | None, force: bool,
     render: str | None, topic: tuple[str, ...], partition: tuple[int, ...],
     columns: tuple[str, ...] | None, follow_links: bool, fail_on: str,
+    from_offset: int | str | None, last: int | None,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Print the rows of one table. `kafkalog tables` lists the tables and their columns.
@@ -106,28 +71,58 @@ def table_command(
       kafkalog table records /mnt/b1 --topic orders --partition 17 \\
           --from-offset 81,240,000 --limit 20 --columns offset,timestamp,key,value
 
-    Every replica and every column is shown, control records too. Timestamps are UTC. Binary values
+    Every replica and every column is shown, control records too; `kafkalog records` shows what a
+    consumer sees. Timestamps are UTC. Binary values
     are base64 in JSON and CSV; --render utf8 writes bytes that are no text as \\xNN. In CSV an
     apostrophe stands before text that a spreadsheet would take for a formula. JSON keeps nulls.
 
     The exit status is 1 only for the table findings, when one is as bad as --fail-on says.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.cli.output import check_destination, destination, row_writer
+    from kafkalog_reader.cli.output import check_destination
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.selection import check_selection
 
     table = registry.table(name)
-    request = registry.request(table, columns, **selected(topic, partition), **options)
+    options |= {**selected(topic, partition), **offsets(from_offset, last)}
+    request = registry.request(table, columns, **options)
     check_destination(output, output_format)
     evidence = discover(paths, follow_links=follow_links)
     check_selection(evidence, request)
     severities = Severities(table, request)
-    with destination(output, evidence, overwrite=force) as sink:
-        writer = row_writer(output_format, sink, table.projected(request), render)
-        reading = Reading(table, evidence, severities.asked, rows_on_stdout=output is None)
-        write_rows(writer, sink, reading, severities.taken_from)
+    print_rows(
+        table, evidence, severities.asked, output_format, output,
+        render=render, overwrite=force, taken_from=severities.taken_from,
+        schema=table.projected(request),
+    )  # fmt: skip
     return FOUND if severities.reached(fail_on) else CLEAN
+
+
+def print_rows(
+    table: Table, evidence: Evidence, request: ReadRequest, output_format: str, output: str | None,
+    *, render: str | None, overwrite: bool, taken_from: Take = lambda rows: rows,
+    schema: pa.Schema | None = None,
+) -> None:  # fmt: skip
+    """Write the rows of a table to standard output or a file.
+
+    Args:
+        table: what is read.
+        evidence: the inputs.
+        request: which rows and columns.
+        output_format: one of ``FORMATS``.
+        output: a file; None is standard output.
+        render: how binary values are shown; None is as the format does.
+        overwrite: whether the file may exist.
+        taken_from: sees the rows first, and gives those that are written.
+        schema: of what ``taken_from`` gives; None is that of the request.
+    """
+    from kafkalog_reader.cli.output import destination, row_writer
+
+    shape = table.projected(request) if schema is None else schema
+    with destination(output, evidence, overwrite=overwrite) as sink:
+        writer = row_writer(output_format, sink, shape, render)
+        reading = Reading(table, evidence, request, rows_on_stdout=output is None)
+        write_rows(writer, sink, reading, taken_from)
 
 
 class Reading:

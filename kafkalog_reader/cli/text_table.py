@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafkalog_reader.cli.cells import joined, plain
+from kafkalog_reader.cli.listing import screen_width
 from kafkalog_reader.cli.printable import for_stdout, stdout_is_unicode
 from kafkalog_reader.cli.rows import concatenated
 
@@ -16,17 +17,23 @@ LOOKED_AT: Final = 1000
 """Rows that settle the widths; wider cells further down push their row to the right."""
 WIDEST: Final = 64
 """Longer cells are cut; JSON and CSV have them whole."""
+NARROWEST: Final = 8
+"""Text is not cut to less, however narrow the screen is."""
 GAP: Final = "  "
 NULL: Final = "null"
 EMPTY: Final = '""'
 
 
 class TextTable:
-    """Aligned columns under their names: numbers to the right, the rest to the left."""
+    """Aligned columns under their names: numbers to the right, the rest to the left.
+
+    On a terminal the widest keys, values and lists are cut until a row fits, if that suffices.
+    """
 
     def __init__(self, sink: IO[bytes], schema: pa.Schema, rendering: str) -> None:
         self._sink, self._schema, self._rendering = sink, schema, rendering
         self._widths: list[int] | None = None
+        self._screen = screen_width()
 
     def write(self, rows: pa.RecordBatch) -> None:
         if not self._schema.names:
@@ -34,6 +41,13 @@ class TextTable:
         cells = [self._cells(column) for column in rows.columns]
         if self._widths is None:
             self._settle([column[:LOOKED_AT] for column in cells])
+        if self._screen is not None:
+            cells = [
+                _cut(column, width) if _may_be_cut(field) else column
+                for field, width, column in zip(
+                    self._schema, self._widths or (), cells, strict=True
+                )
+            ]
         self._sink.write(self._lines(cells))
 
     def close(self) -> None:
@@ -41,12 +55,7 @@ class TextTable:
             self._settle([pa.array([], pa.string()) for _ in self._schema])
 
     def _cells(self, column: pa.Array) -> pa.StringArray:
-        text = plain(column, self._rendering)
-        ellipsis = "…" if stdout_is_unicode() else "..."
-        long = pc.greater(pc.utf8_length(text), WIDEST)
-        if pc.any(long).as_py():
-            cut = pc.utf8_slice_codeunits(text, 0, WIDEST - len(ellipsis))
-            text = pc.if_else(long, joined(cut, ellipsis), text)
+        text = _cut(plain(column, self._rendering), WIDEST)
         text = pc.if_else(pc.equal(text, ""), EMPTY, text)
         return text.fill_null(NULL)
 
@@ -55,9 +64,22 @@ class TextTable:
             max(len(name), pc.max(pc.utf8_length(column)).as_py() or 0)
             for name, column in zip(self._schema.names, cells, strict=True)
         ]
+        if self._screen is not None:
+            self._narrow(self._screen)
         names = [pa.array([name]) for name in self._schema.names]
         if names:
             self._sink.write(self._lines(names))
+
+    def _narrow(self, screen: int) -> None:
+        """Take from the widest text until the row fits, or nothing may be cut any more."""
+        assert self._widths is not None
+        texts = [number for number, field in enumerate(self._schema) if _may_be_cut(field)]
+        surplus = sum(self._widths) + len(GAP) * (len(self._widths) - 1) - screen
+        for _ in range(max(surplus, 0)):
+            widest = max(texts, key=self._widths.__getitem__, default=None)
+            if widest is None or self._widths[widest] <= NARROWEST:
+                return
+            self._widths[widest] -= 1
 
     def _lines(self, cells: list[pa.StringArray]) -> bytes | memoryview:
         assert self._widths is not None
@@ -69,3 +91,18 @@ class TextTable:
         if stdout_is_unicode():
             return text
         return for_stdout(str(text, "utf-8")).encode(sys.stdout.encoding or "ascii", "replace")
+
+
+def _may_be_cut(field: pa.Field) -> bool:
+    kind = field.type
+    return bool(pa.types.is_binary(kind) or pa.types.is_nested(kind))
+
+
+def _cut(text: pa.StringArray, columns: int) -> pa.StringArray:
+    ellipsis = "…" if stdout_is_unicode() else "..."
+    long = pc.greater(pc.utf8_length(text), columns)
+    if not pc.any(long).as_py():
+        return text
+    return pc.if_else(
+        long, joined(pc.utf8_slice_codeunits(text, 0, columns - len(ellipsis)), ellipsis), text
+    )

@@ -88,7 +88,11 @@ def verify_command(
     with suppress(UnreadableFileError):  # a finding below
         check_selection(evidence, request)
     report = Report(
-        started=time.monotonic(), verbose=verbose, looked_at=_what_is_looked_at(request)
+        started=time.monotonic(),
+        verbose=verbose,
+        fail_on=fail_on,
+        not_read=_NOT_READ,
+        looked_at=_what_is_looked_at(request),
     )
     is_json = output_format == "json"
     try:
@@ -101,7 +105,7 @@ def verify_command(
             report.write()
     if report.partitions == 0:
         raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")
-    if report.codes & _NOT_READ:
+    if not report.is_answered:
         return TROUBLE
     return FOUND if reached(report.severities, fail_on) else CLEAN
 

@@ -1,47 +1,36 @@
-"""What ``kafkalog verify`` shows: the verdict, then what is wrong, worst first."""
+"""What ``kafkalog verify`` shows: the verdict, then what is wrong, kind by kind, worst first."""
 
 from __future__ import annotations
 
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
+from kafkalog_reader.audits.catalogue.actions import ACTIONS, NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
-from kafkalog_reader.audits.catalogue.rule import SEVERITIES
+from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
+from kafkalog_reader.audits.integrity.refused_file import ONLY_REFUSED
+from kafkalog_reader.cli.fail_on import reached
+from kafkalog_reader.cli.incident import Incident, Kind, incidents, kinds
 from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.screen import screen, write_lines
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.tables.verification import Verification
+    from kafkalog_reader.io.evidence import PartitionDirectory
 
-SEVERITY_WORDS: Final = {
-    "C": "CRITICAL", "H": "HIGH", "M": "MEDIUM", "L": "LOW", "I": "INFORMATION",
-}  # fmt: skip
 _STYLES: Final = {"C": Style.LOST, "H": Style.LOST, "M": Style.ATTENTION}
-ACTIONS: Final = {
-    "A1": "nothing to do",
-    "A2": "take a second copy, or copy from a stopped broker, and run again",
-    "A3": "remove the index file while the broker is stopped: it is rebuilt from the log",
-    "A4": "do not start this broker yet: starting may cut the log",
-    "A5": "elect another replica and let this one copy: see replica-diff",
-    "A6": "move the partition directory aside (never delete it) and let the broker copy it again",
-    "A7": "export the records from another replica before any start or election",
-    "A8": "restore leader-epoch-checkpoint from the batches while the broker is stopped",
-    "A9": "check disk, controller and memory of this host",
-    "A15": "report a software defect with this evidence",
-    "A16": "forbid unclean election for this topic until the choice is made",
-    "A17": "supply the missing replica, metadata log or configuration",
-    "A18": "raise the named limit and run again",
-    "A19": "adjust the topic's retention or timestamp settings",
-}
 EVERY_CRC: Final = "every CRC checked"
-_SHOWN: Final = 20
+_KINDS_SHOWN: Final = 5
+_PLACES_SHOWN: Final = 3
 _LONG: Final = 5
-"""Seconds that are worth telling."""
+"""Seconds that are worth a word."""
+_SEVERE: Final = "CH"
 
 
 class Report:
@@ -50,13 +39,23 @@ class Report:
     Args:
         started: by the monotonic clock.
         verbose: show everything, consequences and information too.
+        fail_on: from which severity on the exit status is 1.
+        not_read: codes that say that something was not looked at.
         looked_at: what was done to the logs, for the first line.
 
     Attributes:
         done: partitions and log directories looked at.
     """
 
-    def __init__(self, *, started: float, verbose: bool, looked_at: str = EVERY_CRC) -> None:
+    def __init__(
+        self,
+        *,
+        started: float,
+        verbose: bool,
+        fail_on: str = "high",
+        not_read: Iterable[str] = (),
+        looked_at: str = EVERY_CRC,
+    ) -> None:
         self.done = self.partitions = 0
         self.severities: set[str] = set()
         self.codes: set[str] = set()
@@ -65,12 +64,19 @@ class Report:
         self._places: set[tuple[object, ...]] = set()
         self._started = started
         self._verbose = verbose
+        self._fail_on = fail_on
+        self._codes_not_read = frozenset(not_read)
         self._looked_at = looked_at
 
     @property
     def rows(self) -> Iterator[dict[str, Any]]:
         """The rows of all findings: worst first, then by topic, partition, broker and place."""
         return (row for _, row in sorted(self._found, key=_order))
+
+    @property
+    def is_answered(self) -> bool:
+        """Whether everything was read."""
+        return not self.codes & self._codes_not_read
 
     def add(self, verification: Verification) -> None:
         """Take one unit."""
@@ -92,92 +98,157 @@ class Report:
         write_lines(self._lines(screen().columns))
 
     def _lines(self, columns: int) -> Iterator[Line]:
-        headlines = [(e, row) for e, row in self._found if e.caused_by is None]
-        yield from wrapped(self._verdict([each for each, _ in headlines]), columns)
-        chosen = self._found if self._verbose else [
-            (each, row) for each, row in headlines if each.severity != "I"
-        ]  # fmt: skip
-        ordered = sorted(chosen, key=_order)
-        shown = ordered if self._verbose else ordered[:_SHOWN]
-        for each, row in shown:
+        ordered = sorted(self._found, key=_order)
+        every = incidents([(each, _place(each, row)) for each, row in ordered])
+        yield from wrapped(self._verdict(every), columns)
+        found = kinds(each for each in every if self._verbose or each.severity != "I")
+        in_full = len(found) if self._verbose else _KINDS_SHOWN
+        for kind in found[:in_full]:
             yield ()
-            yield from self._finding_lines(each, row, columns)
-        if len(ordered) > len(shown):
+            yield from self._kind_lines(kind, columns)
+        if found[in_full:]:
             yield ()
-            yield (
-                Span(f"... {len(ordered) - len(shown):,} more (--verbose); all of them by code:"),
-            )
-            yield from _by_code(each for each, _ in ordered)
+            yield (Span("Besides (--verbose lists all):"),)
+            yield from map(_head, found[in_full:])
 
-    def _verdict(self, headlines: list[Finding]) -> str:
-        counts = Counter(each.severity for each in headlines if each.severity != "I")
+    def _verdict(self, every: Sequence[Incident]) -> str:
+        counts = Counter(each.severity for each in every if each.severity != "I")
         words = [f"{counts[s]:,} {SEVERITY_WORDS[s].lower()}" for s in "CHML" if counts[s]]
-        verdict = "damaged" if counts["C"] or counts["H"] else "sound"
         found = ", ".join(words) or "nothing wrong"
         seconds = time.monotonic() - self._started
         took = f", {seconds:,.0f} s" if seconds >= _LONG else ""
         copies = plural(self._replicas, "copy").replace("copys", "copies")
         return (
-            f"{verdict}: {found} in {plural(self.partitions, 'partition')} "
+            f"{self._word(every)}: {found} in {plural(self.partitions, 'partition')} "
             f"({copies}, {size(self._bytes)}, {grouped(self._batches)} "
             f"batch{'' if self._batches == 1 else 'es'}, {self._looked_at}{took})"
         )
 
-    def _finding_lines(self, each: Finding, row: dict[str, Any], columns: int) -> Iterator[Line]:
-        word = SEVERITY_WORDS[each.severity]
-        place = row["topic"] if row["partition"] is None else f"{row['topic']}-{row['partition']}"
-        if each.directory is not None:
-            place = f"{place} on {each.directory.replica_name}" if place else (
-                each.directory.replica_name
-            )  # fmt: skip
-        parts = [str(place), each.file or ""]
-        if each.position is not None:
-            parts.append(f"position {each.position:,}")
-        if each.first_offset is not None and each.next_offset is not None:
-            parts.append(offsets_text(each.first_offset, each.next_offset))
-        head = (
-            Span(f"{each.code}  "),
-            Span(word, _STYLES.get(each.severity, Style.PLAIN)),
+    def _word(self, every: Sequence[Incident]) -> str:
+        """Never "sound" where the exit status is another than 0."""
+        is_damaged = any(
+            each.severity in _SEVERE and each.headline.actions != ONLY_REFUSED for each in every
         )
-        yield from wrapped(
-            "  " + "  ".join(filter(None, parts)), columns, hanging=8, beginning=head
-        )
-        sure = "" if each.confidence == "proven" else f" ({each.confidence})"
-        yield from wrapped(f"{each.message}{sure}", columns, indent=8, hanging=0)
-        if each.caused_by is not None:
-            yield from wrapped(f"caused by {each.caused_by}", columns, indent=8, hanging=0)
-        for follower in self._consequences(each):
-            yield from wrapped(follower, columns, indent=8, hanging=2)
-        for action in each.actions[:2]:
-            yield from wrapped(f"→ {ACTIONS[action]}", columns, indent=8, hanging=2)
+        if not self.is_answered:
+            return "damaged, and not read in full" if is_damaged else "not read in full"
+        if is_damaged:
+            return "damaged"
+        return "not sound" if reached(self.severities, self._fail_on) else "sound"
 
-    def _consequences(self, cause: Finding) -> Iterator[str]:
-        if self._verbose:
-            return
-        key = f"{cause.code} {cause.file} {cause.position}"
-        for each, _ in self._found:
-            if each.caused_by == key and each.directory == cause.directory:
-                yield f"{each.code}: {each.message}"
+    def _kind_lines(self, kind: Kind, columns: int) -> Iterator[Line]:
+        yield _head(kind)
+        shown_in_full = kind.incidents if self._verbose else kind.incidents[:1]
+        shown_places = kind.incidents if self._verbose else kind.incidents[:_PLACES_SHOWN]
+        for each in shown_places:
+            yield from _where(each, columns)
+            if each in shown_in_full:
+                yield from self._member_lines(each, columns)
+        if more := len(kind.incidents) - len(shown_places):
+            yield (Span(f"  ... {more:,} more (--verbose)"),)
+        for action in _first_actions(shown_in_full):
+            yield from wrapped(f"→ {ACTIONS[action].text()}", columns, indent=2, hanging=2)
+
+    def _member_lines(self, incident: Incident, columns: int) -> Iterator[Line]:
+        headline, cause = incident.headline, incident.cause
+        sure = "" if headline.confidence == "proven" else f" ({headline.confidence})"
+        yield from wrapped(f"{_said(headline)}{sure}", columns, indent=6, hanging=0)
+        if cause is not headline:
+            yield from _member("caused by", cause, headline, columns)
+        others = [each for each in incident.members[1:] if each is not cause]
+        in_full = others if self._verbose else [e for e in others if e.severity in _SEVERE]
+        word = "so" if cause is headline else "with it"
+        for each in in_full:
+            yield from _member(word, each, headline, columns)
+        rest = sorted({each.code for each in others if each not in in_full})
+        if rest:
+            yield from wrapped(f"and {', '.join(rest)} (--verbose)", columns, indent=6, hanging=2)
 
 
-def _by_code(found: Iterable[Finding]) -> Iterator[Line]:
-    """One line a code: how many, in how many partitions."""
-    counts: Counter[tuple[int, str]] = Counter()
-    partitions = defaultdict(set)
-    for each in found:
-        key = (SEVERITIES.index(each.severity), each.code)
-        counts[key] += 1
-        if each.directory is not None:
-            partitions[key].add(each.directory.identity)
-    for key in sorted(counts):
-        severity, code = key
-        word = SEVERITY_WORDS[SEVERITIES[severity]]
-        where = f" in {plural(len(partitions[key]), 'partition')}" if partitions[key] else ""
-        yield (
-            Span(f"  {code}  "),
-            Span(f"{word:<11}", _STYLES.get(SEVERITIES[severity], Style.PLAIN)),
-            Span(f"  {counts[key]:>9,}{where}  {CATALOGUE[code].name}"),
-        )
+def _head(kind: Kind) -> Line:
+    """Code, severity, name and how often: columns that never touch."""
+    code, count = kind.headline.code, len(kind.incidents)
+    partitions = {
+        each.headline.directory.identity
+        for each in kind.incidents
+        if each.headline.directory is not None and each.headline.directory.topic is not None
+    }
+    often = ""
+    if count > 1:
+        often = f": {plural(count, 'place')}"
+        often += f" in {plural(len(partitions), 'partition')}" if partitions else ""
+    return (
+        Span(f"{code}  "),
+        Span(f"{SEVERITY_WORDS[kind.severity]:<11}", _STYLES.get(kind.severity, Style.PLAIN)),
+        Span(f"  {CATALOGUE[code].name}{often}"),
+    )
+
+
+def _place(each: Finding, row: dict[str, Any]) -> str:
+    topic, partition = row["topic"], row["partition"]
+    place = "" if topic is None else topic if partition is None else f"{topic}-{partition}"
+    if each.directory is None:
+        return place
+    name = each.directory.replica_name
+    return f"{place} on {name}" if place else name
+
+
+def _where(incident: Incident, columns: int) -> Iterator[Line]:
+    """The place of a headline; what belongs together is not broken."""
+    headline = incident.headline
+    parts = [incident.place, *_in_file(headline)]
+    if headline.first_offset is not None and headline.next_offset is not None:
+        parts.append(offsets_text(headline.first_offset, headline.next_offset))
+    if headline.records_at_risk:
+        parts.append(f"{plural(headline.records_at_risk, 'record')} at risk")
+    line = ""
+    for part in filter(None, parts):
+        if line and len(line) + 2 + len(part) > columns:
+            yield (Span(line),)
+            line = " " * 4
+        line += f"  {part}"
+    yield (Span(line),)
+
+
+def _in_file(each: Finding) -> list[str]:
+    """File and position; the folder stands in front already."""
+    if each.file is None:
+        return []
+    folder, _, name = each.file.rpartition("/")
+    is_own = each.directory is not None and folder == _folder(each.directory)
+    file = name if is_own else each.file
+    return [file] if each.position is None else [file, f"position {each.position:,}"]
+
+
+def _folder(directory: PartitionDirectory) -> str:
+    return shown(directory.path.rpartition("/")[2])
+
+
+def _member(word: str, each: Finding, headline: Finding, columns: int) -> Iterator[Line]:
+    place = _in_file(each)
+    at = f"{' '.join(place)}: " if place and place != _in_file(headline) else ""
+    text = f"{word} {each.code} {SEVERITY_WORDS[each.severity]}: {at}{_said(each)}"
+    return wrapped(text, columns, indent=6, hanging=2)
+
+
+def _said(each: Finding) -> str:
+    """The message without the place that it begins with: that is printed already."""
+    message = each.message
+    if each.directory is None:
+        return message
+    directory = each.directory
+    root = shown(directory.log_directory.path)
+    names = [directory.replica_name, each.file or "", root, f"{_folder(directory)}/"]
+    beginning, colon, rest = message.partition(": ")
+    if colon and any(name and beginning.startswith(name) for name in names):
+        return rest
+    return message
+
+
+def _first_actions(found: Iterable[Incident]) -> list[str]:
+    """What to do first about what is shown in full and its causes, each action once."""
+    actions = (each.actions for one in found for each in (one.headline, one.cause))
+    first = {each[0] for each in actions if each} - {NOTHING_TO_DO}
+    return [action for action in ACTIONS if action in (first or {NOTHING_TO_DO})]
 
 
 def _order(found: tuple[Finding, dict[str, Any]]) -> tuple[Any, ...]:

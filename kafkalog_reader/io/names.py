@@ -26,6 +26,10 @@ MAX_OFFSET: Final = 2**63 - 1
 
 METADATA_TOPIC: Final = "__cluster_metadata"
 """The log of the controllers; it follows rules of its own."""
+INTERNAL_TOPICS: Final = frozenset({
+    "__consumer_offsets", "__transaction_state", "__share_group_state", METADATA_TOPIC,
+})  # fmt: skip
+"""What consumers see by name only (``Topic.INTERNAL_TOPICS``), and what they never see."""
 META_PROPERTIES: Final = "meta.properties"
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 LEADER_EPOCHS: Final = "leader-epoch-checkpoint"

@@ -7,6 +7,17 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    ABORT_TRANSACTION,
+    ACTIONS,
+    COMPARE_REPLICAS,
+    FORBID_UNCLEAN_ELECTION,
+    KEEP_ONE_DIRECTORY,
+    MOVE_COPY_ASIDE,
+    SAVE_RECORDS,
+    START_BEST_FIRST,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import (
     SINGLE_COPY_RANGE,
@@ -24,41 +35,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 BROKERS: Final = "HOST:9092"
-_TEXTS: Final = {
-    "A1": "nothing to do",
-    "A2": "take a second copy, or copy from a stopped broker, and run this again",
-    "A3": "let the broker rebuild the index: while it is stopped, move the index file away; the "
-    "log is the source",
-    "A4": "do not start {where} yet: {their} start will cut or drop records",
-    "A5": "start {best} first and alone; when it leads, start the others, which copy from it",
-    "A6": "while {where} {are} stopped, move the partition directory aside, never delete it; it is "
-    "copied again from the leader",
-    "A7": "save the records that only some copies have, before any start or election",
-    "A8": "while {where} {are} stopped, write leader-epoch-checkpoint as the batches have it",
-    "A9": "check disk, controller and memory of the host of {where}",
-    "A10": "remove the duplicates downstream; switch the producer to idempotence",
-    "A11": "check the transaction coordinator, then abort the hanging transaction",
-    "A12": "set the group's offset to the value shown",
-    "A13": "repair the partition count of the offsets topic, or move the group's offsets",
-    "A14": "correct the client's partitioner, and write the keys concerned again",
-    "A15": "report a software defect, with this output and copies of the files",
-    "A16": "freeze: forbid unclean election of this topic until the choice is made",
-    "A17": "supply the missing replica, metadata log or configuration, and run this again",
-    "A18": "raise the limit that is named, and run this again",
-    "A19": "adjust the topic's retention or timestamp settings",
-    "A20": "a person must choose between branches that both hold committed records; save both "
-    "first",
-}
 _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
 """Words of a command as a shell sees them, options together with their values."""
 _COMMENT: Final = (Span("# "),)
 _OF_ONE_LEADER: Final = codes_with(Role.ONE_LEADER)
-_ORDER: Final = (
-    "A4", "A16", "A20", "A7", "A17", "A5", "A6", "A8", "A9", "A3", "A15", "A2", "A18", "A11", "A10",
-    "A12", "A13", "A14", "A19", "A1",
-)  # fmt: skip
-"""What must not be done comes first, then what keeps every choice open."""
+_URGENCY: Final = {code: place for place, code in enumerate(ACTIONS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +48,7 @@ class Action:
     """One thing to do.
 
     Attributes:
-        code: A1 to A20.
+        code: of the catalogue.
         text: in words.
         commands: to be pasted; what must be filled in is in capitals.
         codes: of the findings that ask for it.
@@ -86,10 +68,13 @@ def actions_of(
     for each in found:
         if each.severity in severities and each.caused_by is None and _may_happen(audit, each):
             for code in each.actions:
+                # Here the replicas are compared, and the table of candidates names the best.
+                if code == COMPARE_REPLICAS and len(audit.replicas) > 1 and audit.elections:
+                    code = START_BEST_FIRST
                 asked.setdefault(code, []).append(each)
     made = []
-    for code in sorted(asked, key=_ORDER.index):
-        if code == "A5" and not audit.elections:
+    for code in sorted(asked, key=_URGENCY.__getitem__):
+        if code == START_BEST_FIRST and not audit.elections:
             continue
         findings = asked[code]
         members = _members(audit, findings)
@@ -98,12 +83,7 @@ def actions_of(
         made.append(
             Action(
                 code=code,
-                text=_TEXTS[code].format(
-                    where=where,
-                    best=best,
-                    are="are" if len(members) > 1 else "is",
-                    their="their" if len(members) > 1 else "its",
-                ),
+                text=ACTIONS[code].text(where, best, are_several=len(members) > 1),
                 commands=tuple(_COMMANDS.get(code, _nothing)(audit, members)),
                 codes=tuple(sorted({each.code for each in findings})),
             )
@@ -129,7 +109,8 @@ def action_lines(
         found = [each for each in found if each.code != SINGLE_COPY_RANGE]
     actions = actions_of(audit, found, severities="CHM" if verbose else "CH")
     if audit.elections and expected_election(audit).lost_ranges:
-        actions = tuple(action for action in actions if action.code != "A7")  # said right above
+        # What to save is said right above.
+        actions = tuple(action for action in actions if action.code != SAVE_RECORDS)
     if not actions:
         return
     yield ()
@@ -139,20 +120,20 @@ def action_lines(
         text = f"{action.text} ({', '.join(action.codes)})"
         yield from wrapped(text, columns, indent=4, hanging=4, beginning=beginning)
         for command in action.commands:
-            yield from _command_lines(command, columns)
+            yield from command_lines(command, columns)
 
 
-def _command_lines(command: str, columns: int) -> Iterator[Line]:
+def command_lines(command: str, columns: int, *, indent: int = 10) -> Iterator[Line]:
     """A command in lines that can be pasted together; only a long word makes one too long."""
-    indent = " " * 10
     if command.startswith("#"):
-        yield from wrapped(command.removeprefix("# "), columns, indent=10, beginning=_COMMENT)
+        yield from wrapped(command.removeprefix("# "), columns, indent=indent, beginning=_COMMENT)
         return
-    line = indent
+    blank = " " * indent
+    line = blank
     for part in _PARTS.findall(command):
         if len(line) + len(part) + 2 > columns and line.strip():
             yield (Span(f"{line}\\"),)
-            line = f"{indent}  "
+            line = f"{blank}  "
         line += f"{part} "
     yield (Span(line.rstrip()),)
 
@@ -222,10 +203,11 @@ def _abort(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
 
 
 _COMMANDS: Final[dict[str, Callable[[PartitionAudit, Sequence[int]], Iterator[str]]]] = {
-    "A5": _elect,
-    "A6": _move_aside,
-    "A7": _export,
-    "A8": _epochs,
-    "A11": _abort,
-    "A16": _freeze,
+    START_BEST_FIRST: _elect,
+    KEEP_ONE_DIRECTORY: _move_aside,
+    MOVE_COPY_ASIDE: _move_aside,
+    SAVE_RECORDS: _export,
+    WRITE_EPOCHS: _epochs,
+    ABORT_TRANSACTION: _abort,
+    FORBID_UNCLEAN_ELECTION: _freeze,
 }

@@ -189,7 +189,7 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
         "cleanByMembership": election.clean_by_membership,
         "leaderEpoch": election.leader_epoch,
         "absentFollowers": _names(audit, election.absent),
-        **_lost(election.lost),
+        **lost_object(election.lost),
         "keptApartRecords": election.kept_apart,
         "cutTransactions": list(audit.candidates[election.candidate].cut_transactions),
         "lostRanges": [
@@ -197,7 +197,7 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
                 "replicas": _names(audit, lost.members),
                 "firstOffset": lost.first_offset,
                 "nextOffset": lost.next_offset,
-                **_lost(lost.records),
+                **lost_object(lost.records),
             }
             for lost in election.lost_ranges
         ],
@@ -239,7 +239,8 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
     }
 
 
-def _lost(count: CommitCount) -> dict[str, int]:
+def lost_object(count: CommitCount) -> dict[str, int]:
+    """Lost records by what is known of them."""
     return {
         "lostRecords": count.total,
         "lostCommittedRecords": count.known,

@@ -23,13 +23,14 @@ from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
 from kafkalog_reader.salvage.offset_order import OrderedBatches
 from kafkalog_reader.salvage.segment_file import SegmentFile
 from kafkalog_reader.salvage.standalone_batches import standalone_batches
-from kafkalog_reader.salvage.transaction_outcomes import UNDECIDED, TransactionOutcomes
+from kafkalog_reader.salvage.transaction_outcomes import TransactionOutcomes
 from kafkalog_reader.tables.control_type import ABORT, CONTROL
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, read_entries
 from kafkalog_reader.tables.record_decoder import RecordDecoder
 from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.table import no_progress
+from kafkalog_reader.tables.transaction_outcomes import UNDECIDED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,19 +5,17 @@ Source: Kafka 4.0, ProducerStateManager; the next marker of a producer decides w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.tables.control_type import ABORT, COMMIT, CONTROL, TRANSACTIONAL, control_types
+from kafkalog_reader.tables.control_type import ABORT, COMMIT, CONTROL, control_types
+from kafkalog_reader.tables.transaction_outcomes import Markers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.tables.batch_scan import BatchRun
-
-UNDECIDED: Final = -1
-NO_TRANSACTION: Final = -2
 
 
 class TransactionOutcomes:
@@ -57,15 +55,4 @@ class TransactionOutcomes:
 
     def of(self, run: BatchRun) -> NDArray[np.int16]:
         """For each batch ``COMMIT``, ``ABORT``, ``UNDECIDED`` or ``NO_TRANSACTION``."""
-        outcomes = np.full(run.count, NO_TRANSACTION, np.int16)
-        is_data = (run.attributes & (CONTROL | TRANSACTIONAL)) == TRANSACTIONAL
-        rows = np.flatnonzero(is_data & (run.magic == 2))
-        for producer_id in np.unique(run.producer_id[rows]).tolist():
-            own = rows[run.producer_id[rows] == producer_id]
-            start = np.searchsorted(self._producer_id, producer_id)
-            stop = np.searchsorted(self._producer_id, producer_id, side="right")
-            marker = np.searchsorted(self._offset[start:stop], run.last_offset[own]) + start
-            outcomes[own] = UNDECIDED
-            decided = marker < stop
-            outcomes[own[decided]] = self._type[marker[decided]]
-        return outcomes
+        return Markers(self._producer_id, self._offset, self._type).outcomes(run)

@@ -17,7 +17,7 @@ from kafkalog_reader.tables.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.tables.request import ReadRequest
@@ -58,11 +58,20 @@ class LogUnit(Unit):
     slices: tuple[SegmentSlice, ...]
 
 
-def log_units(directories: Iterable[PartitionDirectory], request: ReadRequest) -> Iterator[LogUnit]:
+def log_units(
+    directories: Iterable[PartitionDirectory],
+    request: ReadRequest,
+    bounded: Callable[[PartitionDirectory], ReadRequest] | None = None,
+) -> Iterator[LogUnit]:
     """Cut replicas into units of about ``request.max_partition_bytes``.
 
     Small segments share a unit, large ones are split. Segments that end before the first offset
     asked for, or begin behind the last, are left out.
+
+    Args:
+        directories: the replicas.
+        request: what is asked of all of them.
+        bounded: what is asked of one of them, where its offsets depend on its log.
 
     Raises:
         LocatedError: a directory cannot be listed, or a file that is needed for the plan is
@@ -72,7 +81,8 @@ def log_units(directories: Iterable[PartitionDirectory], request: ReadRequest) -
     gathered: list[SegmentSlice] = []
     size = 0
     for directory in directories:
-        for piece in slices_of(directory, request, damage):
+        asked = request if bounded is None else bounded(directory)
+        for piece in slices_of(directory, asked, damage):
             length = piece.stop - piece.start
             is_full = size + length > request.max_partition_bytes or len(gathered) == MOST_SLICES
             if gathered and is_full:

@@ -12,7 +12,7 @@ from typing import Any, Final, SupportsIndex
 from kafkalog_reader.errors import OptionError
 from kafkalog_reader.io.names import MAX_OFFSET
 from kafkalog_reader.tables.names import nearest
-from kafkalog_reader.tables.request import TRUNCATION_RULES, Mode
+from kafkalog_reader.tables.request import ISOLATION_LEVELS, TRUNCATION_RULES, Mode
 
 logger = logging.getLogger(__name__)
 
@@ -55,6 +55,18 @@ def parse_replica(value: str, option: str = "replica") -> str:
     if REPLICA.fullmatch(replica) is None:
         raise OptionError(option, f"{value!r} is none of all, best, broker:N")
     return replica
+
+
+def parse_isolation(value: str, option: str = "isolation") -> str:
+    """``read_uncommitted`` or ``read_committed``.
+
+    Raises:
+        OptionError: it is neither.
+    """
+    level = value.strip().lower()
+    if level not in ISOLATION_LEVELS:
+        raise OptionError(option, f"{value!r} is neither {' nor '.join(ISOLATION_LEVELS)}")
+    return level
 
 
 def parse_rule(value: str, option: str = "rule") -> str:
@@ -175,6 +187,8 @@ _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     ),
     "replica": lambda name, value: parse_replica(_text(name, value), name),
     "rule": lambda name, value: parse_rule(_text(name, value), name),
+    "isolation": lambda name, value: parse_isolation(_text(name, value), name),
+    "last": _count,
     "include_control_records": _flag,
     "log_range_only": _flag,
     "deep": _flag,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
@@ -9,6 +11,8 @@ import pyarrow as pa
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.decompression_limit import Limits
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.tables.arrow_arrays import fixed_width, flags
 from kafkalog_reader.tables.batch_scan import CODEC_MASK
 from kafkalog_reader.tables.best_replica import chosen_replicas
@@ -16,9 +20,11 @@ from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.decompression import codec_names
 from kafkalog_reader.tables.identity import identity_of
-from kafkalog_reader.tables.log_unit import LogUnit, SegmentSlice, log_units
+from kafkalog_reader.tables.log_tail import scan_tail
+from kafkalog_reader.tables.log_unit import LogUnit, SegmentSlice, log_units, slices_of
 from kafkalog_reader.tables.record_columns import RecordColumns
 from kafkalog_reader.tables.record_decoder import DecodedRecords, RecordDecoder
+from kafkalog_reader.tables.request import READ_COMMITTED, Mode
 from kafkalog_reader.tables.schemas import RECORDS
 from kafkalog_reader.tables.selected_batches import (
     CONTROL,
@@ -27,15 +33,24 @@ from kafkalog_reader.tables.selected_batches import (
     sound_runs,
 )
 from kafkalog_reader.tables.table import Progress, Table, Unit, no_progress
+from kafkalog_reader.tables.transaction_states import (
+    TransactionStates,
+    last_stable_offset,
+    state_names,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.batch_scan import BatchRun
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
+    from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
+
+logger = logging.getLogger(__name__)
 
 _OF_BATCHES: Final[dict[str, Callable[[DecodedRecords], NDArray[Any]]]] = {
     "position": lambda d: d.of_batches("position"),
@@ -59,13 +74,15 @@ class RecordsTable(Table):
         {
             "topic", "partition", "from_offset", "to_offset", "from_time", "to_time", "replica",
             "include_control_records", "log_range_only", "max_partition_bytes",
-            "max_batch_bytes",
+            "max_batch_bytes", "isolation", "last",
         }
     )  # fmt: skip
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
         """Byte ranges of segments, cut at record-batch borders."""
-        return iter(log_units(chosen_replicas(evidence, request), request))
+        return log_units(
+            chosen_replicas(evidence, request), request, lambda replica: bounded(replica, request)
+        )
 
     def read(
         self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
@@ -103,10 +120,10 @@ def read_slice(
         limits,
         with_control=request.include_control_records,
     )
-    rows = _Rows(piece, schema, request)
+    states = TransactionStates(piece)
+    rows = _Rows(piece, schema, request, states)
     try:
-        choose = sound_runs if rows.tell_of_batches else offered_runs
-        for found in choose(piece, request, damage, progress):
+        for found in _chosen_runs(piece, request, damage, progress, states, rows):
             for decoded in decoder.add(found):
                 yield from rows.of(decoded)
     except LocatedError as error:
@@ -117,10 +134,28 @@ def read_slice(
         yield from rows.of(decoded)
 
 
+def _chosen_runs(
+    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress,
+    states: TransactionStates, rows: _Rows,
+) -> Iterator[BatchRun | UnscannedBatches]:  # fmt: skip
+    if request.isolation == READ_COMMITTED:
+        runs = sound_runs(piece, request, damage, progress)
+        return (run for run in map(states.committed, runs) if run.count)
+    choose = sound_runs if rows.tell_of_batches else offered_runs
+    return choose(piece, request, damage, progress)
+
+
 class _Rows:
     """Arrow record batches of one slice."""
 
-    def __init__(self, piece: SegmentSlice, schema: pa.Schema, request: ReadRequest) -> None:
+    def __init__(
+        self,
+        piece: SegmentSlice,
+        schema: pa.Schema,
+        request: ReadRequest,
+        states: TransactionStates,
+    ) -> None:
+        self._states = states
         self._piece = piece
         self._schema = schema
         self._request = request
@@ -157,6 +192,8 @@ class _Rows:
         if name == "codec":
             codecs = decoded.of_batches("attributes") & CODEC_MASK
             return codec_names(decoded.of_records(codecs))
+        if name == "transactionState":
+            return state_names(decoded.of_records(self._states.of(_Columns(decoded))))
         values = decoded.of_records(_OF_BATCHES[name](decoded))
         kind = self._schema.field(name).type
         return flags(values) if kind == pa.bool_() else fixed_width(values, kind)
@@ -180,6 +217,68 @@ class _Rows:
             return None
         keep: NDArray[np.bool_] = np.logical_and.reduce(tests)
         return None if keep.all() else keep
+
+
+class _Columns:
+    """The header columns of decoded batches, as transactions ask for them."""
+
+    def __init__(self, decoded: DecodedRecords) -> None:
+        self.attributes = decoded.of_batches("attributes")
+        self.magic = decoded.of_batches("magic")
+        self.producer_id = decoded.of_batches("producer_id")
+        self.last_offset = decoded.of_batches("last_offset")
+
+
+def bounded(replica: PartitionDirectory, request: ReadRequest) -> ReadRequest:
+    """The request with the offsets that only the replica's own log can say.
+
+    ``read_committed`` ends at its last stable offset; ``last`` begins so many records before the
+    end.
+
+    Raises:
+        KafkaLogError: damage in the stretch that must be read, in mode ``FAILFAST``.
+    """
+    if request.isolation == READ_COMMITTED:
+        stable = last_stable_offset(replica, scan_tail(replica).next_offset, request.mode)
+        if stable is None:
+            logger.warning(
+                "%s: the last stable offset is hidden by damage: records of open transactions are "
+                "left out, others above it may be shown",
+                shown(replica.path),
+            )
+        else:
+            _, upper = request.offsets_of(replica.topic, replica.partition)
+            request = replace(request, to_offset=stable if upper is None else min(upper, stable))
+    if request.last is None:
+        return request
+    return replace(request, from_offset=_first_of_the_last(replica, request, request.last))
+
+
+def _first_of_the_last(replica: PartitionDirectory, request: ReadRequest, count: int) -> int:
+    """The offset from which on there are ``count`` records, or all that there are."""
+    lower, upper = request.offsets_of(replica.topic, replica.partition)
+    end = scan_tail(replica).next_offset
+    end = end if upper is None else min(end, upper)
+    found = [segment.base_offset for segment in segments(replica) if segment.log_size is not None]
+    lower = max(lower, min(found, default=0))
+    if count == 0:
+        return max(lower, end)
+    asked = replace(request, columns=("offset",), last=None, mode=Mode.DROPMALFORMED)
+    schema = RecordsTable().projected(asked)
+    reach = count
+    while True:
+        start = max(lower, end - reach)
+        offsets = [
+            rows.column(0).to_numpy()
+            for piece in slices_of(replica, replace(asked, from_offset=start))
+            for rows in read_slice(piece, schema, asked, Damage(asked.mode))
+        ]
+        records = np.unique(np.concatenate([np.empty(0, np.int64), *offsets]))
+        if len(records) >= count:
+            return int(records[-count])
+        if start <= lower:
+            return lower
+        reach *= 8  # compacted, or full of what is left out
 
 
 def _microseconds(milliseconds: int) -> int:

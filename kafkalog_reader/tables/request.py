@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, field
 from enum import Enum
-from functools import lru_cache
 from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.tables.java_pattern import java_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +26,10 @@ class Mode(Enum):
 TopicPartition = tuple[str, int]
 
 
+READ_COMMITTED: Final = "read_committed"
+ISOLATION_LEVELS: Final = ("read_uncommitted", READ_COMMITTED)
+"""Of a consumer, ``isolation.level``."""
+
 TRUNCATION_RULES: Final = ("current", "several-rounds", "one-round", "high-watermark")
 """Of Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, and before."""
 
@@ -37,7 +41,7 @@ class ReadRequest:
     Attributes:
         columns: names in the order wanted; None is every column.
         topics, partitions: only these; None is all.
-        topic_pattern: a regular expression that must match the whole topic name.
+        topic_pattern: a regular expression in Java's grammar, found anywhere in the topic name.
         excluded_topics: not these; what has no topic name stays.
         assigned: only these topic partitions.
         from_offset, to_offset: for every partition alike.
@@ -46,6 +50,9 @@ class ReadRequest:
         min_leader_epoch, max_leader_epoch: inclusive, of the batch that holds the record.
         brokers: only replicas of these node ids.
         replica: ``all``, ``best`` or ``broker:N``.
+        isolation: one of ``ISOLATION_LEVELS``: ``read_committed`` leaves out aborted transactions,
+            control records, and what lies at or above the last stable offset.
+        last: of each replica only so many records before the end; ``from_offset`` still holds.
         log_range_only: leave out what lies below the log start offset.
         include_control_records: keep transaction markers and the like.
         mode: what to do at damage.
@@ -72,6 +79,8 @@ class ReadRequest:
     max_leader_epoch: int | None = None
     brokers: frozenset[int] | None = None
     replica: str = "all"
+    isolation: str = "read_uncommitted"
+    last: int | None = None
     log_range_only: bool = False
     include_control_records: bool = True
     mode: Mode = Mode.FAILFAST
@@ -93,7 +102,7 @@ class ReadRequest:
             return False
         if self.topic_pattern is None:
             return True
-        return topic is not None and _compiled(self.topic_pattern).fullmatch(topic) is not None
+        return topic is not None and java_pattern(self.topic_pattern).search(topic) is not None
 
     def offsets_of(self, topic: str | None, partition: int | None) -> tuple[int, int | None]:
         """The half-open offset range asked of one topic partition; None means no upper bound."""
@@ -101,8 +110,3 @@ class ReadRequest:
         lower = max(self.from_offset or 0, self.starting_offsets.get(key, 0))
         uppers = [u for u in (self.to_offset, self.ending_offsets.get(key)) if u is not None]
         return lower, min(uppers, default=None)
-
-
-@lru_cache(maxsize=16)
-def _compiled(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern)

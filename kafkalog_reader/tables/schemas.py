@@ -52,6 +52,11 @@ RECORDS: Final = (
     Column("producerEpoch", pa.int16(), "-1 when the producer is not idempotent"),
     Column("sequence", pa.int32(), "the producer's number of the record; -1 without"),
     Column("isTransactional", pa.bool_(), "written in a transaction"),
+    Column(
+        "transactionState",
+        pa.string(),
+        "committed, aborted, open or none: how its transaction ended; null: a control record",
+    ),
     Column("isControl", pa.bool_(), "a marker of the broker's, not a client's record"),
     Column("controlType", pa.string(), "ABORT, COMMIT, LEADER_CHANGE, ...; null without"),
     Column("codec", pa.string(), "none, gzip, snappy, lz4 or zstd"),
@@ -244,7 +249,7 @@ PARTITIONS: Final = (
         "verdict",
         pa.string(),
         "consistent, lagging, pending-truncation, forked, damaged-recoverable, "
-        "damaged-unrecoverable, undecidable or committed-records-missing",
+        "damaged-unrecoverable or undecidable",
     ),
 )
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import kafkalog_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from fixtures.truth import CaptureTruth, Truth
 
@@ -80,13 +80,14 @@ def records_are_what_a_consumer_got(_scenario: Truth, capture: CaptureTruth) -> 
 def committed_records_are_those_that_read_committed_got(
     _scenario: Truth, capture: CaptureTruth
 ) -> None:
-    """By the rule of the protocol: the next marker of a record's producer is COMMIT."""
-    stable = {each: offsets.last_stable for each, offsets in capture.offsets.items()}
-    grouped = by_partition(rows(capture, "records", log_range_only=True))
+    found = rows(
+        capture, "records", columns=["topic", "partition", "offset"], log_range_only=True,
+        isolation="read_committed",
+    )  # fmt: skip
     ours = {
-        (*partition, offset)
-        for partition in stable
-        for offset in _committed(grouped[partition], stable[partition])
+        (row["topic"], row["partition"], row["offset"])
+        for row in found
+        if (row["topic"], row["partition"]) in capture.offsets
     }
     got = {
         (record.topic, record.partition, record.offset)
@@ -161,21 +162,6 @@ ALL: tuple[Callable[[Truth, CaptureTruth], None], ...] = (
 def _headers(headers: list[Row] | None) -> tuple[tuple[str, bytes | None], ...]:
     assert headers != [], "none are null, as Spark's Kafka source shows them"
     return tuple((header["key"], header["value"]) for header in headers or ())
-
-
-def _committed(log: list[Row], last_stable: int) -> Iterator[int]:
-    pending: dict[int, list[int]] = defaultdict(list)
-    for row in sorted(log, key=lambda row: row["offset"]):
-        if row["offset"] >= last_stable:
-            return
-        if row["isControl"]:
-            ended = pending.pop(row["producerId"], [])
-            if row["controlType"] == "COMMIT":
-                yield from ended
-        elif row["isTransactional"]:
-            pending[row["producerId"]].append(row["offset"])
-        else:
-            yield row["offset"]
 
 
 def _batch_as_dumped(row: Row) -> Row:

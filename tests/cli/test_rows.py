@@ -75,7 +75,7 @@ def test_csv_is_read_back_by_another_reader() -> None:
         ["-7", "", "", "false"],
         ["", "", "", ""],
     ]
-    assert text.splitlines()[2:] == ['-7,"","",false', ",,,"]
+    assert text.split("\r\n")[2:] == ['-7,"","",false', ",,,", ""]
 
 
 @pytest.mark.parametrize("formula", ["=1+1", "+1", "-1", "@SUM(A1)"])
@@ -87,10 +87,54 @@ def test_csv_carries_formulas_as_text(formula: str) -> None:
     assert line == [f"'{formula}", f"'{formula}", "-1"]
 
 
-@pytest.mark.parametrize("character", ["\t", "\r", "\x1b"])
-def test_csv_escapes_control_characters(character: str) -> None:
-    batch = pa.RecordBatch.from_pydict({"text": [f"{character}=1"]})
-    assert character.encode() not in written("csv", batch)
+def test_csv_carries_quotes_commas_and_line_breaks() -> None:
+    value = 'a "quoted", text\r\nover\ntwo lines\x1b'
+    batch = pa.RecordBatch.from_pydict({"text": [value], "value": [value.encode()]})
+    text = written("csv", batch, rendering="utf8").decode()
+    assert list(csv.reader(io.StringIO(text, newline="")))[1] == [value, value]
+
+
+def test_base64_in_csv_is_never_changed() -> None:
+    batch = pa.RecordBatch.from_pydict({"value": [b"\xfb\xef\xbe"]})  # ++++ in base64
+    assert written("csv", batch) == b'"value"\r\n"++++"\r\n'
+
+
+@pytest.mark.parametrize("character", ["\n", "\r", "\x1b"])
+def test_csv_cannot_act_on_a_terminal(character: str) -> None:
+    class Terminal(io.BytesIO):
+        def isatty(self) -> bool:
+            return True
+
+    sink = Terminal()
+    batch = pa.RecordBatch.from_pydict({"text": [f"{character}1"]})
+    writer = row_writer("csv", sink, batch.schema)
+    writer.write(batch)
+    row = sink.getvalue().split(b"\r\n")[1]
+    assert character.encode() not in row
+
+
+@pytest.mark.parametrize("output_format", ["arrow", "parquet"])
+def test_rendered_binaries_are_text_also_in_lists(output_format: str) -> None:
+    headers = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
+    batch = pa.RecordBatch.from_arrays(
+        [
+            pa.array([b"k", None, b"\xff"]),
+            pa.array(
+                [[{"key": "a", "value": b"1"}, {"key": "b", "value": None}], None, []], headers
+            ),
+        ],
+        ["key", "headers"],
+    )
+    content = io.BytesIO(written(output_format, batch, batch.slice(1), rendering="hex"))
+    read = pa.ipc.open_stream(content).read_all() if output_format == "arrow" else None
+    table = parquet.read_table(content) if read is None else read
+    assert table.to_pylist() == [
+        {"key": "6b", "headers": [{"key": "a", "value": "31"}, {"key": "b", "value": None}]},
+        {"key": None, "headers": None},
+        {"key": "ff", "headers": []},
+        {"key": None, "headers": None},
+        {"key": "ff", "headers": []},
+    ]
 
 
 def test_arrow_stream_is_read_back_exactly() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -46,7 +48,7 @@ def test_a_flipped_bit_is_the_first_and_only_headline(flipped: Path) -> None:
         verify_command, [str(flipped), "--topic", "codec-none"], standalone_mode=False
     )
     assert result.output.startswith("damaged: 1 critical in 1 partition"), result.output
-    assert "KL-101  CRITICAL  codec-none-0 on broker 0" in result.output
+    assert "KL-101  CRITICAL     batch-crc-mismatch\n  codec-none-0 on broker 0" in result.output
     assert result.return_value == 1
 
 
@@ -141,9 +143,111 @@ def test_many_findings_are_counted_by_code(tmp_path: Path) -> None:
     lines = result.output.splitlines()
     count = len(list(root.glob("[!_]*/*.log"))) + len(list(root.glob("__[!c]*/*.log")))
     count += len(list(root.glob("__consumer*/*.log")))
-    assert lines[-1].split()[:3] == ["KL-201", "LOW", str(count)]
-    assert lines[-1].endswith("index-missing")
+    (head,) = (line for line in lines if line.startswith("KL-201"))
+    partitions = {log.parent for log in root.glob("*/*.log") if log.parent.name[:9] != "__cluster"}
+    assert head.split()[1] == "LOW"
+    assert head.endswith(f"index-missing: {count} places in {len(partitions)} partitions")
+    assert f"  ... {count - 3} more (--verbose)" in lines
+    assert len(lines) < 24
     assert max(map(len, lines)) <= 80
+
+
+def said(*arguments: Path | str) -> tuple[int, str, str]:
+    """Exit status, output, and the output with its lines joined."""
+    result = CliRunner().invoke(verify_command, list(map(str, arguments)), standalone_mode=False)
+    assert isinstance(result.return_value, int), result.exception
+    return result.return_value, result.output, " ".join(result.output.split())
+
+
+@pytest.fixture
+def torn(tmp_path: Path) -> Path:
+    """Of six committed records of the last batch seven bytes are gone."""
+    root = tmp_path / "torn" / "broker-0"
+    root.mkdir(parents=True)
+    source = CAPTURES / "everything" / "stopped" / "broker-0"
+    shutil.copytree(source / "codec-none-0", root / "codec-none-0")
+    for file in source.iterdir():
+        if file.is_file():
+            shutil.copy(file, root)
+    segment = root / "codec-none-0" / "00000000000000000048.log"
+    segment.write_bytes(segment.read_bytes()[:-7])
+    return root
+
+
+def test_the_headline_is_as_bad_as_the_worst_consequence(torn: Path) -> None:
+    status, output, text = said(torn, "--topic", "codec-none")
+    assert status == 1
+    assert output.startswith("damaged: 1 critical in 1 partition"), output
+    assert "KL-304 CRITICAL high-watermark-beyond-end codec-none-0 on broker 0" in text
+    assert "high watermark 72 is above the log end 66" in text
+    assert "caused by KL-103 LOW: 00000000000000000048.log position 4,053: torn batch" in text
+    assert "with it KL-305 CRITICAL" in text
+
+
+@pytest.mark.parametrize("fail_on", ["critical", "high", "medium", "low", "information"])
+def test_sound_is_never_said_with_status_1(torn: Path, tmp_path: Path, fail_on: str) -> None:
+    missing = tmp_path / "missing" / "broker-0"
+    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", missing)
+    next(missing.glob("codec-none-0/*.timeindex")).unlink()
+    for root in (torn, missing, CAPTURES / "everything" / "stopped" / "broker-0"):
+        status, output, _ = said(root, "--topic", "codec-none", "--fail-on", fail_on)
+        assert output.startswith("sound: ") == (status == 0), output
+    assert said(torn, "--fail-on", "never")[:1] == (0,)
+
+
+def test_a_path_is_printed_once(flipped: Path) -> None:
+    _, output, _ = said(flipped, "--topic", "codec-none")
+    assert output.count("00000000000000000024.log") == 1
+    assert str(flipped) not in output
+
+
+def test_columns_never_touch(tmp_path: Path) -> None:
+    name = "_confluent-telemetry-metrics-of-every-broker-in-every-region-and-of-every-zone"
+    root = tmp_path / "broker-0"
+    source = CAPTURES / "everything" / "stopped" / "broker-0"
+    shutil.copytree(source / "codec-none-0", root / f"{name}-0")
+    shutil.copy(source / "meta.properties", root)
+    segment = root / f"{name}-0" / "00000000000000000024.log"
+    content = bytearray(segment.read_bytes())
+    content[2000] ^= 4
+    segment.write_bytes(content)
+    words = said(root)[2].split()
+    assert "CRITICAL" in words
+    assert f"{name}-0" in words
+
+
+def test_of_a_partial_copy_the_missing_folders_are_one_line_behind_the_damage(torn: Path) -> None:
+    status, output, text = said(torn)
+    heads = [line.split()[:2] for line in output.splitlines() if line.startswith("KL-")]
+    assert status == 1
+    assert heads == [["KL-304", "CRITICAL"], ["KL-310", "LOW"]]
+    assert "only part of this log directory was supplied" in text
+    (torn / "codec-none-0" / "00000000000000000048.log").write_bytes(
+        (CAPTURES / "everything/stopped/broker-0/codec-none-0/00000000000000000048.log")
+        .read_bytes()
+    )  # fmt: skip
+    assert said(torn)[0] == 0
+
+
+def test_missing_rights_are_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = tmp_path / "broker-0"
+    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    refused = str(root / SEGMENT)
+    really_open = os.open
+
+    def without_rights(path: str, *arguments: int, **options: int) -> int:
+        if os.fspath(path) == refused:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return really_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", without_rights)
+    status, output, text = said(root, "--topic", "codec-none")
+    assert status == 2
+    assert output.startswith("not read in full: "), output
+    assert "Permission denied" in text
+    assert "run this as the user that the broker runs as" in text
+    assert "damaged" not in text
+    assert "check disk" not in text
 
 
 def test_the_first_line_says_what_was_looked_at(flipped: Path) -> None:

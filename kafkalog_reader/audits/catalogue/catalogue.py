@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.catalogue.role import Role
     from kafkalog_reader.audits.catalogue.rule import Rule
 
-CATALOGUE: Final[Mapping[str, Rule]] = MappingProxyType(declared())
+CATALOGUE: Final[Mapping[str, Rule]] = MappingProxyType(dict(sorted(declared().items())))
 
 
 def codes_with(role: Role) -> frozenset[str]:

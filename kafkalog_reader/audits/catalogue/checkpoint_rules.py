@@ -4,78 +4,250 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    COMPARE_REPLICAS,
+    COPY_AGAIN,
+    DO_NOT_START,
+    FORBID_UNCLEAN_ELECTION,
+    NOTHING_TO_DO,
+    REBUILT_AT_START,
+    RESTORE_CHECKPOINT,
+    RESTORE_IDENTITY,
+    RESTORE_TOPIC_ID,
+    SAVE_RECORDS,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.catalogue.rule import rule
+from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
+from kafkalog_reader.audits.catalogue.traps import (
+    COPIED_WHILE_RUNNING,
+    MIXED_FORMATS,
+    NO_ROW,
+    NOT_A_LIVE_DIRECTORY,
+    OLD_HIGH_WATERMARK,
+)
 
 CHECKPOINT_MALFORMED: Final = rule(
-    "KL-301", "checkpoint-malformed", severity="H", actions=("A8", "A9"), innocent=("T01",)
+    "KL-301",
+    "checkpoint-malformed",
+    severity="H",
+    title="a checkpoint cannot be parsed",
+    explanation="A line is not what the format says, the version is unknown, the number of entries "
+    "is not the one in the second line, or a value is negative. Kafka replaces checkpoints whole, "
+    "by writing a new file and renaming it, so half a file points at the disk.",
+    start="It depends on the file and on the kind of damage: recovery points and log starts may "
+    "fall back to defaults; high watermarks or leader epochs can take the log directory offline "
+    "or end the broker. kafkalog table recoveries says which.",
+    election="Without its high watermarks or epochs a follower may truncate more than it must.",
+    reader=NO_EFFECT,
+    actions=(RESTORE_CHECKPOINT, CHECK_HARDWARE),
+    innocent=(COPIED_WHILE_RUNNING,),
 )
 CHECKPOINT_MISSING: Final = rule(
-    "KL-302", "checkpoint-missing", severity="L", actions=("A8",), innocent=("T18", "T32")
+    "KL-302",
+    "checkpoint-missing",
+    severity="L",
+    title="a checkpoint is missing",
+    explanation="A log directory that holds replicas has no such file, or batches carry leader "
+    "epochs and the partition has no leader-epoch-checkpoint. Copies of single partitions lack "
+    "the files of the log directory.",
+    start="Without recovery points every segment is recovered after an unclean stop. Without log "
+    "starts, records that were deleted by kafka-delete-records come back. Without high watermarks "
+    "they begin at the log start.",
+    election="Without leader epochs followers truncate to their high watermark, which can leave "
+    "replicas different.",
+    reader=NO_EFFECT,
+    actions=(COPY_AGAIN,),
+    innocent=(NO_ROW, MIXED_FORMATS),
 )
 CHECKPOINT_TEMPORARY_LEFT: Final = rule(
-    "KL-303", "checkpoint-temporary-left", severity="I", actions=("A1",)
+    "KL-303",
+    "checkpoint-temporary-left",
+    severity="I",
+    title="the temporary file of a checkpoint was left behind",
+    explanation="A broker that stopped while it replaced a checkpoint leaves the new file as .tmp. "
+    "The old one is in place.",
+    start="The next write of the checkpoint replaces the leftover file.",
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
 )
 HIGH_WATERMARK_BEYOND_END: Final = rule(
     "KL-304",
     "high-watermark-beyond-end",
     severity="C",
-    actions=("A4", "A5", "A16"),
-    innocent=("T01",),
+    title="the high watermark is above the log end",
+    explanation="replication-offset-checkpoint says that records were committed which this replica "
+    "does not have. They were lost from it by a loss of unflushed data, by a truncation less than "
+    "5 s before the stop, or with files.",
+    start="The broker lowers the high watermark to the log end.",
+    election="Electing this replica loses committed records, and the other replicas truncate to "
+    "it.",
+    reader="If this replica leads, consumers that read further get an offset out of range, and "
+    "later other records at the same offsets.",
+    actions=(DO_NOT_START, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION),
+    innocent=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_REPLICA, Role.LOST_END),
 )
 RECOVERY_POINT_BEYOND_END: Final = rule(
     "KL-305",
     "recovery-point-beyond-end",
     severity="C",
-    actions=("A5", "A9"),
-    innocent=("T01",),
+    title="the recovery point is above the log end",
+    explanation="recovery-point-offset-checkpoint says that records were flushed to disk which "
+    "this replica does not have. Kafka lowers it when it truncates, so this points at the disk or "
+    "at files that were removed.",
+    start="The broker believes that everything is flushed, and recovers only the last segment or "
+    "none.",
+    election="Electing this replica may lose committed records.",
+    reader=NO_EFFECT,
+    actions=(COMPARE_REPLICAS, CHECK_HARDWARE),
+    innocent=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_REPLICA, Role.LOST_END),
 )
 LOG_START_BEYOND_END: Final = rule(
-    "KL-306", "log-start-beyond-end", severity="C", actions=("A4", "A7"), innocent=("T01",)
+    "KL-306",
+    "log-start-beyond-end",
+    severity="C",
+    title="the log start is above the log end",
+    explanation="log-start-offset-checkpoint lies beyond the end of the log.",
+    start="The start deletes every segment of this replica, and the log begins empty at the log "
+    "start.",
+    election="Afterwards the replica has nothing to offer; if it is elected, the others truncate "
+    "to it.",
+    reader="If it leads, all older records are gone.",
+    actions=(DO_NOT_START, SAVE_RECORDS),
+    innocent=(COPIED_WHILE_RUNNING,),
 )
 LOG_START_BEYOND_HIGH_WATERMARK: Final = rule(
-    "KL-307", "log-start-beyond-high-watermark", severity="L", actions=("A1",), innocent=("T16",)
+    "KL-307",
+    "log-start-beyond-high-watermark",
+    severity="L",
+    title="the log start is above the high watermark",
+    explanation="The log start row lies above the high watermark row. The two files are not "
+    "written at the same moment.",
+    start="The broker raises the high watermark to the log start.",
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    innocent=(OLD_HIGH_WATERMARK,),
 )
 CLEANER_OFFSET_BEYOND_END: Final = rule(
     "KL-308",
     "cleaner-offset-beyond-end",
     severity="M",
-    actions=("A5",),
-    innocent=("T01",),
+    title="the cleaner offset is above the log end",
+    explanation="cleaner-offset-checkpoint says that more was cleaned than the log holds: the log "
+    "has been shortened.",
+    start="The cleaner sets the offset back to the log start and cleans again.",
+    election="Records that this replica had may be missing now.",
+    reader=NO_EFFECT,
+    actions=(COMPARE_REPLICAS,),
+    innocent=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 CHECKPOINT_ROW_WITHOUT_DIRECTORY: Final = rule(
-    "KL-309", "checkpoint-row-without-directory", severity="I", actions=("A1",), innocent=("T24",)
+    "KL-309",
+    "checkpoint-row-without-directory",
+    severity="I",
+    title="a checkpoint names a partition that has no directory",
+    explanation="One checkpoint still lists a partition that was deleted or moved away. Rows "
+    "vanish when the file is written next.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    innocent=(NOT_A_LIVE_DIRECTORY,),
 )
 REPLICA_DIRECTORY_MISSING: Final = rule(
     "KL-310",
     "replica-directory-missing",
     severity="H",
-    actions=("A4", "A5", "A16"),
-    innocent=("T24",),
+    title="the directory of a replica is missing",
+    explanation="At least two checkpoints of the log directory, or the assignment in the metadata "
+    "log, name the partition, and no directory is there. A copy of single partitions looks the "
+    "same.",
+    start="The broker creates an empty replica.",
+    election="An empty replica that is still in the in-sync set can be elected, and then the other "
+    "replicas truncate to nothing.",
+    reader="If that happens, all records of the partition are gone.",
+    actions=(DO_NOT_START, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION),
+    innocent=(NOT_A_LIVE_DIRECTORY,),
     roles=(Role.REPLICA_NOT_READ,),
 )
 EPOCH_CHECKPOINT_NOT_RISING: Final = rule(
-    "KL-311", "epoch-checkpoint-not-rising", severity="H", actions=("A8",)
+    "KL-311",
+    "epoch-checkpoint-not-rising",
+    severity="H",
+    title="leader epochs do not rise",
+    explanation="In leader-epoch-checkpoint, leader epochs or their start offsets do not rise from "
+    "line to line.",
+    start="The broker drops entries that contradict later ones when it reads the file.",
+    election="Followers may truncate at a wrong offset.",
+    reader=NO_EFFECT,
+    actions=(WRITE_EPOCHS,),
 )
 META_PROPERTIES_PROBLEM: Final = rule(
-    "KL-312", "meta-properties-problem", severity="H", actions=("A17",)
+    "KL-312",
+    "meta-properties-problem",
+    severity="H",
+    title="meta.properties is missing or contradicts",
+    explanation="The file that names cluster, node and directory is missing, cannot be parsed, or "
+    "names another node than the label that was given.",
+    start="A broker refuses to start with a file of another cluster or node. Without the file a "
+    "KRaft broker takes the log directory for unformatted.",
+    election="Which broker the copy belongs to is not certain.",
+    reader=NO_EFFECT,
+    actions=(RESTORE_IDENTITY,),
 )
 PARTITION_METADATA_MALFORMED: Final = rule(
-    "KL-313", "partition-metadata-malformed", severity="M", actions=("A17",)
+    "KL-313",
+    "partition-metadata-malformed",
+    severity="M",
+    title="partition.metadata cannot be read",
+    explanation="The file that holds the topic id cannot be parsed, or holds the id of zeros.",
+    start="Depending on the damage, the broker takes the log directory offline or ends.",
+    election="Whether the copy belongs to the same topic is not certain.",
+    reader=NO_EFFECT,
+    actions=(RESTORE_TOPIC_ID,),
 )
 PRODUCER_SNAPSHOT_DAMAGED: Final = rule(
-    "KL-314", "producer-snapshot-damaged", severity="L", actions=("A3",)
+    "KL-314",
+    "producer-snapshot-damaged",
+    severity="L",
+    title="a producer snapshot is damaged",
+    explanation="The checksum or the content of a .snapshot file is wrong.",
+    start="The broker drops it, loads an older one and replays the log from there. Where it is the "
+    "only one and the log below it is gone, the state of those producers is lost.",
+    election=NO_EFFECT,
+    reader="Idempotent producers whose state is lost may fail with an OutOfOrderSequenceException.",
+    actions=(REBUILT_AT_START,),
 )
 STRAY_PRODUCER_SNAPSHOT: Final = rule(
-    "KL-315", "stray-producer-snapshot", severity="I", actions=("A1",), roles=(Role.LEFT_BEHIND,)
+    "KL-315",
+    "stray-producer-snapshot",
+    severity="I",
+    title="a producer snapshot without its segment",
+    explanation="The snapshot's offset is no segment's base, and it is not the newest one.",
+    start="The start deletes it.",
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    roles=(Role.LEFT_BEHIND,),
 )
 CLEAN_MARKER_CONTRADICTED: Final = rule(
     "KL-316",
     "clean-marker-contradicted",
     severity="H",
-    actions=("A4", "A5"),
+    title="the clean-shutdown marker contradicts the log",
+    explanation="The marker says that the broker stopped in order, but the log is damaged, torn, "
+    "or does not end at the recovery point. Somebody changed the files after the stop, or put the "
+    "marker there.",
+    start="The start trusts the marker and checks nothing. Damage is served, and a torn end is "
+    "appended to.",
+    election="The log end that the broker takes may not be that of the sound batches.",
+    reader="Consumers fail at the damage.",
+    actions=(DO_NOT_START, COMPARE_REPLICAS),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )

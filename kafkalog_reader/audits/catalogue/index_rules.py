@@ -4,96 +4,226 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    NOTHING_TO_DO,
+    REBUILD_INDEX,
+    REBUILT_AT_START,
+)
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.catalogue.rule import rule
+from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
+from kafkalog_reader.audits.catalogue.traps import (
+    COMPACTED_FURTHER,
+    COPIED_WHILE_RUNNING,
+    ONE_ENTRY_AN_APPEND,
+    PREALLOCATED,
+    TIME_INDEX_OFFSETS,
+)
 
-INDEX_MISSING: Final = rule("KL-201", "index-missing", severity="L", actions=("A3",))
+INDEX_MISSING: Final = rule(
+    "KL-201",
+    "index-missing",
+    severity="L",
+    title="an index file is missing",
+    explanation="A log segment has no .index or no .timeindex beside it. Indexes are derived from "
+    "the log: no record is missing.",
+    start="Without .index the start recovers the segment and builds all of its indexes anew; it "
+    "truncates the segment at a damaged batch. Without .timeindex alone it makes an empty one.",
+    election=NO_EFFECT,
+    reader="With an empty time index, a search by time begins at the start of the segment, and "
+    "retention by time goes by the file's modification time.",
+    actions=(REBUILT_AT_START,),
+)
 INDEX_SIZE_ODD: Final = rule(
-    "KL-202", "index-size-odd", severity="M", actions=("A3",), innocent=("T01",)
+    "KL-202",
+    "index-size-odd",
+    severity="M",
+    title="the size of an index is odd",
+    explanation="The file's size is not a multiple of its entry size, 8 bytes for .index and 12 "
+    "for .timeindex.",
+    start="Older releases notice the odd size and rebuild the index. Newer ones do not look, and "
+    "ignore the bytes of the incomplete entry.",
+    election=NO_EFFECT,
+    reader="Lookups may start at a wrong position.",
+    actions=(REBUILD_INDEX,),
+    innocent=(COPIED_WHILE_RUNNING,),
 )
 INDEX_NOT_RISING: Final = rule(
     "KL-203",
     "index-not-rising",
     severity="M",
-    actions=("A3",),
-    innocent=("T10",),
+    title="an offset index does not rise",
+    explanation="Offsets of the index do not rise from entry to entry, or positions fall, in front "
+    "of its zero tail.",
+    start="After a clean shutdown the broker takes the last entry of the last segment's index to "
+    "find the log's end. Older segments keep the index as it is.",
+    election="A log end misjudged because of it can make this replica truncate.",
+    reader="A lookup by offset is a binary search: it may start behind the wanted record and miss "
+    "it.",
+    actions=(REBUILD_INDEX,),
+    innocent=(PREALLOCATED,),
     roles=(Role.MISLEADS_LOG_END,),
 )
 INDEX_POINTS_PAST_LOG: Final = rule(
     "KL-204",
     "index-points-past-log",
     severity="H",
-    actions=("A3",),
-    innocent=("T01",),
+    title="an index points past the log",
+    explanation="An entry's position lies at or beyond the end of the log file, or of its sound "
+    "part.",
+    start="In the last segment, after a clean shutdown, the broker may take a wrong log end.",
+    election="A log end misjudged because of it can make this replica truncate.",
+    reader="A fetch that uses the entry finds nothing.",
+    actions=(REBUILD_INDEX,),
+    innocent=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END),
 )
 INDEX_NOT_ON_A_BATCH: Final = rule(
     "KL-205",
     "index-not-on-a-batch",
     severity="H",
-    actions=("A3",),
+    title="an index points into a batch",
+    explanation="An entry's position is not where a batch begins.",
+    start="In the last segment, after a clean shutdown, the broker may take a wrong log end.",
+    election="A log end misjudged because of it can make this replica truncate.",
+    reader="A fetch that uses the entry reads garbage as a header, and fails.",
+    actions=(REBUILD_INDEX,),
     roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END),
 )
 INDEX_SKIPS_RECORDS: Final = rule(
     "KL-206",
     "index-skips-records",
     severity="H",
-    actions=("A3",),
+    title="an index skips records",
+    explanation="An entry leads behind a batch that reaches its offset, so whoever looks that "
+    "offset up starts too late. An entry with the position of the first of several batches that "
+    "were appended together is not meant.",
+    start="In the last segment, after a clean shutdown, the broker may take a wrong log end.",
+    election=NO_EFFECT,
+    reader="A consumer that seeks to such an offset silently misses records.",
+    actions=(REBUILD_INDEX,),
     roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END),
 )
 INDEX_ZERO_TAIL: Final = rule(
     "KL-207",
     "index-zero-tail",
     severity="I",
-    actions=("A1",),
-    innocent=("T10",),
+    title="an index ends in zeros",
+    explanation="Index files are preallocated while the broker runs, and trimmed when the segment "
+    "is closed or the broker stops. Zeros at the end are the untrimmed part.",
+    start="A recovery rebuilds the index. With a clean-shutdown marker a time index with zeros at "
+    "its end is read as time 0 (KL-418).",
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    innocent=(PREALLOCATED,),
     roles=(Role.ZERO_TIMES,),
 )
 INDEX_SPARSE: Final = rule(
-    "KL-208", "index-sparse", severity="I", actions=("A1",), innocent=("T11",)
+    "KL-208",
+    "index-sparse",
+    severity="I",
+    title="an index is sparse",
+    explanation="The index has far fewer entries than the interval suggests (index.interval.bytes, "
+    "4,096 by default).",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="Fetches scan further before they find an offset; they find it.",
+    actions=(NOTHING_TO_DO,),
+    innocent=(ONE_ENTRY_AN_APPEND,),
 )
 ORPHAN_INDEX: Final = rule(
-    "KL-209", "orphan-index", severity="L", actions=("A1",), roles=(Role.LEFT_BEHIND,)
+    "KL-209",
+    "orphan-index",
+    severity="L",
+    title="an index without a log",
+    explanation="An index file stands where no log file has its base offset.",
+    start="The start deletes it.",
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    roles=(Role.LEFT_BEHIND,),
 )
 TIME_INDEX_NOT_RISING: Final = rule(
     "KL-210",
     "time-index-not-rising",
     severity="M",
-    actions=("A3",),
-    innocent=("T10",),
+    title="a time index does not rise",
+    explanation="Timestamps do not rise from entry to entry, or offsets fall, in front of the zero "
+    "tail.",
+    start="The last entry of each segment's time index becomes its largest timestamp, by which "
+    "retention deletes.",
+    election=NO_EFFECT,
+    reader="A search by time may return a wrong offset.",
+    actions=(REBUILD_INDEX,),
+    innocent=(PREALLOCATED,),
     roles=(Role.ZERO_TIMES,),
 )
 TIME_INDEX_SKIPS_RECORDS: Final = rule(
     "KL-211",
     "time-index-skips-records",
     severity="M",
-    actions=("A3",),
-    innocent=("T12",),
+    title="a time index skips records",
+    explanation="An entry says that nothing up to an offset is later than its timestamp, and a "
+    "batch there is.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="A search by time begins too late and misses records.",
+    actions=(REBUILD_INDEX,),
+    innocent=(TIME_INDEX_OFFSETS,),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )
 TIME_INDEX_OFFSET_UNKNOWN: Final = rule(
     "KL-212",
     "time-index-offset-unknown",
     severity="L",
-    actions=("A3",),
-    innocent=("T05", "T12"),
+    title="a time index names an unknown offset",
+    explanation="The offset of an entry lies in no batch of the segment. Which offset an entry "
+    "holds differs between releases; one that no batch covers is right in none.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="A search by time may begin at a wrong place.",
+    actions=(REBUILD_INDEX,),
+    innocent=(COMPACTED_FURTHER, TIME_INDEX_OFFSETS),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )
 TRANSACTION_INDEX_MALFORMED: Final = rule(
-    "KL-213", "transaction-index-malformed", severity="H", actions=("A3",), innocent=("T01",)
+    "KL-213",
+    "transaction-index-malformed",
+    severity="H",
+    title="a transaction index is malformed",
+    explanation="The file's size is not a multiple of 34, or entries have an unknown version, "
+    "fall, or end below the segment's base. Nothing checks the bytes of this file.",
+    start="A start checks only that entries do not lie below the segment's base, and recovers the "
+    "segment where one does.",
+    election=NO_EFFECT,
+    reader="Consumers with read_committed may see records of aborted transactions, or miss "
+    "committed ones.",
+    actions=(REBUILD_INDEX,),
+    innocent=(COPIED_WHILE_RUNNING,),
 )
 TIME_INDEX_LAST_ENTRY_LOW: Final = rule(
     "KL-214",
     "time-index-last-entry-low",
     severity="L",
-    actions=("A3",),
+    title="a time index ends too early",
+    explanation="The last entry of a closed segment is earlier than the segment's largest "
+    "timestamp, as after a crash before the segment was closed.",
+    start="Retention by time goes by the last entry and may delete the segment too early.",
+    election=NO_EFFECT,
+    reader="A search by time may begin too late.",
+    actions=(REBUILD_INDEX,),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )
 TIME_INDEX_LAST_ENTRY_HIGH: Final = rule(
     "KL-215",
     "time-index-last-entry-high",
     severity="M",
-    actions=("A3",),
-    innocent=("T10",),
+    title="a time index ends too late",
+    explanation="The last entry is later than any timestamp of the segment's batches.",
+    start="Retention by time keeps the segment for too long, and all behind it.",
+    election=NO_EFFECT,
+    reader="A search by time may begin at a wrong place.",
+    actions=(REBUILD_INDEX,),
+    innocent=(PREALLOCATED,),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )

@@ -4,43 +4,200 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    COPY_AGAIN,
+    KEEP_ONE_DIRECTORY,
+    LEAVE_ONE_OUT,
+    NAME_REAL_PATH,
+    NOTHING_TO_DO,
+    RAISE_LIMIT,
+    READ_WITH_PERMISSION,
+    SUPPLY_WHAT_IS_MISSING,
+    USE_NEWER_READER,
+)
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.catalogue.rule import rule
+from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
+from kafkalog_reader.audits.catalogue.traps import (
+    COPIED_WHILE_RUNNING,
+    LAGGING_FOLLOWER,
+    NOT_A_LIVE_DIRECTORY,
+    TOPIC_CREATED_AGAIN,
+)
 
 INPUT_CHANGED_DURING_READ: Final = rule(
-    "KL-001", "input-changed-during-read", severity="L", actions=("A2",), innocent=("T01",)
+    "KL-001",
+    "input-changed-during-read",
+    severity="L",
+    title="a file changed while it was read",
+    explanation="Size, modification time or identity of a file differed between the first look and "
+    "the last. Somebody writes to the input: most often it is the log directory of a running "
+    "broker.",
+    start=NO_EFFECT,
+    election="What the last segment says about this replica may be out of date.",
+    reader=NO_EFFECT,
+    actions=(COPY_AGAIN,),
+    innocent=(COPIED_WHILE_RUNNING,),
 )
 UNSAFE_PATH_SKIPPED: Final = rule(
-    "KL-002", "unsafe-path-skipped", severity="M", actions=("A1",), roles=(Role.REPLICA_NOT_READ,)
+    "KL-002",
+    "unsafe-path-skipped",
+    severity="M",
+    title="a path was not opened because it may lead elsewhere",
+    explanation="A symbolic link, device, pipe or socket stands where a file or folder of Kafka is "
+    "expected. It is not opened, so whatever it leads to was not read.",
+    start="A broker follows links: it reads what was not read here.",
+    election="A replica behind the link is missing from every comparison.",
+    reader=NO_EFFECT,
+    actions=(NAME_REAL_PATH,),
+    roles=(Role.REPLICA_NOT_READ,),
 )
-HOSTILE_NAME: Final = rule("KL-003", "hostile-name", severity="L", actions=("A1",))
+HOSTILE_NAME: Final = rule(
+    "KL-003",
+    "hostile-name",
+    severity="L",
+    title="a name that Kafka does not write",
+    explanation="A file or folder has a name outside Kafka's grammar: characters that no topic may "
+    "have, a partition that is not a number, control or bidirectional characters. It is shown "
+    "escaped.",
+    start="Older brokers stop at a folder in the log directory whose name they cannot parse. Files "
+    "inside a partition directory are ignored.",
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+)
 UNREADABLE_FILE: Final = rule(
-    "KL-004", "unreadable-file", severity="H", actions=("A9",), roles=(Role.DAMAGE, Role.NOT_READ)
+    "KL-004",
+    "unreadable-file",
+    severity="H",
+    title="a file could not be read",
+    explanation="The operating system refused to open the file, or reading failed at a position. "
+    "What could not be read counts as neither sound nor damaged.",
+    start="If the broker cannot read it either, it takes the whole log directory offline.",
+    election="The replica may hold records that were not seen here.",
+    reader="Fetches that reach the place fail, and the broker takes the log directory offline.",
+    actions=(CHECK_HARDWARE, READ_WITH_PERMISSION),
+    roles=(Role.DAMAGE, Role.NOT_READ),
 )
-LIMIT_REACHED: Final = rule("KL-005", "limit-reached", severity="M", actions=("A18",))
+LIMIT_REACHED: Final = rule(
+    "KL-005",
+    "limit-reached",
+    severity="M",
+    title="a limit stopped the inspection",
+    explanation="A limit on decompressed bytes, on work or on memory was reached. What lies beyond "
+    "it was not inspected, and is not called sound.",
+    start=NO_EFFECT,
+    election="A candidate may lose fewer records than is said.",
+    reader="A consumer has limits of its own: it may fail on a batch that decompresses to too "
+    "much.",
+    actions=(RAISE_LIMIT,),
+)
 UNKNOWN_VERSION: Final = rule(
-    "KL-006", "unknown-version", severity="M", actions=("A17",), roles=(Role.DAMAGE, Role.NOT_READ)
+    "KL-006",
+    "unknown-version",
+    severity="M",
+    title="a version newer than this release knows",
+    explanation="A magic, a codec, or the version of a checkpoint or snapshot is above what this "
+    "release reads. Either the file is of a newer Kafka, or one byte of it is damaged.",
+    start="A broker of the same age refuses a small file of an unknown version. It does not look "
+    "at the magic or the codec of a stored batch whose checksum is right.",
+    election="What the batch holds could not be compared.",
+    reader="A consumer that does not know the codec or the magic fails at this offset.",
+    actions=(USE_NEWER_READER,),
+    roles=(Role.DAMAGE, Role.NOT_READ),
 )
 DUPLICATE_REPLICA_DIRECTORY: Final = rule(
-    "KL-007", "duplicate-replica-directory", severity="H", actions=("A6",), innocent=("T24",)
+    "KL-007",
+    "duplicate-replica-directory",
+    severity="H",
+    title="one partition in two log directories of a broker",
+    explanation="Two directories of one broker hold the same partition, and neither is the target "
+    "of a move between disks (-future).",
+    start="The broker refuses to start: it finds a duplicate log directory.",
+    election="Until it starts, the broker cannot lead any partition.",
+    reader=NO_EFFECT,
+    actions=(KEEP_ONE_DIRECTORY,),
+    innocent=(NOT_A_LIVE_DIRECTORY,),
 )
-MIXED_CLUSTERS: Final = rule("KL-008", "mixed-clusters", severity="C", actions=("A17",))
+MIXED_CLUSTERS: Final = rule(
+    "KL-008",
+    "mixed-clusters",
+    severity="C",
+    title="copies of several clusters under one name",
+    explanation="Directories that were named as one broker carry different cluster ids, or one "
+    "random topic id appears in two clusters. Offsets of two clusters have nothing to do with "
+    "each other.",
+    start="A broker refuses to start with a meta.properties of another cluster.",
+    election="No election can be predicted across clusters.",
+    reader=NO_EFFECT,
+    actions=(LEAVE_ONE_OUT,),
+)
 TOPIC_ID_MISMATCH: Final = rule(
-    "KL-009", "topic-id-mismatch", severity="H", actions=("A17",), innocent=("T23",)
+    "KL-009",
+    "topic-id-mismatch",
+    severity="H",
+    title="replicas of different topics with one name",
+    explanation="partition.metadata names different topic ids. The topic was deleted and created "
+    "again, and one of the copies is of the old one.",
+    start="A KRaft broker sets the directory with the outdated id aside as -stray and starts "
+    "empty.",
+    election="The replica with the other id cannot follow or lead: it belongs to another topic.",
+    reader=NO_EFFECT,
+    actions=(LEAVE_ONE_OUT,),
+    innocent=(TOPIC_CREATED_AGAIN,),
 )
 NOT_A_REPLICA_DIRECTORY: Final = rule(
-    "KL-010", "not-a-replica-directory", severity="I", actions=("A1",), innocent=("T24",)
+    "KL-010",
+    "not-a-replica-directory",
+    severity="I",
+    title="a directory that is not a live replica",
+    explanation="A -delete, -stray or -future directory. It is counted by size and not compared.",
+    start="-delete is removed shortly after the start; -future goes on catching up; -stray is "
+    "kept.",
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    innocent=(NOT_A_LIVE_DIRECTORY,),
 )
 UNCLEAN_SHUTDOWN: Final = rule(
-    "KL-011", "unclean-shutdown", severity="I", actions=("A1",), innocent=("T01",)
+    "KL-011",
+    "unclean-shutdown",
+    severity="I",
+    title="the broker was not shut down cleanly",
+    explanation="The log directory has no clean-shutdown marker (.kafka_cleanshutdown). The broker "
+    "crashed, was killed, or was running when the files were copied.",
+    start="The start recovers every segment from the recovery point on: it reads all batches, "
+    "rebuilds indexes and truncates at the first damaged one.",
+    election="What was not flushed may be gone after a loss of power, but not after a kill of the "
+    "process.",
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    innocent=(COPIED_WHILE_RUNNING,),
 )
 REPLICA_NOT_SUPPLIED: Final = rule(
-    "KL-012", "replica-not-supplied", severity="M", actions=("A17",), roles=(Role.REPLICA_NOT_READ,)
+    "KL-012",
+    "replica-not-supplied",
+    severity="M",
+    title="a replica that was not supplied",
+    explanation="By the metadata log, or by other partitions of the topic, one more broker should "
+    "hold a replica, and its files are not among the inputs.",
+    start=NO_EFFECT,
+    election="The missing replica may be the best leader, or hold the only copy of records. "
+    "Predictions are possible, not proven.",
+    reader=NO_EFFECT,
+    actions=(SUPPLY_WHAT_IS_MISSING,),
+    roles=(Role.REPLICA_NOT_READ,),
 )
 COPIES_TAKEN_AT_DIFFERENT_TIMES: Final = rule(
     "KL-013",
     "copies-taken-at-different-times",
     severity="I",
-    actions=("A2",),
-    innocent=("T01", "T02"),
+    title="copies taken one after another",
+    explanation="The logs differ as copies of running brokers differ that were taken at different "
+    "moments: one is a prefix of the other, with the same leader epochs.",
+    start=NO_EFFECT,
+    election="The lag that the copies show need not be real.",
+    reader=NO_EFFECT,
+    actions=(COPY_AGAIN,),
+    innocent=(COPIED_WHILE_RUNNING, LAGGING_FOLLOWER),
 )

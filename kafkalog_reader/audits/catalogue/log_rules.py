@@ -4,113 +4,277 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    COMPARE_REPLICAS,
+    DO_NOT_START,
+    MOVE_COPY_ASIDE,
+    NOTHING_TO_DO,
+    REBUILD_INDEX,
+    REBUILD_SNAPSHOT,
+    RESTORE_TOPIC_ID,
+    SAVE_RECORDS,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.catalogue.rule import rule
+from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
+from kafkalog_reader.audits.catalogue.traps import (
+    COMPACTED_FURTHER,
+    COPIED_ANEW,
+    COPIED_WHILE_RUNNING,
+    ELECTED_AND_WROTE_NOTHING,
+    EMPTY_BATCH_KEPT,
+    EPOCHS_REMOVED_LATER,
+    FIRST_EPOCH_CLIPPED,
+    LOG_START_IN_A_BATCH,
+    MIXED_FORMATS,
+    NO_SEQUENCE_NUMBERS,
+    OFFSETS_FAR_APART,
+    PREALLOCATED,
+    PRODUCER_STATE_EXPIRED,
+    RETENTION_AT_OTHER_TIMES,
+)
 
 SEGMENT_NAME_ABOVE_CONTENT: Final = rule(
     "KL-401",
     "segment-name-above-content",
     severity="H",
-    actions=("A5",),
-    innocent=("T04",),
+    title="a segment begins below its name",
+    explanation="The first batch of a segment has an offset below the number in the file's name. "
+    "Only the first segment of a log may begin like that.",
+    start="A recovery finds that an offset does not fit the segment, and may truncate or fail.",
+    election=NO_EFFECT,
+    reader="A fetch chooses the segment by its name and may miss the records below it.",
+    actions=(COMPARE_REPLICAS,),
+    innocent=(LOG_START_IN_A_BATCH,),
     roles=(Role.DAMAGE, Role.FOLLOWS_IN_REPLICA),
 )
 SEGMENT_OVERLAP: Final = rule(
     "KL-402",
     "segment-overlap",
     severity="C",
-    actions=("A4", "A7"),
+    title="two segments overlap",
+    explanation="The last offset of a segment is not below the base of the next one.",
+    start="After a damaged place a start may delete one of them; otherwise it keeps both.",
+    election="The end of this log may be misjudged.",
+    reader="Consumers may get records twice, or not those that other replicas have.",
+    actions=(DO_NOT_START, SAVE_RECORDS),
     roles=(Role.DAMAGE, Role.FOLLOWS_IN_REPLICA),
 )
 SEGMENT_GAP: Final = rule(
     "KL-403",
     "segment-gap",
     severity="M",
-    actions=("A5",),
-    innocent=("T05", "T33", "T34"),
+    title="offsets are missing between two segments",
+    explanation="A segment begins above the last offset plus one of the segment before it, and "
+    "nothing shows that the log cleaner has been here.",
+    start="A start does not check for gaps.",
+    election="A replica that has the range keeps it if it leads. Followers do not fetch below "
+    "their log end.",
+    reader="Consumers pass over the gap without an error.",
+    actions=(COMPARE_REPLICAS,),
+    innocent=(COMPACTED_FURTHER, COPIED_ANEW, OFFSETS_FAR_APART),
     roles=(Role.GAP, Role.FOLLOWS_IN_REPLICA),
 )
 SEGMENT_MISSING: Final = rule(
     "KL-404",
     "segment-missing",
     severity="H",
-    actions=("A5", "A7"),
-    innocent=("T03",),
+    title="a segment is missing",
+    explanation="Offsets are missing between two segments, and another file names a segment there: "
+    "a producer snapshot, an index, or a file marked .deleted.",
+    start="A start does not notice. It deletes indexes and snapshots without a segment.",
+    election="A replica that has the range keeps it if it leads. Followers do not fetch below "
+    "their log end.",
+    reader="Consumers pass over the missing records without an error.",
+    actions=(COMPARE_REPLICAS, SAVE_RECORDS),
+    innocent=(RETENTION_AT_OTHER_TIMES,),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
-INTERRUPTED_SWAP: Final = rule("KL-405", "interrupted-swap", severity="M", actions=("A4",))
+INTERRUPTED_SWAP: Final = rule(
+    "KL-405",
+    "interrupted-swap",
+    severity="M",
+    title="replacing a segment was interrupted",
+    explanation="Files end in .swap, .cleaned or .deleted: the broker stopped while the log "
+    "cleaner or a split replaced segments, or before deleted files were removed.",
+    start="The start deletes .cleaned and .deleted, and puts .swap in the place of the segments "
+    "that it covers. A damaged .swap takes the place of sound segments.",
+    election=NO_EFFECT,
+    reader="What a damaged .swap replaced is gone.",
+    actions=(DO_NOT_START,),
+)
 EPOCH_ENTRY_MISSING: Final = rule(
     "KL-406",
     "epoch-entry-missing",
     severity="H",
-    actions=("A8",),
-    innocent=("T15", "T32"),
+    title="a leader epoch is missing from the checkpoint",
+    explanation="Batches carry a leader epoch which leader-epoch-checkpoint lacks between its "
+    "first entry and its end. Kafka writes the entry before the batch.",
+    start="A start after a clean shutdown keeps the file as it is; a recovery adds the epochs of "
+    "the batches that it reads.",
+    election="Followers may truncate too much, or too little and stay different.",
+    reader=NO_EFFECT,
+    actions=(WRITE_EPOCHS,),
+    innocent=(FIRST_EPOCH_CLIPPED, MIXED_FORMATS),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 EPOCH_ENTRY_CONTRADICTED: Final = rule(
     "KL-407",
     "epoch-entry-contradicted",
     severity="H",
-    actions=("A8",),
-    innocent=("T04", "T15"),
+    title="a leader epoch contradicts the batches",
+    explanation="A batch inside the range of an entry carries another leader epoch, or the first "
+    "batch of an epoch lies below its entry.",
+    start="A start after a clean shutdown keeps the file as it is.",
+    election="Followers may truncate too much, or too little and stay different.",
+    reader=NO_EFFECT,
+    actions=(WRITE_EPOCHS,),
+    innocent=(LOG_START_IN_A_BATCH, FIRST_EPOCH_CLIPPED),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 EPOCH_ENTRY_WITHOUT_RECORDS: Final = rule(
-    "KL-408", "epoch-entry-without-records", severity="I", actions=("A1",), innocent=("T13",)
+    "KL-408",
+    "epoch-entry-without-records",
+    severity="I",
+    title="a leader epoch without records",
+    explanation="The last entry of leader-epoch-checkpoint begins at the log end: a leader was "
+    "elected and wrote nothing.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    innocent=(ELECTED_AND_WROTE_NOTHING,),
 )
 EPOCH_ENTRIES_BEYOND_END: Final = rule(
     "KL-409",
     "epoch-entries-beyond-end",
     severity="I",
-    actions=("A1", "A8"),
-    innocent=("T14",),
+    title="leader epochs beyond the log end",
+    explanation="Entries of leader-epoch-checkpoint begin behind the log end. After an unclean "
+    "stop that is normal: removals are written later than additions.",
+    start="The start removes them.",
+    election="If it did not, followers would get a wrong answer when they ask where an epoch ends.",
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO, WRITE_EPOCHS),
+    innocent=(EPOCHS_REMOVED_LATER,),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 SNAPSHOT_DISAGREES_WITH_LOG: Final = rule(
     "KL-410",
     "snapshot-disagrees-with-log",
     severity="M",
-    actions=("A3",),
-    innocent=("T21", "T22"),
+    title="a producer snapshot disagrees with the log",
+    explanation="Replaying the batches from the snapshot before it gives another state than the "
+    "snapshot holds.",
+    start="The broker trusts the newest snapshot and does not replay what lies below it.",
+    election=NO_EFFECT,
+    reader="Wrong sequence numbers make the broker refuse or duplicate batches of idempotent "
+    "producers; a wrong open transaction holds the last stable offset.",
+    actions=(REBUILD_SNAPSHOT,),
+    innocent=(NO_SEQUENCE_NUMBERS, PRODUCER_STATE_EXPIRED),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 START_WILL_CUT: Final = rule(
     "KL-412",
     "start-will-cut",
     severity="C",
-    actions=("A4", "A5", "A7"),
-    innocent=("T01",),
+    title="the next start cuts the log",
+    explanation="There is no clean-shutdown marker, so the start recovers, and it stops at a "
+    "damaged or torn place. The finding counts the sound records behind it that go too.",
+    start="The segment is truncated at the place and all later segments are deleted. If this is "
+    "the first start since the copy, it can still be prevented.",
+    election="After the start this replica ends at the cut. If it leads, the others truncate to "
+    "it.",
+    reader="Records that were cut can be read only while another replica has them and leads.",
+    actions=(DO_NOT_START, COMPARE_REPLICAS, SAVE_RECORDS),
+    innocent=(COPIED_WHILE_RUNNING,),
     roles=(Role.HIGH_WITH_PEER,),
 )
 START_WILL_SERVE_DAMAGE: Final = rule(
-    "KL-413", "start-will-serve-damage", severity="H", actions=("A5", "A6")
+    "KL-413",
+    "start-will-serve-damage",
+    severity="H",
+    title="the next start serves damage",
+    explanation="The clean-shutdown marker is there, so the start checks nothing, and a batch of "
+    "this log is damaged.",
+    start="The log loads as it is, or fails to load; the finding says which.",
+    election="As leader this replica cannot serve the damaged offsets to followers.",
+    reader="Consumers fail at the damage.",
+    actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
 )
 DAMAGE_BELOW_RECOVERY_POINT: Final = rule(
-    "KL-414", "damage-below-recovery-point", severity="H", actions=("A5", "A6")
+    "KL-414",
+    "damage-below-recovery-point",
+    severity="H",
+    title="damage that no start will check",
+    explanation="A damaged batch lies in a segment below the recovery point. Even after an unclean "
+    "stop, recovery begins behind it.",
+    start="The start does not read the segment.",
+    election="As leader this replica cannot serve the damaged offsets. As follower it never "
+    "fetches them again.",
+    reader="Consumers fail at the damage; so does the log cleaner.",
+    actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
 )
 END_WILL_BE_MISREAD: Final = rule(
     "KL-415",
     "end-will-be-misread",
     severity="C",
-    actions=("A3", "A4"),
-    innocent=("T01",),
+    title="the broker will misjudge the log end",
+    explanation="After a clean shutdown the broker reads the last batches from the last entry of "
+    "the offset index on. Because of damage there, it takes another end than the sound batches "
+    "have.",
+    start="The broker begins to append at a wrong offset: it hands out offsets that exist, or "
+    "skips some.",
+    election="A replica that reports a lower end truncates others, or itself.",
+    reader="Consumers may see two records at one offset, or a gap.",
+    actions=(DO_NOT_START, REBUILD_INDEX),
+    innocent=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 COMPACTION_LEFT_TWO_VALUES: Final = rule(
-    "KL-416", "compaction-left-two-values", severity="L", actions=("A1",), innocent=("T05", "T08")
+    "KL-416",
+    "compaction-left-two-values",
+    severity="L",
+    title="two values of one key below the cleaner offset",
+    explanation="Below the offset up to which the log was cleaned, two live records have one key. "
+    "Reading with --deep finds it.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="A consumer that builds a table from the topic gets the later value, as it should; the "
+    "older one should not be there any more.",
+    actions=(NOTHING_TO_DO,),
+    innocent=(COMPACTED_FURTHER, EMPTY_BATCH_KEPT),
 )
 START_WILL_SET_ASIDE: Final = rule(
     "KL-417",
     "start-will-set-aside",
     severity="C",
-    actions=("A4", "A7"),
+    title="the next start sets the replica aside",
+    explanation="partition.metadata is missing or names another topic id than the cluster's "
+    "metadata, or the replica is no longer assigned to this broker. A KRaft broker takes such a "
+    "directory for a stray one.",
+    start="The directory is renamed -stray and the partition starts empty, or not at all.",
+    election="An empty replica that is in the in-sync set can be elected, and then the other "
+    "replicas truncate to nothing.",
+    reader="If no other replica holds the records, they are out of reach until the directory is "
+    "restored by hand.",
+    actions=(DO_NOT_START, RESTORE_TOPIC_ID, SAVE_RECORDS),
     roles=(Role.HIGH_WITH_PEER,),
 )
 START_WILL_EXPIRE: Final = rule(
     "KL-418",
     "start-will-expire",
     severity="C",
-    actions=("A3", "A4"),
-    innocent=("T10",),
+    title="retention deletes segments right after the start",
+    explanation="Retention by time goes by the largest timestamp of each segment, which the broker "
+    "takes from its time index. Where that is older than retention.ms allows, or is read as 0 "
+    "from an untrimmed index after a clean shutdown, the segment is deleted when retention first "
+    "runs.",
+    start="Retention first runs 30 s after the start by default (log.initial.task.delay.ms) and "
+    "deletes these segments.",
+    election="The log start of this replica rises. As leader it raises that of its followers.",
+    reader="Consumers below the new log start get an offset out of range; the records are gone.",
+    actions=(DO_NOT_START, REBUILD_INDEX),
+    innocent=(PREALLOCATED,),
     roles=(Role.HIGH_WITH_PEER,),
 )

@@ -4,28 +4,54 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    ABORT_TRANSACTION,
+    FORBID_UNCLEAN_ELECTION,
+    REMOVE_DUPLICATES,
+)
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.catalogue.rule import rule
+from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
+from kafkalog_reader.audits.catalogue.traps import LOG_APPEND_TIME
 
 RETRY_DUPLICATES: Final = rule(
     "KL-601",
     "retry-duplicates",
     severity="M",
-    actions=("A10",),
-    innocent=("T30",),
+    title="records stored several times",
+    explanation="A producer without idempotence sent batches again, and the broker stored each of "
+    "them. The finding counts how often; each record twice suggests retries=1. The same content "
+    "twice can also be intended.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="Consumers get the records as often as they are stored.",
+    actions=(REMOVE_DUPLICATES,),
+    innocent=(LOG_APPEND_TIME,),
     roles=(Role.OF_PRODUCERS,),
 )
 RETRY_DUPLICATES_ACROSS_LEADERS: Final = rule(
     "KL-602",
     "retry-duplicates-across-leaders",
     severity="M",
-    actions=("A10",),
+    title="records stored again under another leader",
+    explanation="A producer without idempotence sent a batch again to the next leader, because the "
+    "first had failed between storing and acknowledging it.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="Consumers get the records as often as they are stored.",
+    actions=(REMOVE_DUPLICATES,),
     roles=(Role.OF_PRODUCERS,),
 )
 TRUNCATION_CUTS_TRANSACTION: Final = rule(
     "KL-713",
     "truncation-cuts-transaction",
     severity="H",
-    actions=("A16",),
+    title="an election would cut a transaction",
+    explanation="With this leader the log ends inside a transaction: its commit or abort marker is "
+    "cut, and its data stays.",
+    start=NO_EFFECT,
+    election="The transaction stays open, and the coordinator, which takes it for completed, does "
+    "not write the marker again.",
+    reader="Consumers with read_committed stop in front of it until it is aborted by hand.",
+    actions=(FORBID_UNCLEAN_ELECTION, ABORT_TRANSACTION),
     roles=(Role.SEVERAL_REPLICAS, Role.ONE_LEADER),
 )

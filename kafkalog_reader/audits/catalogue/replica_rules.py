@@ -4,179 +4,359 @@ from __future__ import annotations
 
 from typing import Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    CHOOSE_A_BRANCH,
+    FORBID_UNCLEAN_ELECTION,
+    MOVE_COPY_ASIDE,
+    NOTHING_TO_DO,
+    REPORT_DEFECT,
+    SAVE_RECORDS,
+    START_BEST_FIRST,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.catalogue.rule import rule
+from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
+from kafkalog_reader.audits.catalogue.traps import (
+    COMPACTED_FURTHER,
+    COPIED_ANEW,
+    DELETE_HORIZON,
+    ELECTED_AND_WROTE_NOTHING,
+    EPOCHS_REMOVED_LATER,
+    FIRST_EPOCH_CLIPPED,
+    LAGGING_FOLLOWER,
+    LOG_APPEND_TIME,
+    LOG_START_IN_A_BATCH,
+    MOVED_BETWEEN_DISKS,
+    OLD_MESSAGE_FORMAT,
+    PRODUCER_STATE_EXPIRED,
+    RETENTION_AT_OTHER_TIMES,
+    TIERED_STORAGE,
+    TOMBSTONE_EXPIRED,
+)
 
 REPLICAS_AGREE: Final = rule(
-    "KL-501", "replicas-agree", severity="I", actions=("A1",), roles=(Role.SEVERAL_REPLICAS,)
+    "KL-501",
+    "replicas-agree",
+    severity="I",
+    title="the replicas agree",
+    explanation="In the range that all replicas cover, they hold the same records under the same "
+    "leader epochs.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    roles=(Role.SEVERAL_REPLICAS,),
 )
 LAGGING_REPLICA: Final = rule(
     "KL-502",
     "lagging-replica",
     severity="I",
-    actions=("A1",),
-    innocent=("T02",),
-    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
+    title="a replica lags",
+    explanation="The log of this replica is a proper prefix of another's, with the same leader "
+    "epochs.",
+    start=NO_EFFECT,
+    election="If it is elected, the records that it lacks are lost; some may be committed.",
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    innocent=(LAGGING_FOLLOWER,),
+    roles=(Role.SEVERAL_REPLICAS,),
 )
 FORKED: Final = rule(
-    "KL-503", "forked", severity="H", actions=("A16",), roles=(Role.SEVERAL_REPLICAS, Role.PICTURED)
+    "KL-503",
+    "forked",
+    severity="H",
+    title="the replicas have forked",
+    explanation="From one offset on replicas hold different records, under different leader "
+    "epochs, and both sides have records there. Two leaders wrote at the same offsets.",
+    start=NO_EFFECT,
+    election="Whoever leads, the other side is truncated to the fork, and its records are lost.",
+    reader="Consumers may have read either side. After the election they see one.",
+    actions=(FORBID_UNCLEAN_ELECTION,),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
 SUPERSEDED_TAIL: Final = rule(
     "KL-504",
     "superseded-tail",
     severity="M",
-    actions=("A16",),
-    innocent=("T13",),
+    title="a tail that the newer leader does not have",
+    explanation="The history with the greatest leader epoch leaves this replica's log at an "
+    "offset, so the records behind it will be cut when the replica follows. After clean elections "
+    "none of them was committed.",
+    start=NO_EFFECT,
+    election="They are cut as soon as this replica follows the newer leader. If this replica is "
+    "elected instead, the newer leader's records are lost.",
+    reader=NO_EFFECT,
+    actions=(FORBID_UNCLEAN_ELECTION,),
+    innocent=(ELECTED_AND_WROTE_NOTHING,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
 SAME_EPOCH_CONFLICT: Final = rule(
     "KL-505",
     "same-epoch-conflict",
     severity="C",
-    actions=("A7", "A15", "A20"),
-    innocent=("T05", "T06", "T30"),
+    title="different records under one offset and leader epoch",
+    explanation="Two replicas hold different content at the same offset under the same leader "
+    "epoch, and every checksum is right. Kafka compares epochs and offsets only, so no broker "
+    "ever notices.",
+    start=NO_EFFECT,
+    election="Truncation does not repair it: the replicas stay different whoever leads.",
+    reader="What consumers read depends on which replica leads, or on which they fetch from.",
+    actions=(SAVE_RECORDS, REPORT_DEFECT, CHOOSE_A_BRANCH),
+    innocent=(COMPACTED_FURTHER, DELETE_HORIZON, LOG_APPEND_TIME),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 DAMAGED_COPY: Final = rule(
-    "KL-506", "damaged-copy", severity="H", actions=("A5", "A6"), roles=(Role.SEVERAL_REPLICAS,)
+    "KL-506",
+    "damaged-copy",
+    severity="H",
+    title="some copies of a batch are damaged",
+    explanation="Replicas differ in a batch, and only some of the copies have a right checksum. "
+    "The finding lists who has it intact.",
+    start="See the findings about each damaged copy.",
+    election="A leader with an intact copy serves it. A follower with a damaged one does not fetch "
+    "it again.",
+    reader="Consumers of a damaged copy fail at this offset.",
+    actions=(START_BEST_FIRST, MOVE_COPY_ASIDE),
+    roles=(Role.SEVERAL_REPLICAS,),
 )
 UNCOVERED_FIELD_MISMATCH: Final = rule(
     "KL-507",
     "uncovered-field-mismatch",
     severity="H",
-    actions=("A5", "A9"),
+    title="replicas differ in what the checksum does not cover",
+    explanation="The covered bytes of a batch are equal, but base offset, length or leader epoch "
+    "differ. One of them is a flipped bit, or was rewritten.",
+    start="A recovery does not notice, unless offsets fall.",
+    election="A wrong leader epoch or offset can make followers truncate at a wrong place.",
+    reader="Consumers of the wrong copy see other offsets.",
+    actions=(START_BEST_FIRST, CHECK_HARDWARE),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 RECORDS_MISSING_ON_REPLICA: Final = rule(
     "KL-508",
     "records-missing-on-replica",
     severity="H",
-    actions=("A5", "A6"),
-    innocent=("T03", "T05", "T07"),
+    title="records are missing inside a replica's log",
+    explanation="Other replicas hold an offset range intact that lies inside this replica's log "
+    "and is absent there, and neither compaction nor retention explains it.",
+    start=NO_EFFECT,
+    election="If this replica leads, the records are lost to consumers, but followers keep theirs. "
+    "As follower it never fetches them.",
+    reader="Consumers of this replica pass over the range without an error.",
+    actions=(START_BEST_FIRST, MOVE_COPY_ASIDE),
+    innocent=(RETENTION_AT_OTHER_TIMES, COMPACTED_FURTHER, TOMBSTONE_EXPIRED),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 COMPACTION_SKEW: Final = rule(
     "KL-509",
     "compaction-skew",
     severity="I",
-    actions=("A1",),
-    innocent=("T05", "T06", "T07"),
+    title="the replicas were compacted to different points",
+    explanation="All differences are what the log cleaner leaves when it has gone further on one "
+    "replica.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader="Consumers may see older values of a key on one replica. The latest value is the same.",
+    actions=(NOTHING_TO_DO,),
+    innocent=(COMPACTED_FURTHER, DELETE_HORIZON, TOMBSTONE_EXPIRED),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 RETENTION_SKEW: Final = rule(
     "KL-510",
     "retention-skew",
     severity="I",
-    actions=("A1",),
-    innocent=("T03", "T04", "T09"),
+    title="the replicas begin at different offsets",
+    explanation="Retention, kafka-delete-records or tiered storage has moved the log start further "
+    "on one replica.",
+    start=NO_EFFECT,
+    election="A leader that begins later raises the log start of its followers.",
+    reader="What lies below the leader's log start can no longer be read.",
+    actions=(NOTHING_TO_DO,),
+    innocent=(RETENTION_AT_OTHER_TIMES, LOG_START_IN_A_BATCH, TIERED_STORAGE),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 LATEST_VALUE_MISMATCH: Final = rule(
     "KL-511",
     "latest-value-mismatch",
     severity="C",
-    actions=("A5", "A15"),
-    innocent=("T07",),
+    title="the latest value of a key differs",
+    explanation="In a compacted topic, the last record of a key is not the same on all replicas, "
+    "at an offset that all of them have.",
+    start=NO_EFFECT,
+    election="Whoever leads, the difference stays.",
+    reader="A consumer that builds a table gets another value for the key, depending on the "
+    "leader.",
+    actions=(START_BEST_FIRST, REPORT_DEFECT),
+    innocent=(TOMBSTONE_EXPIRED,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 NO_COMMON_RANGE: Final = rule(
     "KL-512",
     "no-common-range",
     severity="M",
-    actions=("A5",),
-    innocent=("T03", "T33"),
+    title="the logs have no range in common",
+    explanation="One log ends at or before the offset at which another begins, so nothing can be "
+    "compared.",
+    start=NO_EFFECT,
+    election="A follower that ends before its leader begins throws its whole log away and starts "
+    "at the leader's log start. If it leads instead, the others truncate to nothing in common.",
+    reader=NO_EFFECT,
+    actions=(START_BEST_FIRST,),
+    innocent=(RETENTION_AT_OTHER_TIMES, COPIED_ANEW),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 COMMITTED_CONFLICT: Final = rule(
     "KL-513",
     "committed-conflict",
     severity="C",
-    actions=("A16", "A20"),
+    title="two branches both hold committed records",
+    explanation="The replicas have forked, and on both sides records above the fork were "
+    "committed.",
+    start=NO_EFFECT,
+    election="Every choice loses committed records. Which ones, a person must decide.",
+    reader="Consumers may have read both branches.",
+    actions=(FORBID_UNCLEAN_ELECTION, CHOOSE_A_BRANCH),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 UNCLEAN_ELECTION_EVIDENCE: Final = rule(
     "KL-514",
     "unclean-election-evidence",
     severity="C",
-    actions=("A7", "A16"),
-    innocent=("T13", "T14"),
+    title="signs of an unclean election",
+    explanation="This replica knew records to be committed that the history with the greatest "
+    "leader epoch does not have. A replica without them was elected: out of the in-sync set, or "
+    "in it after it had lost data.",
+    start=NO_EFFECT,
+    election="When this replica follows the newer leader, the committed records are cut from it "
+    "too.",
+    reader="Consumers may have read records that are about to be lost.",
+    actions=(SAVE_RECORDS, FORBID_UNCLEAN_ELECTION),
+    innocent=(ELECTED_AND_WROTE_NOTHING, EPOCHS_REMOVED_LATER),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 EPOCH_NUMBER_COLLISION: Final = rule(
     "KL-515",
     "epoch-number-collision",
     severity="C",
-    actions=("A8", "A15"),
-    innocent=("T15", "T25"),
+    title="one leader epoch at two places",
+    explanation="The same leader epoch begins at different offsets on two replicas, or two "
+    "histories part and agree again. Every epoch has one leader and one start, so a number is "
+    "wrong, or the cluster's metadata was restored from an older state.",
+    start=NO_EFFECT,
+    election="Followers compare epochs and offsets: they may truncate at the wrong offset or not "
+    "at all.",
+    reader=NO_EFFECT,
+    actions=(WRITE_EPOCHS, REPORT_DEFECT),
+    innocent=(FIRST_EPOCH_CLIPPED, OLD_MESSAGE_FORMAT),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 LEGACY_DIVERGENCE: Final = rule(
     "KL-516",
     "legacy-divergence",
     severity="C",
-    actions=("A20",),
-    innocent=("T25",),
+    title="replicas of the old format differ below the high watermark",
+    explanation="Messages of format 0 or 1 carry no leader epoch, and the replicas differ where "
+    "both took the records for committed.",
+    start=NO_EFFECT,
+    election="Followers truncate to their high watermark, and stay different below it.",
+    reader="What consumers read depends on the leader.",
+    actions=(CHOOSE_A_BRANCH,),
+    innocent=(OLD_MESSAGE_FORMAT,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 TRUNCATION_LEAVES_DIVERGENCE: Final = rule(
     "KL-517",
     "truncation-leaves-divergence",
     severity="C",
-    actions=("A8", "A6"),
+    title="a follower would stay different from this leader",
+    explanation="By Kafka's own rules, the follower stops truncating before it reaches the place "
+    "where its log differs from the leader's.",
+    start=NO_EFFECT,
+    election="With this replica leading, the follower keeps other records, and no broker notices.",
+    reader="What consumers read depends on the leader, or on the replica that they fetch from.",
+    actions=(WRITE_EPOCHS, MOVE_COPY_ASIDE),
     roles=(Role.SEVERAL_REPLICAS, Role.ONE_LEADER),
 )
 NEEDLESS_TRUNCATION: Final = rule(
     "KL-518",
     "needless-truncation",
     severity="I",
-    actions=("A1",),
+    title="a follower cuts more than it must",
+    explanation="By Kafka's own rules the follower truncates records which the leader has too, and "
+    "fetches them again.",
+    start=NO_EFFECT,
+    election="Until it has fetched them again, these records have one copy less.",
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
     roles=(Role.SEVERAL_REPLICAS, Role.ONE_LEADER),
 )
 EMPTY_REPLICA: Final = rule(
     "KL-519",
     "empty-replica",
     severity="H",
-    actions=("A5", "A16"),
-    innocent=("T33",),
+    title="a replica without records",
+    explanation="The replica is empty while others have records.",
+    start="See the start of this broker: it may have been set aside or emptied.",
+    election="If it is elected, the other replicas truncate to nothing.",
+    reader="If that happens, all records of the partition are gone.",
+    actions=(START_BEST_FIRST, FORBID_UNCLEAN_ELECTION),
+    innocent=(COPIED_ANEW,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 SINGLE_COPY_RANGE: Final = rule(
     "KL-520",
     "single-copy-range",
     severity="H",
-    actions=("A5", "A7"),
-    innocent=("T02",),
+    title="records that only one copy has",
+    explanation="An offset range is intact on exactly one of the replicas supplied. On the leader "
+    "of a healthy partition these are the latest records, which followers have not fetched yet.",
+    start="If the start of that broker cuts or drops them, they are gone.",
+    election="Every election of another replica loses them.",
+    reader=NO_EFFECT,
+    actions=(START_BEST_FIRST, SAVE_RECORDS),
+    innocent=(LAGGING_FOLLOWER,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
 FOLLOWER_MAY_LOOP: Final = rule(
     "KL-521",
     "follower-may-loop",
     severity="M",
-    actions=("A8",),
-    innocent=("T31",),
+    title="a follower may ask for ever",
+    explanation="The follower knows a leader epoch newer than any that the leader knows. The "
+    "leader cannot answer where it ends, so the follower keeps its log and asks again.",
+    start=NO_EFFECT,
+    election="With this leader the follower does not come back into the in-sync set.",
+    reader=NO_EFFECT,
+    actions=(WRITE_EPOCHS,),
+    innocent=(MOVED_BETWEEN_DISKS,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 METADATA_EPOCH_AHEAD: Final = rule(
     "KL-522",
     "metadata-epoch-ahead",
     severity="I",
-    actions=("A1",),
-    innocent=("T13",),
+    title="the metadata names a newer leader epoch",
+    explanation="The cluster metadata names a leader epoch that no log has: a leader was elected "
+    "and wrote nothing, or its replica was not supplied.",
+    start=NO_EFFECT,
+    election="The leader of that epoch decides what the others truncate.",
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    innocent=(ELECTED_AND_WROTE_NOTHING,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 TRUNCATION_TRACE: Final = rule(
     "KL-523",
     "truncation-trace",
     severity="I",
-    actions=("A1",),
-    innocent=("T22",),
+    title="the trace of a truncation",
+    explanation="A file shows that this log was truncated before: a producer snapshot where no "
+    "segment begins, or an epoch entry without the end of the one before it.",
+    start=NO_EFFECT,
+    election=NO_EFFECT,
+    reader=NO_EFFECT,
+    actions=(NOTHING_TO_DO,),
+    innocent=(PRODUCER_STATE_EXPIRED,),
     roles=(Role.SEVERAL_REPLICAS,),
-)
-COMMITTED_RECORDS_MISSING: Final = rule(
-    "KL-524",
-    "committed-records-missing",
-    severity="C",
-    actions=("A4", "A16", "A17"),
-    innocent=("T01",),
-    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )

@@ -10,7 +10,12 @@ if TYPE_CHECKING:
 
 SEVERITIES: Final = "CHMLI"
 """Critical, high, medium, low, information: worst first."""
+SEVERITY_WORDS: Final = {
+    "C": "CRITICAL", "H": "HIGH", "M": "MEDIUM", "L": "LOW", "I": "INFORMATION",
+}  # fmt: skip
 
+NO_EFFECT: Final = "No effect."
+"""Of a finding on a start, an election or a reader."""
 _DECLARED: Final[dict[str, Rule]] = {}
 
 
@@ -22,6 +27,11 @@ class Rule:
         code: ``KL-101``.
         name: ``batch-crc-mismatch``.
         severity: one of ``SEVERITIES``; a finding may have another one.
+        title: what it is, in a line, for a reader who knows Kafka.
+        explanation: what fires it, and what it means.
+        start: what the next start of the broker makes of it.
+        election: what it means for who should lead.
+        reader: what consumers and other readers get.
         actions: codes of the actions that the finding advises, first one first.
         innocent: codes of the traps that look the same and that the evidence of the finding alone
             does not rule out.
@@ -31,6 +41,11 @@ class Rule:
     code: str
     name: str
     severity: str
+    title: str
+    explanation: str
+    start: str
+    election: str
+    reader: str
     actions: tuple[str, ...]
     innocent: tuple[str, ...] = ()
     roles: frozenset[Role] = frozenset()
@@ -41,6 +56,11 @@ def rule(
     name: str,
     *,
     severity: str,
+    title: str,
+    explanation: str,
+    start: str,
+    election: str,
+    reader: str,
     actions: tuple[str, ...],
     innocent: tuple[str, ...] = (),
     roles: tuple[Role, ...] = (),
@@ -51,6 +71,11 @@ def rule(
         code=code,
         name=name,
         severity=severity,
+        title=title,
+        explanation=explanation,
+        start=start,
+        election=election,
+        reader=reader,
         actions=actions,
         innocent=innocent,
         roles=frozenset(roles),

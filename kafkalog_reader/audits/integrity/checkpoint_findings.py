@@ -5,6 +5,12 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    COMPARE_REPLICAS,
+    COPY_AGAIN,
+    WRITE_EPOCHS,
+)
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     CHECKPOINT_MALFORMED,
@@ -26,6 +32,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.hot_copy import was_copied_while_written
+from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
     LocatedError,
@@ -70,12 +77,16 @@ def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
     """A file that could not be read or understood, by what is wrong with it."""
     name = posixpath.basename(problem.where.file)
     code = problem_code(problem, name)
+    is_epochs = code == CHECKPOINT_MALFORMED and name == LEADER_EPOCHS
     return finding(
         code,
         f"{problem.where}: {problem.problem}",
         directory=replica.directory,
         file=replica.file_of(problem.where),
         position=problem.where.position,
+        actions=(WRITE_EPOCHS, CHECK_HARDWARE)
+        if is_epochs
+        else actions_of_refusal(problem.problem),
     )
 
 
@@ -138,7 +149,7 @@ def offset_findings(
                 code,
                 f"{name}: {words} {offset} is above the log end {log_end_offset}: {effect}",
                 severity="L" if is_hot else None,
-                actions=("A2",) if is_hot else None,
+                actions=(COPY_AGAIN,) if is_hot else None,
                 confidence="proven" if is_clean else "possible",
                 directory=replica.directory,
                 file=name,
@@ -214,6 +225,7 @@ def snapshot_findings(replica: Replica) -> Iterator[Finding]:
                 PRODUCER_SNAPSHOT_DAMAGED,
                 f"{error.where}: {error.problem}; the broker drops it and replays the log",
                 severity="H" if is_needed else "L",
+                actions=(COMPARE_REPLICAS,) if is_needed else None,
                 directory=directory,
                 file=replica.file_of(error.where),
             )

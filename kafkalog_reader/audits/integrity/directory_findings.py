@@ -8,6 +8,7 @@ import stat
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import SUPPLY_WHAT_IS_MISSING
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     CHECKPOINT_MISSING,
     CHECKPOINT_ROW_WITHOUT_DIRECTORY,
@@ -30,6 +31,8 @@ from kafkalog_reader.audits.integrity.checkpoint_findings import (
     temporary_files,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.partial_copy import is_partial_copy, named_partitions
+from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.release_signs import LOG_STARTS, release_signs
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import parse_meta_properties
@@ -47,8 +50,9 @@ from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
+    from kafkalog_reader.audits.integrity.partial_copy import Partition
     from kafkalog_reader.io.evidence import LogDirectory
 
 _MOST_LISTED: Final = 1000
@@ -62,7 +66,12 @@ def directory_findings(root: LogDirectory) -> Iterator[Finding]:
         with os.scandir(root.path) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
     except OSError as error:
-        yield finding(UNREADABLE_FILE, f"{shown(root.path)}: {error.strerror}", directory=place)
+        yield finding(
+            UNREADABLE_FILE,
+            f"{shown(root.path)}: {error.strerror}",
+            directory=place,
+            actions=actions_of_refusal(str(error.strerror)),
+        )
         return
     if root.clean_shutdown is False:
         yield finding(
@@ -220,9 +229,15 @@ def _checkpoints(
                     rows[key].append(name)
         except LocatedError as error:
             yield _checkpoint_problem(error, name, place)
+    named = named_partitions(root)
+    is_partial = is_partial_copy(named, folders)
+    if is_partial:
+        yield _partial(place, named, folders)
     for (topic, partition), files in sorted(rows.items())[:_MOST_LISTED]:
         # The two that hold every replica; a deleted topic leaves all at the next write.
         is_missing = {HIGH_WATERMARKS, RECOVERY_POINTS} <= set(files)
+        if is_missing and is_partial:
+            continue
         yield finding(
             REPLICA_DIRECTORY_MISSING if is_missing else CHECKPOINT_ROW_WITHOUT_DIRECTORY,
             f"{shown(topic)}-{partition}: named by {', '.join(files)}, and there is no such folder"
@@ -238,17 +253,34 @@ def _checkpoints(
         )
 
 
+def _partial(
+    place: PartitionDirectory, named: Collection[Partition], folders: Collection[Partition]
+) -> Finding:
+    """One finding for all folders of which nobody knows whether the broker has them."""
+    missing = sorted(f"{shown(topic)}-{number}" for topic, number in set(named) - set(folders))
+    return finding(
+        REPLICA_DIRECTORY_MISSING,
+        f"only part of this log directory was supplied: {len(missing):,} of {len(named):,} "
+        "partitions that its checkpoints name have no folder here; if they have none on the broker "
+        "either, it will create empty replicas",
+        severity="L",
+        confidence="possible",
+        directory=place,
+        file=HIGH_WATERMARKS,
+        evidence={
+            "missing": len(missing),
+            "named": len(named),
+            "partitions": " ".join(missing[:_MOST_LISTED]),
+        },
+        actions=(SUPPLY_WHAT_IS_MISSING,),
+    )
+
+
 def names_replica(root: LogDirectory, topic: str | None, partition: int | None) -> bool:
     """Whether both checkpoints that hold every replica name one."""
     if topic is None or partition is None:
         return False
-    try:
-        return all(
-            (topic, partition) in checkpointed_offsets(root, name)
-            for name in (HIGH_WATERMARKS, RECOVERY_POINTS)
-        )
-    except LocatedError:  # a finding of its own
-        return False
+    return (topic, partition) in named_partitions(root)
 
 
 def _checkpoint_problem(error: LocatedError, name: str, place: PartitionDirectory) -> Finding:
@@ -258,4 +290,5 @@ def _checkpoint_problem(error: LocatedError, name: str, place: PartitionDirector
         directory=place,
         file=name,
         position=error.where.position,
+        actions=actions_of_refusal(error.problem),
     )

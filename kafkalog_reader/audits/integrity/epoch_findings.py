@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO, WRITE_EPOCHS
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     CHECKPOINT_MISSING,
     EPOCH_CHECKPOINT_NOT_RISING,
@@ -49,6 +50,7 @@ def epoch_findings(
                 CHECKPOINT_MISSING,
                 f"{file}: missing, although batches carry leader epochs",
                 severity="H",
+                actions=(WRITE_EPOCHS,),
                 directory=replica.directory,
                 file=file,
             )
@@ -79,7 +81,7 @@ def epoch_findings(
             file=file,
             offsets=(log_end_offset, beyond[0].start_offset),
             evidence={"leaderEpoch": beyond[0].leader_epoch, "logEndOffset": log_end_offset},
-            actions=("A8",) if is_clean else ("A1",),
+            actions=(WRITE_EPOCHS,) if is_clean else (NOTHING_TO_DO,),
         )
 
 

@@ -24,6 +24,7 @@ from kafkalog_reader.audits.integrity.index_findings import (
     transaction_index_findings,
 )
 from kafkalog_reader.audits.integrity.producer_findings import ProducerCheck
+from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.integrity.segment_chain_findings import border_findings
 from kafkalog_reader.audits.integrity.segment_checks import segment_checks
 from kafkalog_reader.audits.integrity.segment_times import is_outside
@@ -220,4 +221,5 @@ def unreadable(replica: Replica, error: LocatedError) -> Finding:
         directory=replica.directory,
         file=replica.file_of(error.where),
         position=error.where.position,
+        actions=actions_of_refusal(error.problem),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX
 from kafkalog_reader.audits.catalogue.index_rules import (
     INDEX_MISSING,
     ORPHAN_INDEX,
@@ -137,14 +138,21 @@ def _missing_indexes(
     replica: Replica, segment: SegmentFiles, kinds: Sequence[str]
 ) -> Iterator[Finding]:
     sizes = {"index": segment.offset_index_size, "timeindex": segment.time_index_size}
+    # A start that finds no offset index recovers the segment and writes all its indexes; one that
+    # lacks the time index alone makes an empty one (Kafka 4.3, LogLoader and LogSegment).
+    is_rebuilt = segment.offset_index_size is None
+    effect = "builds it anew from the log at its start" if is_rebuilt else (
+        "makes an empty one at its start, because the .index is there"
+    )  # fmt: skip
     for kind in kinds:
         if sizes[kind] is None and replica.directory.topic != METADATA_TOPIC:
             file = replica.segment_file(segment, kind)
             yield finding(
                 INDEX_MISSING,
-                f"{file}: missing; the broker writes it anew at its start",
+                f"{file}: missing; the broker {effect}",
                 directory=replica.directory,
                 file=file,
+                actions=None if is_rebuilt else (REBUILD_INDEX,),
             )
 
 

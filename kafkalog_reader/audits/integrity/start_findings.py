@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.batch_rules import (
     MAGIC_IMPOSSIBLE,
     ZERO_TAIL,
@@ -141,7 +142,7 @@ class _Start:
             records_at_risk=records,
             bytes_at_risk=recovery.bytes_cut,
             cause=cause,
-            actions=None if has_loss else ("A1",),
+            actions=None if has_loss else (NOTHING_TO_DO,),
         )
 
     def left(self, found: Sequence[Finding], *, is_clean: bool) -> Iterator[Finding]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.log_rules import (
     INTERRUPTED_SWAP,
 )
@@ -107,7 +108,7 @@ def _leftover(
         directory=replica.directory,
         file=file,
         evidence={"suffix": found[0].suffix, "outcome": "deleted", "segments": len(found)},
-        actions=("A1",) if severity == "I" else None,
+        actions=(NOTHING_TO_DO,) if severity == "I" else None,
     )
 
 

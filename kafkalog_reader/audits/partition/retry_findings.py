@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.producer_rules import RETRY_DUPLICATES_ACROSS_LEADERS
-from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.catalogue.producer_rules import (
+    RETRY_DUPLICATES,
+    RETRY_DUPLICATES_ACROSS_LEADERS,
+)
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 
 if TYPE_CHECKING:
@@ -22,7 +23,8 @@ _DOMINANT: Final = 0.9
 
 def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """One finding for each kind of repetition; the same one on several replicas is told once."""
-    for code in sorted(codes_with(Role.OF_PRODUCERS)):
+    for is_across in (False, True):
+        code = RETRY_DUPLICATES_ACROSS_LEADERS if is_across else RETRY_DUPLICATES
         told: dict[tuple[tuple[int, int, int], ...], list[int]] = {}
         for index, watch in enumerate(audit.retries):
             if groups := _groups(watch, code):

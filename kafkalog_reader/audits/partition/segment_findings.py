@@ -5,6 +5,13 @@ from __future__ import annotations
 import posixpath
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    COMPARE_REPLICAS,
+    DO_NOT_START,
+    NOTHING_TO_DO,
+    SAVE_RECORDS,
+)
 from kafkalog_reader.audits.catalogue.batch_rules import (
     BATCH_CRC_MISMATCH,
     BATCH_LENGTH_IMPOSSIBLE,
@@ -19,8 +26,10 @@ from kafkalog_reader.audits.catalogue.input_rules import (
     UNKNOWN_VERSION,
     UNREADABLE_FILE,
 )
+from kafkalog_reader.audits.catalogue.traps import COPIED_WHILE_RUNNING
 from kafkalog_reader.audits.comparison.verdict import is_replaced
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import SMALLEST_ENTRY, Repair, repair_of
 from kafkalog_reader.audits.partition.partition_audit import joined_names
@@ -38,6 +47,8 @@ if TYPE_CHECKING:
 
 _NEWEST_MAGIC = 2
 _ROUND = 1 << 20
+_ELSEWHERE = (COMPARE_REPLICAS, CHECK_HARDWARE)
+_NOWHERE_ELSE = (DO_NOT_START, SAVE_RECORDS, CHECK_HARDWARE)
 """``segment.bytes`` is a multiple of it by default and by custom; a crash leaves any size."""
 
 
@@ -52,6 +63,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 directory=directory,
                 file=_file(directory, problem.where),
                 position=problem.where.position,
+                actions=actions_of_refusal(problem.problem),
             )
         damaged = _damaged(audit, index)
         for place in damaged.places:
@@ -169,11 +181,11 @@ def _crc_mismatch(
             "leaderEpoch": place.leader_epoch,
             "intactOn": peers,
         },
-        innocent=("T01",) if is_hot else (),
+        innocent=(COPIED_WHILE_RUNNING,) if is_hot else (),
         records_at_risk=place.records,
         bytes_at_risk=place.size_in_bytes,
         committed=_committed(audit, index, first_offset),
-        actions=("A5", "A9") if peers or len(audit.replicas) == 1 else ("A4", "A7", "A9"),
+        actions=_ELSEWHERE if peers or len(audit.replicas) == 1 else _NOWHERE_ELSE,
     )
 
 
@@ -192,7 +204,7 @@ def _further_mismatches(audit: PartitionAudit, index: int, damaged: DamagedBatch
         directory=replica.directory,
         offsets=(last.next_offset, audit.histories[index].log_end_offset),
         evidence={"batches": count, "batchesIntactNowhere": alone},
-        actions=("A5", "A9") if not alone or len(audit.replicas) == 1 else ("A4", "A7", "A9"),
+        actions=_ELSEWHERE if not alone or len(audit.replicas) == 1 else _NOWHERE_ELSE,
     )
 
 
@@ -211,7 +223,8 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
     replaced = audit.comparison is not None and is_replaced(
         audit.comparison, index, stop, [scan.stops for scan in audit.scans]
     )
-    behind = "" if stop.hidden_until is None else f"; offsets {offset} to {stop.hidden_until - 1}"
+    hides = offset is not None and stop.hidden_until is not None and stop.hidden_until > offset
+    behind = f"; offsets {offset} to {(stop.hidden_until or 0) - 1}" if hides else ""
     saved = (
         f"{behind} are behind it, another copy has them"
         if behind and replaced
@@ -231,6 +244,9 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
         evidence={"problem": stop.problem, "bytesNotRead": stop.size_in_bytes},
         innocent=None if stop.in_last_segment else (),
         bytes_at_risk=stop.size_in_bytes,
+        actions=(NOTHING_TO_DO,)
+        if code == ZERO_TAIL and severity == "I"
+        else actions_of_refusal(stop.problem),
     )
 
 

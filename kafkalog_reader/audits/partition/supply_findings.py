@@ -19,7 +19,7 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import read_topic_id
 from kafkalog_reader.io.evidence import PartitionDirectory
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def skew_findings(audit: PartitionAudit) -> Iterator[Finding]:
         replica.name for replica in audit.replicas
         if not replica.directory.log_directory.clean_shutdown
     ]  # fmt: skip
-    if len(audit.replicas) < 2 or audit.relation is not Verdict.LAGGING or not hot:
+    if len(audit.replicas) < 2 or audit.verdict is not Verdict.LAGGING or not hot:
         return
     ends = [history.log_end_offset for history in audit.histories]
     yield finding(
@@ -147,7 +147,8 @@ def cluster_findings(
 ) -> Iterator[Finding]:
     """Yield KL-008: several clusters in what was named as one broker, or one topic id in two.
 
-    Topic ids are random: the same one in two clusters means that one cluster id is not true.
+    Topic ids are random: the same one in two clusters means that one cluster id is not true. That
+    of the cluster metadata is a constant of Kafka (``Uuid.METADATA_TOPIC_ID``).
     """
     by_name: dict[str, dict[str, LogDirectory]] = defaultdict(dict)
     for root in roots:
@@ -161,7 +162,7 @@ def cluster_findings(
     by_topic: dict[str, dict[str, PartitionDirectory]] = defaultdict(dict)
     for directory in directories:
         cluster_id = directory.log_directory.cluster_id
-        is_known = directory.topic is not None and cluster_id is not None
+        is_known = directory.topic not in (None, METADATA_TOPIC) and cluster_id is not None
         if is_known and (directory.topic in by_topic or len(by_topic) < _TOPICS_COMPARED):
             by_topic[directory.topic or ""].setdefault(cluster_id or "", directory)
     told: set[frozenset[str]] = set()

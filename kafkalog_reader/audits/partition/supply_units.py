@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.directory_findings import names_replica
+from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
 from kafkalog_reader.audits.partition.supply_findings import assigned_supply, suggested_supply
 from kafkalog_reader.io.names import METADATA_TOPIC
 
@@ -25,13 +26,13 @@ def with_supply(
 
     Args:
         units: sorted by topic.
-        evidence: which brokers were supplied whole.
+        evidence: which brokers were supplied whole; of a partial copy nothing is missed.
         tells_directories: log directories get findings of their own: a folder that two checkpoints
             name and that is gone is told there.
     """
     brokers: dict[str | None, set[int]] = defaultdict(set)
     for root in evidence.roots:
-        if root.broker_id is not None:
+        if root.broker_id is not None and not is_part_of_log_directory(root):
             brokers[root.cluster_id].add(root.broker_id)
     for topic, of_topic in groupby(units, key=lambda unit: unit.directories[0].topic):
         same = list(of_topic)

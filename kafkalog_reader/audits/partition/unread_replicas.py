@@ -16,10 +16,9 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS, RECOVERY_POINTS
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.audits.integrity.partial_copy import is_partial_copy, named_partitions
 from kafkalog_reader.io.evidence import PartitionDirectory
-from kafkalog_reader.io.names import METADATA_TOPIC, parse_directory_name, shown
+from kafkalog_reader.io.names import parse_directory_name, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -84,17 +83,21 @@ def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
                     directory=_place(root, name.topic, name.partition),
                     file=shown(file),
                 )
-    try:
-        rows = [checkpointed_offsets(root, file) for file in (RECOVERY_POINTS, HIGH_WATERMARKS)]
-    except LocatedError:  # a finding of its own
-        return
-    for topic, partition in sorted(set(rows[0]).intersection(rows[1]) - has_folder):
-        if topic != METADATA_TOPIC and request.selects(topic, partition):
+    named = named_partitions(root)
+    is_partial = is_partial_copy(named, has_folder)
+    for topic, partition in sorted(named - has_folder):
+        if request.selects(topic, partition):
+            effect = (
+                "only part of its log directory was supplied"
+                if is_partial
+                else "it will create an empty replica"
+            )
             yield finding(
                 REPLICA_DIRECTORY_MISSING,
                 f"{_who(root)} has no folder {shown(topic)}-{partition}, which its checkpoints "
-                "name: it will create an empty replica",
-                confidence="proven" if root.clean_shutdown else "possible",
+                f"name: {effect}",
+                severity="L" if is_partial else None,
+                confidence="proven" if root.clean_shutdown and not is_partial else "possible",
                 directory=_place(root, topic, partition),
                 file=RECOVERY_POINTS,
                 evidence={"checkpoints": f"{RECOVERY_POINTS} {HIGH_WATERMARKS}"},

@@ -95,6 +95,26 @@ def test_one_topic_id_in_two_clusters_is_one_wrong_cluster_id(tmp_path: Path) ->
     assert "other" in dict(found.evidence)["clusters"]
 
 
+def test_the_metadata_log_has_the_same_topic_id_in_every_cluster() -> None:
+    """``Uuid.METADATA_TOPIC_ID``; nothing is wrong with these two clusters."""
+    other = CAPTURES / "s5_1" / "a-down"
+    assert of_code(found_in(CAPTURE, other), "KL-008") == []
+
+
+def test_of_a_partial_copy_no_folder_is_missed(tmp_path: Path) -> None:
+    source = CAPTURES / "everything" / "stopped" / "broker-0"
+    shutil.copytree(source, tmp_path / "broker-0")
+    kept = {"codec-none-0", "codec-lz4-0"}
+    for folder in (tmp_path / "broker-0").iterdir():
+        if folder.is_dir() and folder.name not in kept:
+            shutil.rmtree(folder)
+    (found,) = of_code(found_in(tmp_path), "KL-310")
+    assert (found.severity, found.confidence) == ("L", "possible")
+    rows = (source / "replication-offset-checkpoint").read_text().splitlines()[2:]
+    named = {row.rsplit(" ", 1)[0] for row in rows if not row.startswith("__cluster_metadata")}
+    assert dict(found.evidence)["missing"] == str(len(named) - len(kept))
+
+
 def test_two_clusters_named_as_one_broker(tmp_path: Path) -> None:
     one = cluster(tmp_path / "disks" / "one", {4: replica(AB, high_watermark=2)})[4]
     other = cluster(tmp_path / "disks" / "two", {4: replica(AB, topic="u", high_watermark=2)})[4]

@@ -1,0 +1,32 @@
+"""Write docs/schemas: what ``kafkalog schema`` prints, one file a name."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from kafkalog_reader import registry
+from kafkalog_reader.report.json_schema import partition_schema, table_schema
+
+FOLDER = Path(__file__).parent.parent / "docs" / "schemas"
+
+
+def schemas() -> dict[str, dict[str, Any]]:
+    """The schemas by name."""
+    tables = {name: table_schema(registry.table(name)) for name in registry.TABLES}
+    return {"replica-diff": partition_schema(), **tables}
+
+
+def main() -> None:
+    """Replace the folder's files."""
+    FOLDER.mkdir(exist_ok=True)
+    for path in FOLDER.glob("*.json"):
+        path.unlink()
+    for name, schema in schemas().items():
+        text = json.dumps(schema, indent=2, ensure_ascii=False)
+        (FOLDER / f"{name}.schema.json").write_text(f"{text}\n")
+
+
+if __name__ == "__main__":
+    main()

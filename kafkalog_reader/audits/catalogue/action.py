@@ -1,0 +1,73 @@
+"""An action: something that findings advise, in one wording for all commands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+_DECLARED: Final[dict[str, Action]] = {}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Action:
+    """One thing to do. Codes and names are stable: a code is never reused.
+
+    Attributes:
+        code: ``A5``.
+        name: ``start-best-first``.
+        short: the imperative, a line or two; names its subject as ``{where}`` (with ``{are}`` and
+            ``{their}``) and the replica that loses least as ``{best}``.
+        explanation: why, and how, in full.
+        warnings: what goes wrong when it is done otherwise.
+        command: a template, lines behind ``#`` are comments; what must be filled in is in capitals.
+            Empty without one.
+    """
+
+    code: str
+    name: str
+    short: str
+    explanation: str
+    warnings: tuple[str, ...]
+    command: str
+
+    def text(
+        self,
+        where: str = "this broker",
+        best: str = "the replica that loses least",
+        *,
+        are_several: bool = False,
+    ) -> str:
+        """The imperative, about brokers or replicas by name."""
+        return self.short.format(
+            where=where,
+            best=best,
+            are="are" if are_several else "is",
+            their="their" if are_several else "its",
+        )
+
+
+def action(
+    code: str,
+    name: str,
+    *,
+    short: str,
+    explanation: str,
+    warnings: tuple[str, ...] = (),
+    command: str = "",
+) -> str:
+    """Declare an action and return its code, which is how the rest of the program names it."""
+    assert code not in _DECLARED, code
+    _DECLARED[code] = Action(
+        code=code,
+        name=name,
+        short=short,
+        explanation=explanation,
+        warnings=warnings,
+        command=command,
+    )
+    return code
+
+
+def declared() -> dict[str, Action]:
+    """The actions declared so far, by code, in the order of their declaration."""
+    return _DECLARED

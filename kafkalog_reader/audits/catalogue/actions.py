@@ -1,0 +1,292 @@
+"""The actions, most urgent first: what must not be done, then what keeps every choice open."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.catalogue.action import action, declared
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafkalog_reader.audits.catalogue.action import Action
+
+DO_NOT_START: Final = action(
+    "A4",
+    "do-not-start",
+    short="do not start {where} yet: {their} start will cut or drop records",
+    explanation="A start recovers, truncates, renames or deletes before anybody can stop it. As "
+    "long as the broker is stopped, its files can still be saved or repaired.",
+    warnings=(
+        "A supervisor such as systemd or Kubernetes may start the broker again by itself: disable "
+        "it first.",
+    ),
+    command="kafkalog table recoveries 1=/mnt/b1",
+)
+FORBID_UNCLEAN_ELECTION: Final = action(
+    "A16",
+    "forbid-unclean-election",
+    short="freeze: forbid unclean election of this topic until the choice is made",
+    explanation="With unclean.leader.election.enable=true the controller elects a replica outside "
+    "the in-sync set as soon as nothing else is alive, and every follower then truncates to it.",
+    warnings=(
+        "The setting needs a running controller. It does not stop an election of a replica that "
+        "is in the in-sync set and has lost its records.",
+    ),
+    command="kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-type topics "
+    "--entity-name TOPIC --add-config unclean.leader.election.enable=false",
+)
+CHOOSE_A_BRANCH: Final = action(
+    "A20",
+    "choose-a-branch",
+    short="a person must choose between branches that both hold committed records; save both first",
+    explanation="Consumers may have read both branches. No rule of Kafka decides which one is "
+    "right: the owner of the data does. What is not kept can be produced again from the copy.",
+    warnings=("The first election decides for you. Save both branches before any start.",),
+)
+SAVE_RECORDS: Final = action(
+    "A7",
+    "save-records",
+    short="save the records that only some copies have, before any start or election",
+    explanation="A start or an election can delete what no other copy has. Saving needs no broker "
+    "and does not write to the log directories.",
+    warnings=("Save to a disk that holds none of the copies.",),
+    command="replica-diff 1=/mnt/b1 2=/mnt/b2 --topic TOPIC --partition N --export SAVED",
+)
+SUPPLY_WHAT_IS_MISSING: Final = action(
+    "A17",
+    "supply-what-is-missing",
+    short="supply the missing replica or metadata log, and run this again",
+    explanation="What nobody supplied may hold records that no other copy has, and may be the best "
+    "leader. Conclusions without it are possible, not proven.",
+    command="replica-diff 1=/mnt/b1 2=/mnt/b2 3=/mnt/b3 --topic TOPIC --partition N",
+)
+LEAVE_ONE_OUT: Final = action(
+    "A26",
+    "leave-one-out",
+    short="leave out what does not belong, or name each broker apart, and run this again",
+    explanation="Copies of different clusters, or of a topic and of another topic that had the "
+    "same name before it was deleted, are not replicas of one partition. Comparing them says "
+    "nothing. Leave one side out; do not look for a further copy.",
+    warnings=("Do not copy files between directories whose topic ids differ.",),
+)
+START_BEST_FIRST: Final = action(
+    "A5",
+    "start-best-first",
+    short="start {best} first and alone; when it leads, start the others, which copy from it",
+    explanation="Followers truncate to the leader they find. Where the replica that loses least "
+    "leads before the others are up, they copy from it and not the other way round.",
+    warnings=(
+        "A broker starts with all its partitions: look at every partition that it hosts first.",
+        "A follower fetches from its own log end on. It never fetches again what is damaged below "
+        "that: such a copy has to be moved aside (A6).",
+    ),
+    command="# only if it does not become the leader: what it lacks is then lost for ever:\n"
+    "kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type unclean --topic TOPIC "
+    "--partition N",
+)
+COMPARE_REPLICAS: Final = action(
+    "A22",
+    "compare-replicas",
+    short="compare the other replicas before this copy may lead: replica-diff",
+    explanation="One copy cannot say whether another one holds the records intact. replica-diff "
+    "reads all copies, says who holds what, and which leader loses least.",
+    warnings=(
+        "Another leader alone does not repair this copy: a follower fetches from its log end on, "
+        "and never again what is damaged below it.",
+    ),
+    command="replica-diff 1=/mnt/b1 2=/mnt/b2 3=/mnt/b3 --topic TOPIC --partition N",
+)
+MOVE_COPY_ASIDE: Final = action(
+    "A6",
+    "move-copy-aside",
+    short="while {where} {are} stopped, move the partition directory aside, never delete it; it is "
+    "copied again from the leader",
+    explanation="A broker that finds no directory creates an empty replica and fetches everything "
+    "from the leader. This is the only way in which a follower gets back what is damaged or "
+    "missing below its log end.",
+    warnings=(
+        "First make sure that another replica holds all records and leads: an empty replica that "
+        "is elected empties all others.",
+        "Move it out of the log directory: a folder inside it that has no name of Kafka's keeps "
+        "older brokers from starting.",
+    ),
+    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N /mnt/b1/aside/",
+)
+KEEP_ONE_DIRECTORY: Final = action(
+    "A23",
+    "keep-one-directory",
+    short="while {where} {are} stopped, move the copy that reaches less far out of its log "
+    "directory, never delete it",
+    explanation="A broker refuses to start while one partition stands in two of its log "
+    "directories. Compare both copies; keep the one whose log reaches further, unless the other "
+    "holds records that it lacks.",
+    warnings=("Compare both with the other replicas first: neither needs to be whole.",),
+    command="replica-diff a=/mnt/disk1/kafka-logs b=/mnt/disk2/kafka-logs --topic TOPIC "
+    "--partition N",
+)
+WRITE_EPOCHS: Final = action(
+    "A8",
+    "write-epochs",
+    short="while {where} {are} stopped, write leader-epoch-checkpoint as the batches have it",
+    explanation="Followers find out where their log leaves the leader's by this file. The batches "
+    "carry the leader epoch that the file should name, and replica-diff prints the file's body.",
+    warnings=("Keep a copy of the file as it is. A running broker overwrites what you write.",),
+)
+RESTORE_CHECKPOINT: Final = action(
+    "A24",
+    "restore-checkpoint",
+    short="while {where} {are} stopped, move the checkpoint file aside: the broker writes a new "
+    "one",
+    explanation="The broker takes defaults for what the file held. Without recovery points every "
+    "segment is recovered; without high watermarks they begin at the log start and rise with the "
+    "first fetches; without log starts the first segment's base offset counts, so that records "
+    "deleted by kafka-delete-records may come back.",
+    warnings=(
+        "Recovering every segment truncates each log at its first damaged batch: run kafkalog "
+        "verify first.",
+    ),
+)
+RESTORE_IDENTITY: Final = action(
+    "A27",
+    "restore-identity",
+    short="restore the file from a copy, or name the broker as N=PATH for this run",
+    explanation="meta.properties says which cluster, node and directory the files belong to. A "
+    "broker refuses to start with one that contradicts its configuration.",
+    warnings=(
+        "kafka-storage.sh format writes a new directory id: brokers of 3.7 and later then take it "
+        "for an empty, new disk.",
+    ),
+)
+RESTORE_TOPIC_ID: Final = action(
+    "A28",
+    "restore-topic-id",
+    short="while {where} {are} stopped, restore partition.metadata from another replica of the "
+    "partition",
+    explanation="The file holds the topic id, which is the same on every replica. A KRaft broker "
+    "that finds another id, or none, sets the directory aside and starts empty.",
+    warnings=("Take it from the same partition of the same cluster only.",),
+    command="cat /mnt/b2/kafka-logs/TOPIC-N/partition.metadata",
+)
+CHECK_HARDWARE: Final = action(
+    "A9",
+    "check-hardware",
+    short="check disk, controller and memory of the host of {where}",
+    explanation="Kafka writes a batch once and never changes it. Bytes that changed after that, or "
+    "that cannot be read, point at the storage, the file system or the memory of the host.",
+    command="dmesg | grep -iE 'error|ext4|xfs|nvme|sd[a-z]'; smartctl -a /dev/DISK",
+)
+READ_WITH_PERMISSION: Final = action(
+    "A25",
+    "read-with-permission",
+    short="where permission is refused, run this as the user that the broker runs as",
+    explanation="Permission denied says nothing about the bytes of a file. An input/output error "
+    "does: that is a matter of the storage.",
+    command="sudo -u kafka kafkalog verify /mnt/b1/kafka-logs",
+)
+REBUILD_INDEX: Final = action(
+    "A3",
+    "rebuild-index",
+    short="while {where} {are} stopped, move the segment's index files aside, .index among them: "
+    "the start builds them anew from the log",
+    explanation="A broker that finds no .index for a segment recovers that segment and writes all "
+    "of its index files anew. The log is the source; indexes hold nothing of their own.",
+    warnings=(
+        "It must be .index that is missing: for a missing .timeindex alone the broker only makes "
+        "an empty file.",
+        "Recovering the segment truncates it at its first damaged batch: run kafkalog verify "
+        "first.",
+    ),
+    command="mkdir -p ASIDE && mv TOPIC-N/BASE_OFFSET.{index,timeindex,txnindex} ASIDE/",
+)
+REBUILT_AT_START: Final = action(
+    "A21",
+    "rebuilt-at-start",
+    short="nothing to do: the broker builds the file anew from the log when it starts",
+    explanation="The file is derived from the log. A start that finds it missing or damaged "
+    "writes it again.",
+)
+REBUILD_SNAPSHOT: Final = action(
+    "A30",
+    "rebuild-snapshot",
+    short="while {where} {are} stopped, move the partition's .snapshot files aside: the start "
+    "replays the log",
+    explanation="A producer snapshot holds sequence numbers and open transactions. Without any "
+    "the broker replays every batch of the log.",
+    warnings=(
+        "Replaying takes as long as reading the partition.",
+        "Where older segments are gone by retention, the state of producers who wrote only there "
+        "is gone too.",
+    ),
+)
+REPORT_DEFECT: Final = action(
+    "A15",
+    "report-defect",
+    short="report a software defect, with this output and copies of the files",
+    explanation="The checksum is right: the bytes are as they were sent. A client, a broker or a "
+    "tool wrote what Kafka's format does not allow.",
+)
+COPY_AGAIN: Final = action(
+    "A2",
+    "copy-again",
+    short="take a second copy, from a stopped broker if you can, and run this again",
+    explanation="Files of a running broker are copied one after another while it writes. What only "
+    "such a copy shows goes away with the next one; what is still there is real.",
+)
+RAISE_LIMIT: Final = action(
+    "A18",
+    "raise-limit",
+    short="raise the limit that is named, and run this again",
+    explanation="A limit protects against input that would take all memory or time. What lies "
+    "beyond it was not inspected: it is neither sound nor damaged.",
+    command="kafkalog verify /mnt/b1/kafka-logs --max-batch-bytes 1GiB",
+)
+USE_NEWER_READER: Final = action(
+    "A31",
+    "use-newer-reader",
+    short="read it with a release of kafkalog that knows this version; it was not inspected",
+    explanation="The file says that it is of a later version, or a damaged byte makes it say so. "
+    "Other replicas tell which: a version that only one copy has is damage.",
+)
+NAME_REAL_PATH: Final = action(
+    "A29",
+    "name-real-path",
+    short="name the path it leads to, or pass --follow-links if you trust what it leads to",
+    explanation="Links, devices, pipes and sockets are not opened unless you say so: an input may "
+    "lead out of its own directory.",
+)
+ABORT_TRANSACTION: Final = action(
+    "A11",
+    "abort-transaction",
+    short="check the transaction coordinator, then abort the hanging transaction",
+    explanation="An open transaction whose marker is gone holds the last stable offset: consumers "
+    "with read_committed wait for ever.",
+    warnings=("Abort only what the coordinator no longer knows as open.",),
+    command="kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging --topic TOPIC "
+    "--partition N",
+)
+REMOVE_DUPLICATES: Final = action(
+    "A10",
+    "remove-duplicates",
+    short="remove the duplicates downstream; switch the producer to idempotence",
+    explanation="Kafka stores what it is sent. With enable.idempotence=true, the default since "
+    "3.0, the broker drops what a producer sends again.",
+)
+ADJUST_TIMES: Final = action(
+    "A19",
+    "adjust-times",
+    short="adjust the topic's retention or timestamp settings",
+    explanation="Retention by time goes by the largest timestamp of a segment. A time far ahead "
+    "keeps the segment, and all behind it, for as long. message.timestamp.after.max.ms refuses "
+    "such records from 3.6 on.",
+)
+NOTHING_TO_DO: Final = action(
+    "A1",
+    "nothing-to-do",
+    short="nothing to do",
+    explanation="It is shown because it explains something else, or because it is good to know.",
+)
+
+ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(declared())
+"""Every action by its code, most urgent first."""

@@ -1,0 +1,261 @@
+"""Of one partition: which copies may lead, which must not, and what is lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.comparison.committed import CommitCount
+from kafkalog_reader.audits.election.candidates import ElectionKind
+from kafkalog_reader.audits.election.follow import Outcome as Following
+from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.errors import LocatedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kafkalog_reader.audits.election.candidates import Election
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+_NEVER_IN_SYNC: Final = frozenset({Following.STUCK, Following.LOOPS})
+"""A follower with an empty log gets in sync instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alternative:
+    """Another leader, and what its election loses."""
+
+    broker_id: int
+    lost: CommitCount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostRecords:
+    """Records that are on no disk of a running broker when the plan is done.
+
+    Attributes:
+        brokers: who holds them now.
+        first_offset, next_offset: half-open.
+    """
+
+    brokers: tuple[int, ...]
+    first_offset: int
+    next_offset: int
+    records: CommitCount
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Choice:
+    """The leader of one partition, and who must wait for it.
+
+    Attributes:
+        leader: node id of the broker whose copy loses least.
+        equals: brokers whose election loses exactly the same, ``leader`` among them.
+        others: brokers whose copy must not lead: they start when one of ``equals`` leads.
+        electable: node ids that the controller may elect by itself: the ISR, the ELR and the last
+            known ELR; None where no cluster metadata was supplied.
+        lost: by offset, with ``leader`` leading.
+        alternatives: the other elections, best first.
+        is_forced: every election loses records that were committed.
+        not_supplied: assigned brokers of which no copy was read.
+        set_aside: brokers whose copy must be moved away while they are stopped: its broker would
+            not come up, or the copy would never get in sync.
+        start_losses: what the starts of its brokers remove.
+        preferred_leader: of the assignment; None where that is not known.
+        paths: partition directory by broker.
+        size_in_bytes: of the leader's log.
+        allows_unclean: the topic's own configuration allows unclean election.
+        is_sound: no batch of the leader's copy is damaged.
+        log_starts: log start offset by broker.
+    """
+
+    topic: str
+    partition: int
+    leader: int
+    equals: frozenset[int]
+    others: frozenset[int]
+    electable: frozenset[int] | None
+    lost: tuple[LostRecords, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    is_forced: bool = False
+    not_supplied: tuple[int, ...] = ()
+    set_aside: frozenset[int] = frozenset()
+    start_losses: tuple[StartLoss, ...] = ()
+    preferred_leader: int | None = None
+    paths: Mapping[int, str] = field(default_factory=dict)
+    size_in_bytes: int = 0
+    allows_unclean: bool = False
+    is_sound: bool = True
+    log_starts: Mapping[int, int] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def lost_records(self) -> CommitCount:
+        return sum((lost.records for lost in self.lost), CommitCount())
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether the controller elects only copies that may lead, in any order of starts."""
+        if self.set_aside or self.electable is None or self.allows_unclean:
+            return not self.others
+        return bool(self.electable & self.equals) and not self.electable & self.others
+
+    @property
+    def needs_unclean(self) -> bool:
+        """Whether the controller may leave the partition without a leader."""
+        return self.electable is None or not self.electable & self.equals
+
+    def waiting(self, *, by_membership: bool) -> frozenset[int]:
+        """Brokers that must not run before one of ``equals`` leads.
+
+        Args:
+            by_membership: only those that the controller would elect, where that is known. Unclean
+                election must then be forbidden.
+        """
+        if self.is_automatic and (by_membership or not self.lost):
+            return frozenset()
+        if by_membership and self.electable is not None and not self.needs_unclean:
+            return (self.others & self.electable) | self.set_aside
+        return self.others
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """A partition without a plan."""
+
+    name: str
+    reason: str
+    brokers: tuple[int, ...]
+
+
+def choice_of(
+    audit: PartitionAudit, wanted: int | None = None, *, allows_unclean: bool = False
+) -> Choice | Unanswered:
+    """Decide one partition.
+
+    Args:
+        audit: with all its copies.
+        wanted: the broker that a person chose; None takes the election that loses least.
+        allows_unclean: the topic's own configuration allows unclean election.
+    """
+    replicas = audit.everyone
+    brokers = [-1 if each.broker_id is None else each.broker_id for each in replicas]
+    topic, partition = audit.topic or "", audit.partition or 0
+    reason = _unanswered(audit, brokers)
+    elections = [each for each in audit.elections if wanted in (None, brokers[each.candidate])]
+    if not reason and not elections:
+        reason = (
+            "no copy comes up when its broker starts"
+            if wanted is None
+            else f"broker {wanted} has no copy that can lead"
+        )
+    if reason:
+        return Unanswered(name=f"{topic}-{partition}", reason=reason, brokers=tuple(brokers))
+    best = elections[0]
+    effect = _effect(audit, best)
+    equals = frozenset(
+        brokers[each.candidate] for each in audit.elections if _effect(audit, each) == effect
+    )
+    membership = audit.membership
+    assigned = () if membership is None else membership.replicas
+    not_supplied = tuple(each for each in assigned if each not in brokers)
+    leading = best.candidate
+    aside = frozenset(brokers[index] for index in _moved_away(audit, best))
+    others = (frozenset((*brokers, *not_supplied)) - equals - _offline(audit, brokers)) | aside
+    return Choice(
+        topic=topic,
+        partition=partition,
+        leader=brokers[leading],
+        equals=equals - aside,
+        others=others,
+        electable=(
+            None
+            if membership is None
+            else frozenset((*membership.isr, *membership.elr, *membership.last_known_elr))
+        ),
+        lost=tuple(
+            LostRecords(
+                brokers=tuple(brokers[member] for member in lost.members),
+                first_offset=lost.first_offset,
+                next_offset=lost.next_offset,
+                records=lost.records,
+            )
+            for lost in best.lost_ranges
+            if lost.records.total
+        ),
+        alternatives=tuple(
+            Alternative(broker_id=brokers[each.candidate], lost=each.lost)
+            for each in audit.elections
+            if brokers[each.candidate] not in equals
+        ),
+        is_forced=all(each.kind is ElectionKind.UNCLEAN for each in audit.elections),
+        not_supplied=not_supplied,
+        set_aside=aside,
+        start_losses=start_losses(audit),
+        preferred_leader=assigned[0] if assigned else None,
+        paths=dict(zip(brokers, (each.directory.path for each in replicas), strict=True)),
+        size_in_bytes=audit.replicas[leading].size_in_bytes,
+        allows_unclean=allows_unclean,
+        is_sound=not audit.candidates[leading].damaged,
+        log_starts={
+            broker: history.log_start_offset
+            for broker, history in zip(brokers, audit.histories, strict=False)
+        },
+    )
+
+
+def _unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
+    """Why nothing can be said; empty where something can."""
+    if audit.reason:
+        return audit.reason
+    if -1 in brokers:
+        replica = next(each for each in audit.everyone if each.broker_id is None)
+        return (
+            f"the node id of {replica.name} is not known: give it as "
+            f"N={replica.directory.log_directory.path}"
+        )
+    twice = next((each for each in brokers if brokers.count(each) > 1), None)
+    if twice is not None:
+        return f"broker {twice} has two copies and does not start: keep one, move the other away"
+    failed = next((each for each in audit.recoveries if isinstance(each, LocatedError)), None)
+    return "" if failed is None else f"the next start cannot be predicted: {failed}"
+
+
+def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
+    """Equal where it makes no difference which of two leads."""
+    candidate = audit.candidates[election.candidate]
+    lost = [(each.first_offset, each.next_offset, each.members) for each in election.lost_ranges]
+    return (
+        lost,
+        election.is_silent,
+        candidate.cut_transactions,
+        candidate.unreplaceable,
+        candidate.damaged,
+    )
+
+
+def _moved_away(audit: PartitionAudit, election: Election) -> set[int]:
+    """Copies that keep their broker down, never get in sync, or keep what the leader lacks."""
+    aside = {
+        index
+        for index, recovery in enumerate(audit.recoveries)
+        if not isinstance(recovery, LocatedError) and recovery.outcome is Outcome.BROKER_ABORTS
+    }
+    return aside | {
+        each.follower
+        for each in election.followers
+        if each.following.outcome in _NEVER_IN_SYNC or each.silent_divergence is not None
+    }
+
+
+def _offline(audit: PartitionAudit, brokers: Sequence[int]) -> frozenset[int]:
+    """Brokers whose log directory does not come up: their copies take part in nothing."""
+    return frozenset(
+        brokers[index]
+        for index, recovery in enumerate(audit.recoveries)
+        if not isinstance(recovery, LocatedError) and recovery.outcome is Outcome.DIRECTORY_OFFLINE
+    )

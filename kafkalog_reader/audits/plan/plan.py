@@ -1,0 +1,180 @@
+"""The plan of a cluster: what each partition wants, put into one order of starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.comparison.committed import CommitCount
+from kafkalog_reader.audits.plan.choice import Choice, Unanswered, choice_of
+from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.plan.start_loss import StartLoss
+
+UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """One procedure for all brokers that were supplied.
+
+    Attributes:
+        paths: as they were given.
+        brokers: node ids of the brokers with a copy.
+        choices: of every partition that could be decided.
+        unanswered: the others.
+        order: of starts.
+        configs: of topics, as the metadata log says.
+        follow_links: links were followed.
+    """
+
+    paths: tuple[str, ...]
+    brokers: tuple[int, ...]
+    choices: tuple[Choice, ...]
+    unanswered: tuple[Unanswered, ...]
+    order: StartOrder
+    configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    follow_links: bool = False
+
+    @property
+    def partitions(self) -> int:
+        return len(self.choices) + len(self.unanswered)
+
+    @property
+    def is_one_broker(self) -> bool:
+        return len(self.brokers) == 1
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether brokers wait for others, or copies have to be changed before a start."""
+        return len(self.order.starts) > 1 or bool(self.order.replaced or self.set_aside)
+
+    @property
+    def set_aside(self) -> tuple[tuple[Choice, int], ...]:
+        """Copies to be moved away while their broker is stopped."""
+        return tuple((c, broker) for c in self.choices for broker in sorted(c.set_aside))
+
+    @cached_property
+    def losing(self) -> tuple[Choice, ...]:
+        """Partitions that lose records, the worst first."""
+        found = [c for c in self.choices if c.lost]
+        return tuple(sorted(found, key=lambda c: (-c.lost_records.known, -c.lost_records.possible)))
+
+    @cached_property
+    def start_losses(self) -> tuple[StartLoss, ...]:
+        """What starts take from copies; other copies may hold the same."""
+        return tuple(each for c in self.choices for each in c.start_losses)
+
+    @property
+    def lost(self) -> CommitCount:
+        return sum((c.lost_records for c in self.choices), CommitCount())
+
+    @property
+    def forced(self) -> tuple[Choice, ...]:
+        """Partitions where every leader loses committed records: a person must choose."""
+        return tuple(c for c in self.choices if c.is_forced)
+
+    @property
+    def unclean(self) -> tuple[Choice, ...]:
+        """Partitions whose leader may have to be elected uncleanly, because others wait for it."""
+        return tuple(c for start in self.order.starts for c in start.settled if c.needs_unclean)
+
+    @property
+    def freezing(self) -> tuple[str, ...]:
+        """Topics whose unclean election must be forbidden before anything starts."""
+        if len(self.order.starts) == 1:
+            return ()
+        exposed = {c.topic for c in self.choices if c.others}
+        return tuple(sorted(t for t in exposed if self.unclean_election(t) != "false"))
+
+    def unclean_election(self, topic: str) -> str | None:
+        """The topic's own setting; None where it is not known, or not set."""
+        return self.configs.get(topic, {}).get(UNCLEAN_ELECTION)
+
+    @property
+    def moved_back(self) -> tuple[Choice, ...]:
+        """Partitions that another broker than the preferred one leads afterwards."""
+        return tuple(
+            c
+            for start in self.order.starts
+            for c in start.settled
+            if c.preferred_leader not in (None, *start.brokers)
+            and c.preferred_leader in self.brokers
+        )
+
+    @property
+    def has_work(self) -> bool:
+        """Whether anything has to be done, or goes.
+
+        What a start takes from one copy of several counts only where nobody else holds it.
+        """
+        starts = self.start_losses if self.is_one_broker else self.down
+        return bool(self.is_ordered or self.lost.total or starts)
+
+    @property
+    def down(self) -> tuple[StartLoss, ...]:
+        """Copies whose broker or log directory does not come up."""
+        return tuple(each for each in self.start_losses if each.is_down)
+
+    @property
+    def lost_at(self) -> Mapping[int, tuple[tuple[Choice, int], ...]]:
+        """By number of the start: partition and index of the range that is gone after it."""
+        number = {b: n for n, start in enumerate(self.order.starts) for b in start.brokers}
+        gone: dict[int, list[tuple[Choice, int]]] = {}
+        for choice in self.losing:
+            for index, lost in enumerate(choice.lost):
+                when = max((number[b] for b in lost.brokers if b in number), default=None)
+                if when is not None:
+                    gone.setdefault(when, []).append((choice, index))
+        return {when: tuple(ranges) for when, ranges in gone.items()}
+
+
+def plan_of(
+    audits: Iterable[PartitionAudit],
+    *,
+    paths: Sequence[str],
+    wanted: Mapping[tuple[str, int], int] | None = None,
+    configs: Mapping[str, Mapping[str, str]] | None = None,
+    follow_links: bool = False,
+) -> Plan:
+    """Make the plan.
+
+    Args:
+        audits: of every partition, the metadata log left out or not.
+        paths: as a person gave them.
+        wanted: leaders that a person chose, by topic and partition.
+        configs: of topics, as the metadata log says.
+        follow_links: links were followed.
+    """
+    wanted, configs = wanted or {}, configs or {}
+    decided = [
+        choice_of(
+            audit,
+            wanted.get((audit.topic or "", audit.partition or 0)),
+            allows_unclean=configs.get(audit.topic or "", {}).get(UNCLEAN_ELECTION) == "true",
+        )
+        for audit in audits
+        if not audit.is_metadata
+    ]
+    choices = tuple(each for each in decided if isinstance(each, Choice))
+    unanswered = tuple(each for each in decided if isinstance(each, Unanswered))
+    brokers = {broker for c in choices for broker in c.paths}
+    brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
+    absent = {broker for c in choices for broker in c.not_supplied}
+    if len(brokers) == 1:  # nothing to compare: only its start can be told
+        choices = tuple(replace(c, others=c.set_aside, is_forced=False) for c in choices)
+        absent = set()
+    return Plan(
+        paths=tuple(paths),
+        brokers=tuple(sorted(brokers)),
+        choices=choices,
+        unanswered=unanswered,
+        order=start_order(choices, brokers | absent),
+        configs=configs,
+        follow_links=follow_links,
+    )

@@ -1,0 +1,92 @@
+"""What the start of a broker takes from one of its copies, whoever leads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.errors import LocatedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.recovery.recovery import Recovery
+
+_WHOLE: Final = frozenset({Outcome.EMPTIED, Outcome.STRAY})
+_NOTHING_GOES: Final = frozenset({Outcome.LOADS, Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartLoss:
+    """One copy that its broker's start does not simply serve.
+
+    Attributes:
+        outcome: what becomes of the copy.
+        first_offset, next_offset: what goes from it; equal where nothing goes.
+        records: clients' records that go, as far as they were counted.
+        reason: why, with file and position.
+    """
+
+    topic: str
+    partition: int
+    broker_id: int
+    outcome: Outcome
+    first_offset: int
+    next_offset: int
+    records: int
+    reason: str
+
+    @property
+    def name(self) -> str:
+        return f"{self.topic}-{self.partition}"
+
+    @property
+    def takes_records(self) -> bool:
+        return self.first_offset < self.next_offset
+
+    @property
+    def is_down(self) -> bool:
+        """Whether the broker or the log directory does not come up."""
+        return self.outcome in (Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS)
+
+
+def start_losses(audit: PartitionAudit) -> tuple[StartLoss, ...]:
+    """Of each copy that is not simply served; copies whose start is not predicted are left out."""
+    return tuple(_losses(audit))
+
+
+def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
+    for index, recovery in enumerate(audit.recoveries):
+        if isinstance(recovery, LocatedError) or recovery.outcome is Outcome.LOADS:
+            continue
+        history = audit.histories[index]
+        first, following = _range(recovery, history.log_start_offset, history.log_end_offset)
+        broker_id = audit.replicas[index].broker_id
+        records = recovery.records_cut
+        if first < following and not records and audit.candidates:
+            records = audit.candidates[index].records(first, following)
+        if first >= following and recovery.outcome not in _NOTHING_GOES:
+            continue  # nothing but damaged bytes goes
+        yield StartLoss(
+            topic=audit.topic or "",
+            partition=audit.partition or 0,
+            broker_id=-1 if broker_id is None else broker_id,
+            outcome=recovery.outcome,
+            first_offset=first,
+            next_offset=following,
+            records=records if first < following else 0,
+            reason=recovery.reason,
+        )
+
+
+def _range(recovery: Recovery, start: int, end: int) -> tuple[int, int]:
+    """The offsets that go from the copy."""
+    if recovery.outcome in _WHOLE:
+        return start, end
+    if recovery.outcome in _NOTHING_GOES or recovery.loaded is None:
+        return start, start
+    if recovery.outcome is Outcome.EXPIRED:
+        return start, min(end, recovery.loaded.log.log_start_offset)
+    return recovery.loaded.log.log_end_offset, end

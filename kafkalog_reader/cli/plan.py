@@ -1,0 +1,167 @@
+"""``kafkalog plan``: in which order a stopped cluster starts, so that least is lost."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from kafkalog_reader.cli.options import (
+    follow_links_option,
+    max_rate_option,
+    paths_argument,
+    selection_options,
+)
+from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.plan.plan import Plan
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+
+_ELECTED: Final = re.compile(r"(.+)-([0-9]{1,9})=([0-9]{1,9})", re.ASCII)
+
+
+@click.command("plan", no_args_is_help=True)
+@paths_argument
+@selection_options
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(["text", "json", "script"]),
+    default="text",
+    show_default=True,
+    help="script is a shell script of Kafka's own tools; json is one object.",
+)
+@click.option(
+    "--elect",
+    metavar="TOPIC-N=BROKER",
+    multiple=True,
+    help="Let this broker lead this partition; repeatable.  [default: who loses least]",
+)
+@follow_links_option
+@max_rate_option
+@verbose_option()
+def plan_command(
+    paths: tuple[str, ...], topic: tuple[str, ...], partition: tuple[int, ...],
+    output_format: str, elect: tuple[str, ...], follow_links: bool,
+) -> int:  # fmt: skip
+    """Say in which order the brokers of a stopped cluster start, and what is lost on the way.
+
+    \b
+    Examples:
+      kafkalog plan /mnt/b1 /mnt/b2 /mnt/b3 /mnt/controller
+      kafkalog plan 1=/mnt/b1                # what happens when I start this broker?
+
+    Brokers start as a whole, and elections are per partition: the plan is one procedure for all
+    partitions. It says what to save first, which brokers to start in which order, which elections
+    to hold, what to check before going on, and what a person must decide. Nothing is written or
+    started. A controller's log directory among the inputs tells the in-sync replicas.
+
+    The exit status is 0 when nothing has to be done and nothing is lost, 1 when something has to be
+    done or is lost, 2 when a partition could not be planned.
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader.audits.plan.plan import plan_of
+    from kafkalog_reader.cli.interrupt import whole
+    from kafkalog_reader.cli.screen import screen, write_lines
+    from kafkalog_reader.errors import UsageError
+    from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.report.plan_json import plan_object
+    from kafkalog_reader.report.plan_script import plan_script
+    from kafkalog_reader.report.plan_text import plan_lines
+    from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.selection import check_selection
+
+    wanted = dict(map(_elected, elect))
+    request = ReadRequest(
+        topics=frozenset(topic) if topic else None,
+        partitions=frozenset(partition) if partition else None,
+    )
+    evidence = discover(paths, follow_links=follow_links)
+    check_selection(evidence, request)
+    clusters = {root.cluster_id for root in evidence.log_directories}
+    if len(clusters) > 1:
+        raise UsageError("a plan is for one cluster; these log directories belong to several")
+    configs: dict[str, Mapping[str, str]] = {}
+    plan = plan_of(
+        list(_audits(evidence, request, configs, rows_on_stdout=output_format != "text")),
+        paths=paths,
+        wanted=wanted,
+        configs=configs,
+        follow_links=follow_links,
+    )
+    if not plan.partitions:
+        raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")
+    _check_elected(plan, wanted)
+    if output_format == "text":
+        columns, _ = screen()
+        write_lines(plan_lines(plan, columns))
+    else:
+        with whole():
+            text = plan_script(plan) if output_format == "script" else json.dumps(plan_object(plan))
+            click.echo(text)
+    if plan.unanswered:
+        return TROUBLE
+    return FOUND if plan.has_work else CLEAN
+
+
+def _elected(text: str) -> tuple[tuple[str, int], int]:
+    from kafkalog_reader.errors import UsageError
+
+    found = _ELECTED.fullmatch(text)
+    if found is None:
+        raise UsageError(f"--elect {text}: write TOPIC-PARTITION=BROKER, such as orders-3=1")
+    return (found[1], int(found[2])), int(found[3])
+
+
+def _check_elected(plan: Plan, wanted: Mapping[tuple[str, int], int]) -> None:
+    from kafkalog_reader.errors import UsageError
+
+    known = {each.name for each in plan.choices} | {each.name for each in plan.unanswered}
+    for topic, partition in wanted:
+        if f"{topic}-{partition}" not in known:
+            raise UsageError(f"--elect: no partition {topic}-{partition} among the inputs")
+
+
+def _audits(
+    evidence: Evidence,
+    request: ReadRequest,
+    configs: dict[str, Mapping[str, str]],
+    *,
+    rows_on_stdout: bool,
+) -> Iterator[PartitionAudit]:
+    from kafkalog_reader.audits.partition.partition_audit import audit_partition
+    from kafkalog_reader.audits.partition.partition_unit import partition_units
+    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
+    from kafkalog_reader.io.partition_directory import segments
+
+    units = [
+        unit for unit in partition_units(evidence, request, with_topics=True) if _is_planned(unit)
+    ]
+    welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
+    total = None
+    if welcome:
+        every = (directory for unit in units for directory in unit.directories)
+        total = sum(segment.log_size or 0 for each in every for segment in segments(each))
+    done = 0
+    with ReadProgress(total, shown=welcome) as progress:
+        session().how_far = lambda: f"{done:,} of {len(units):,} partitions read, {progress}"
+        for unit in units:
+            if unit.topics is not None:
+                configs.update(unit.topics.configs)
+            yield audit_partition(
+                unit.directories, progress, topics=unit.topics, membership=unit.membership
+            )
+            done += 1
+
+
+def _is_planned(unit: PartitionUnit) -> bool:
+    from kafkalog_reader.io.names import METADATA_TOPIC
+
+    return unit.directories[0].topic != METADATA_TOPIC

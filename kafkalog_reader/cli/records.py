@@ -1,0 +1,110 @@
+"""``kafkalog records``: the records as a consumer, or Spark's Kafka source, would show them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from kafkalog_reader.cli.options import (
+    REPLICAS,
+    follow_links_option,
+    max_rate_option,
+    paths_argument,
+    selected,
+)
+from kafkalog_reader.cli.row_options import offsets, row_options
+from kafkalog_reader.cli.run import CLEAN, verbose_option
+from kafkalog_reader.io.names import METADATA_TOPIC
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+
+SCREEN_COLUMNS: Final = ("partition", "offset", "timestamp", "key", "value")
+
+
+@click.command("records", short_help="Records as a consumer sees them: each once, from the start.")
+@paths_argument
+@row_options
+@click.option(
+    "--replica",
+    metavar="REPLICA",
+    default="best",
+    show_default=True,
+    help=f"Which copies: {REPLICAS}. Best is the one with the greatest leader epoch, then end.",
+)
+@click.option("--control", is_flag=True, help="Show transaction markers and the like too.")
+@follow_links_option
+@max_rate_option
+@verbose_option()
+def records_command(
+    paths: tuple[str, ...], output_format: str, output: str | None, force: bool,
+    render: str | None, topic: tuple[str, ...], partition: tuple[int, ...],
+    columns: tuple[str, ...] | None, follow_links: bool, control: bool,
+    from_offset: int | str | None, last: int | None,
+    **options: Any,  # noqa: ANN401  checked by the registry
+) -> int:  # fmt: skip
+    """Print records: each once, of the best copy, from the log start on.
+
+    \b
+    Examples:
+      kafkalog records /mnt/b1 --topic orders --partition 17 --limit 20
+      kafkalog records /mnt/b1 --topic orders --last 10 --isolation read_committed
+      kafkalog records /mnt/b1 --topic orders --format parquet --output orders.parquet
+
+    These are the rows that spark.read.format("kafkalog") shows, in every format; the cluster's
+    metadata log is shown where --topic names it. Text has the columns that fit a screen; the other
+    formats have those of Spark's Kafka source, headers included. --columns names others:
+    `kafkalog tables records` lists them.
+
+    `kafkalog table records` is the evidence: every copy, every column, what lies below the log
+    start, and control records.
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader import registry
+    from kafkalog_reader.cli.output import check_destination
+    from kafkalog_reader.cli.table import print_rows
+    from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.tables.schemas import KAFKA_COLUMNS
+    from kafkalog_reader.tables.selection import check_selection
+
+    table = registry.table("records")
+    options |= {
+        **selected(topic, partition), **offsets(from_offset, last), "log_range_only": True,
+        "include_control_records": control,
+    }  # fmt: skip
+    request = registry.request(table, columns, **options)
+    check_destination(output, output_format)
+    evidence = discover(paths, follow_links=follow_links)
+    check_selection(evidence, request)
+    request = _without_metadata(evidence, request)
+    if columns is None:
+        kafka_columns = tuple(column.name for column in KAFKA_COLUMNS)
+        is_text = output_format == "text"
+        names = _screen_columns(evidence, request) if is_text else kafka_columns
+        request = replace(request, columns=names)
+    print_rows(table, evidence, request, output_format, output, render=render, overwrite=force)
+    return CLEAN
+
+
+def _without_metadata(evidence: Evidence, request: ReadRequest) -> ReadRequest:
+    """Leave the quorum's log out, as Spark does, unless it is named or all that there is."""
+    if request.topics is not None:
+        return request
+    topics = {topic for (_, topic, _), _ in evidence.topic_partitions(request)}
+    is_all = topics <= {METADATA_TOPIC}
+    return request if is_all else replace(request, excluded_topics=frozenset([METADATA_TOPIC]))
+
+
+def _screen_columns(evidence: Evidence, request: ReadRequest) -> tuple[str, ...]:
+    """The columns of text: what tells records apart comes first, where it differs."""
+    found = list(evidence.topic_partitions(request))
+    several: list[str] = []
+    if len({cluster for (cluster, _, _), _ in found}) > 1:
+        several.append("clusterId")
+    if request.replica == "all" and any(len(replicas) > 1 for _, replicas in found):
+        several.append("brokerId")
+    if len({topic for (_, topic, _), _ in found}) > 1:
+        several.append("topic")
+    return (*several, *SCREEN_COLUMNS)

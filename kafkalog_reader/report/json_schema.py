@@ -1,0 +1,248 @@
+"""JSON Schema (draft 2020-12) of what ``--format json`` prints."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pyarrow as pa
+
+from kafkalog_reader.audits.tables.findings import FindingsTable
+from kafkalog_reader.audits.tables.partitions import PartitionsTable
+from kafkalog_reader.report.partition_json import SCHEMA_VERSION
+from kafkalog_reader.tables.schemas import IDENTITY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kafkalog_reader.tables.table import Column, Table
+
+DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+Schema = dict[str, Any]
+
+_BOOLEAN: Final[Schema] = {"type": "boolean"}
+_INTEGER: Final[Schema] = {"type": "integer"}
+_TEXT: Final[Schema] = {"type": "string"}
+
+
+def table_schema(table: Table) -> Schema:
+    """One line that ``kafkalog table NAME --format json`` prints with all columns."""
+    return {
+        "$schema": DIALECT,
+        "title": f"kafkalog table {table.name} --format json",
+        "description": f"{table.doc}. One object a line; --columns leaves keys out.",
+        **_row(table.columns),
+    }
+
+
+def partition_schema() -> Schema:
+    """One line that ``replica-diff --format json`` prints: a partition with all its replicas."""
+    partition = _row(c for c in PartitionsTable.columns if c.name != "lastStableOffset")
+    return {
+        "$schema": DIALECT,
+        "title": "replica-diff --format json",
+        "description": "One object a partition, one a line. Offsets are half-open.",
+        **_merged(
+            partition,
+            schemaVersion={"const": SCHEMA_VERSION},
+            replicas=_list(_replica()),
+            comparedVerdict=_or_null(_TEXT),
+            reason=_or_null(_TEXT),
+            quick=_BOOLEAN,
+            comparedFrom=_or_null(_INTEGER),
+            rules=_list(_TEXT),
+            membership=_or_null(_MEMBERSHIP),
+            notKnown=_list(_TEXT),
+            ranges=_list(_RANGE),
+            differences=_list(_DIFFERENCE),
+            elections=_list(_ELECTION),
+            actions=_list(_ACTION),
+            findings=_list(_row(FindingsTable.columns)),
+            **_ONLY_WITH_RECORDS,
+        ),
+    }
+
+
+def _row(columns: Iterable[Column]) -> Schema:
+    properties: dict[str, Schema] = {}
+    for column in columns:
+        about = f"{column.doc} [{column.unit}]" if column.unit else column.doc
+        properties[column.name] = _or_null(_of_type(column.type)) | {"description": about}
+    return _object(properties)
+
+
+def _of_type(kind: pa.DataType) -> Schema:
+    if pa.types.is_list(kind):
+        return _list(_or_null(_of_type(kind.value_type)))
+    if pa.types.is_struct(kind):
+        return _object({field.name: _or_null(_of_type(field.type)) for field in kind})
+    if pa.types.is_integer(kind):
+        return _INTEGER
+    if pa.types.is_boolean(kind):
+        return _BOOLEAN
+    return _TEXT  # binary values as --render says, timestamps as ISO 8601 in UTC
+
+
+def _object(properties: dict[str, Schema], *, optional: Iterable[str] = ()) -> Schema:
+    left_out = set(optional)
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": [name for name in properties if name not in left_out],
+        "additionalProperties": False,
+    }
+
+
+def _list(items: Schema) -> Schema:
+    return {"type": "array", "items": items}
+
+
+def _or_null(schema: Schema) -> Schema:
+    kind = schema.get("type")
+    if isinstance(kind, str):
+        return {**schema, "type": [kind, "null"]}
+    return {"anyOf": [schema, {"type": "null"}]}
+
+
+def _merged(row: Schema, **more: Schema) -> Schema:
+    return _object({**row["properties"], **more}, optional=_ONLY_WITH_RECORDS)
+
+
+def _named(types: Schema, *names: str) -> dict[str, Schema]:
+    return dict.fromkeys(names, types)
+
+
+_ONLY_WITH_RECORDS: Final[dict[str, Schema]] = {
+    "records": _list({"type": "object"}),
+    "recordsAreAll": _BOOLEAN,
+}
+"""Keys that the option ``--records`` adds."""
+_LOST: Final = _named(
+    _INTEGER,
+    "lostRecords",
+    "lostCommittedRecords",
+    "lostPossiblyCommittedRecords",
+    "lostCommittedOnlyIfUnclean",
+    "lostUncommittedRecords",
+)
+_EPOCH_ENTRIES: Final = _list(_object(_named(_INTEGER, "leaderEpoch", "startOffset")))
+_MEMBERSHIP: Final = _object(
+    {
+        **_named(_or_null(_INTEGER), "leader", "leaderEpoch", "partitionEpoch"),
+        **_named(_list(_INTEGER), "replicas", "isr", "elr", "lastKnownElr"),
+        **_named(_or_null(_TEXT), "topicId", "source"),
+        "sourceOffset": _or_null(_INTEGER),
+    }
+)
+_RANGE: Final = _object(
+    {
+        "replicas": _list(_TEXT),
+        **_named(_INTEGER, "firstOffset", "nextOffset"),
+        "leaderEpochs": _list(_or_null(_INTEGER)),
+        **_named(_or_null(_INTEGER), "batches", "records", "controlRecords", "sizeInBytes"),
+        "isFork": _BOOLEAN,
+    }
+)
+_DIFFERENCE: Final = _object(
+    {
+        "kind": _TEXT,
+        **_named(_INTEGER, "firstOffset", "nextOffset"),
+        **_named(_or_null(_INTEGER), "batches", "records"),
+        "copies": _list(_list(_TEXT)),
+        **_named(_list(_TEXT), "absentOn", "damagedOn"),
+    }
+)
+_ACTION: Final = _object(
+    {"action": _TEXT, "text": _TEXT, "commands": _list(_TEXT), "findings": _list(_TEXT)}
+)
+_ROUND: Final = _object(
+    {
+        "asked": _or_null(_INTEGER),
+        "answer": _or_null(_object(_named(_INTEGER, "leaderEpoch", "nextOffset"))),
+        "truncatedTo": _or_null(_INTEGER),
+        "followerCache": _EPOCH_ENTRIES,
+    }
+)
+_FOLLOWER: Final = _object(
+    {
+        "follower": _TEXT,
+        "followerBrokerId": _or_null(_INTEGER),
+        "followerLogEndOffset": _INTEGER,
+        **_named(_or_null(_INTEGER), "truncationOffset", "keptUntil", "recordsCutAtStart"),
+        "rule": _TEXT,
+        "otherRules": _list(_object({"rule": _TEXT, "truncationOffset": _or_null(_INTEGER)})),
+        "rounds": _INTEGER,
+        "explained": _list(_ROUND),
+        "outcome": _TEXT,
+        "recordsCut": _or_null(_INTEGER),
+        "silentDivergence": _or_null(_INTEGER),
+        "needlessTruncation": _BOOLEAN,
+    }
+)
+_ELECTION: Final = _object(
+    {
+        "rank": _INTEGER,
+        "candidate": _TEXT,
+        "candidateBrokerId": _or_null(_INTEGER),
+        "electionKind": _TEXT,
+        "cleanByMembership": _or_null(_BOOLEAN),
+        "leaderEpoch": _or_null(_INTEGER),
+        "absentFollowers": _list(_TEXT),
+        **_LOST,
+        "keptApartRecords": _INTEGER,
+        "cutTransactions": _list(_INTEGER),
+        "lostRanges": _list(
+            _object(
+                {
+                    "replicas": _list(_TEXT),
+                    **_named(_INTEGER, "firstOffset", "nextOffset"),
+                    **_LOST,
+                }
+            )
+        ),
+        "followers": _list(_FOLLOWER),
+    }
+)
+
+
+def _replica() -> Schema:
+    identity = _row(IDENTITY)["properties"]
+    start = _object(
+        {
+            **_named(_or_null(_TEXT), "outcome", "reason"),
+            **_named(
+                _or_null(_INTEGER), "logStartOffset", "logEndOffset", "recordsCut", "bytesCut"
+            ),
+            "leaderEpochCheckpoint": _or_null(_EPOCH_ENTRIES),
+        },
+        optional=("logStartOffset", "logEndOffset", "recordsCut", "bytesCut",
+                  "leaderEpochCheckpoint"),
+    )  # fmt: skip
+    return _object(
+        {
+            **identity,
+            "name": _TEXT,
+            "topicId": _or_null(_TEXT),
+            "cleanShutdown": _or_null(_BOOLEAN),
+            **_named(_INTEGER, "logStartOffset", "logEndOffset"),
+            **_named(
+                _or_null(_INTEGER),
+                "checkpointedHighWatermark",
+                "highWatermarkLow",
+                "highWatermarkHigh",
+                "supersededAt",
+                "lastLeaderEpoch",
+            ),
+            "leaderEpochs": _list(
+                _object(
+                    {
+                        "leaderEpoch": _or_null(_INTEGER),
+                        **_named(_INTEGER, "firstOffset", "nextOffset"),
+                    }
+                )
+            ),
+            "leaderEpochCheckpoint": _EPOCH_ENTRIES,
+            **_named(_INTEGER, "batches", "sizeInBytes"),
+            "start": _or_null(start),
+            "setAside": _or_null(_TEXT),
+        }
+    )

@@ -1,0 +1,108 @@
+"""A plan as one JSON object, under stable names; ``docs/plan.md`` describes them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader.report.partition_json import lost_object
+from kafkalog_reader.report.plan_steps import PlanStep, plan_steps
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.plan.choice import Choice, LostRecords
+    from kafkalog_reader.audits.plan.plan import Plan
+    from kafkalog_reader.audits.plan.start_loss import StartLoss
+
+PLAN_SCHEMA_VERSION: Final = 1
+"""Rises when a name changes its meaning or goes; new names may come without."""
+
+
+def plan_object(plan: Plan) -> dict[str, Any]:
+    """The object; offsets are half-open."""
+    return {
+        "schemaVersion": PLAN_SCHEMA_VERSION,
+        "nothingToDo": not plan.has_work and not plan.unanswered,
+        "brokers": list(plan.brokers),
+        "lost": lost_object(plan.lost),
+        "startOrder": [list(start.brokers) for start in plan.order.starts],
+        "replacedCopies": [
+            {
+                "topic": each.choice.topic,
+                "partition": each.choice.partition,
+                "brokerId": each.broker_id,
+                "byBrokerId": each.choice.leader,
+            }
+            for each in plan.order.replaced
+        ],
+        "partitions": [_choice(each) for each in plan.choices],
+        "unanswered": [{"partition": each.name, "reason": each.reason} for each in plan.unanswered],
+        "steps": [_step(number, step) for number, step in enumerate(plan_steps(plan), 1)],
+    }
+
+
+def _choice(choice: Choice) -> dict[str, Any]:
+    return {
+        "topic": choice.topic,
+        "partition": choice.partition,
+        "leader": choice.leader,
+        "mayLead": sorted(choice.equals),
+        "mustNotLead": sorted(choice.others),
+        "electable": None if choice.electable is None else sorted(choice.electable),
+        "personMustChoose": choice.is_forced,
+        "notSupplied": list(choice.not_supplied),
+        "lost": lost_object(choice.lost_records),
+        "lostRanges": [_lost(each) for each in choice.lost],
+        "alternatives": [
+            {"leader": each.broker_id, "lost": lost_object(each.lost)}
+            for each in choice.alternatives
+        ],
+        "starts": [_start_loss(each) for each in choice.start_losses],
+    }
+
+
+def _lost(lost: LostRecords) -> dict[str, Any]:
+    return {
+        "brokers": list(lost.brokers),
+        "firstOffset": lost.first_offset,
+        "nextOffset": lost.next_offset,
+        "records": lost_object(lost.records),
+    }
+
+
+def _start_loss(loss: StartLoss) -> dict[str, Any]:
+    return {
+        "brokerId": loss.broker_id,
+        "outcome": loss.outcome.value,
+        "firstOffset": loss.first_offset,
+        "nextOffset": loss.next_offset,
+        "records": loss.records,
+        "reason": loss.reason or None,
+    }
+
+
+def _step(number: int, step: PlanStep) -> dict[str, Any]:
+    election = step.election
+    return {
+        "step": number,
+        "kind": step.kind.value,
+        "title": step.title,
+        "texts": list(step.texts),
+        "brokers": list(step.brokers),
+        "commands": list(step.commands),
+        "checks": [
+            {"command": check.command, "expected": list(check.expected)} for check in step.checks
+        ],
+        "election": None
+        if election is None
+        else {
+            "type": election.kind,
+            "file": election.file,
+            "partitions": [
+                {"topic": each.topic, "partition": each.partition} for each in election.partitions
+            ],
+            "commands": list(election.commands),
+        },
+        "lost": [
+            {"topic": choice.topic, "partition": choice.partition, **_lost(lost)}
+            for choice, lost in step.lost
+        ],
+    }

@@ -1,0 +1,354 @@
+"""The steps of a plan: what to do, by which commands, and what must be seen before going on."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.election_text import lost_words
+from kafkalog_reader.report.shell_word import shell_word
+from kafkalog_reader.report.spans import listed, offsets_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.plan.choice import Choice, LostRecords
+    from kafkalog_reader.audits.plan.plan import Plan
+    from kafkalog_reader.audits.plan.start_loss import StartLoss
+    from kafkalog_reader.audits.plan.start_order import Replacement, Start
+
+BROKERS: Final = "HOST:9092"
+CONTROLLERS: Final = "CONTROLLER:9093"
+SAVED: Final = "SAVED"
+_START_WORDS: Final = {
+    Outcome.CUT: "the start cuts {} off its end",
+    Outcome.EMPTIED: "the start deletes every segment: {}",
+    Outcome.STRAY: "the start sets the directory aside, with {}, and begins empty",
+    Outcome.EXPIRED: "right after the start retention deletes {}",
+    Outcome.DIRECTORY_OFFLINE: "its log directory does not come up",
+    Outcome.BROKER_ABORTS: "with this copy the broker does not come up",
+}
+
+
+class StepKind(Enum):
+    """What a step is."""
+
+    SAVE = "save"
+    CONTROLLERS = "startControllers"
+    MOVE_ASIDE = "moveAside"
+    REPLACE = "replaceCopy"
+    START = "startBrokers"
+    PREFERRED = "electPreferred"
+    UNFREEZE = "restoreConfiguration"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Election:
+    """One call of ``kafka-leader-election.sh``.
+
+    Attributes:
+        kind: ``unclean`` or ``preferred``.
+        file: that the partitions are written to.
+        partitions: that it names.
+    """
+
+    kind: str
+    file: str
+    partitions: tuple[Choice, ...]
+
+    @property
+    def document(self) -> str:
+        """What the file holds."""
+        named = [{"topic": c.topic, "partition": c.partition} for c in self.partitions]
+        return json.dumps({"partitions": named})
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """Write the file, and hold the election."""
+        return (
+            f"printf '%s\\n' {shell_word(self.document)} > {self.file}",
+            f"kafka-leader-election.sh --bootstrap-server {BROKERS} "
+            f"--election-type {self.kind} --path-to-json-file {self.file}",
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A command, and what it must show."""
+
+    command: str
+    expected: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlanStep:
+    """One step.
+
+    Attributes:
+        kind: what it is.
+        title: in one line.
+        texts: what else must be known.
+        commands: to be pasted; what must be filled in is in capitals.
+        is_destructive: records, or a copy, are gone afterwards.
+        brokers: that start.
+        checks: before anything else.
+        election: after the checks, where they show no leader.
+        lost: that is gone after it.
+    """
+
+    kind: StepKind
+    title: str
+    texts: tuple[str, ...] = ()
+    commands: tuple[str, ...] = ()
+    is_destructive: bool = False
+    brokers: tuple[int, ...] = ()
+    checks: tuple[Check, ...] = ()
+    election: Election | None = None
+    lost: tuple[tuple[Choice, LostRecords], ...] = ()
+
+
+def plan_steps(plan: Plan) -> tuple[PlanStep, ...]:
+    """All steps, in order; none where nothing has to be done."""
+    return tuple(_steps(plan)) if plan.has_work else ()
+
+
+def brokers_text(brokers: Sequence[int], word: str = "broker") -> str:
+    """``broker 1``, ``brokers 1, 2 and 3``."""
+    return f"{word}{'s' if len(brokers) > 1 else ''} {listed([str(each) for each in brokers])}"
+
+
+def lost_text(choice: Choice, lost: LostRecords) -> str:
+    """Which records, where, and what is known of them."""
+    where = offsets_text(lost.first_offset, lost.next_offset)
+    return (
+        f"{shown(choice.name)}: {where} on {brokers_text(lost.brokers)}: {lost_words(lost.records)}"
+    )
+
+
+def _steps(plan: Plan) -> Iterator[PlanStep]:
+    if plan.losing or plan.set_aside:
+        yield from _save(plan)
+    if plan.freezing:
+        yield _controllers(plan)
+    for choice, broker in plan.set_aside:
+        yield _move_aside(choice, broker)
+    for replacement in plan.order.replaced:
+        yield _replace(replacement)
+    for number, start in enumerate(plan.order.starts):
+        yield _start(plan, number, start)
+    if plan.moved_back:
+        yield _preferred(plan)
+    if plan.freezing:
+        yield _unfreeze(plan)
+
+
+def _save(plan: Plan) -> Iterator[PlanStep]:
+    commands = []
+    for choice in plan.losing:
+        for broker, first_offset in _savers(choice):
+            commands.append(_salvage(plan, choice, broker, first_offset))
+    if commands:
+        yield PlanStep(
+            kind=StepKind.SAVE,
+            title=f"Save what this plan destroys: {lost_words(plan.lost)}",
+            commands=tuple(commands),
+        )
+
+
+def _savers(choice: Choice) -> list[tuple[int, int]]:
+    """Brokers that together hold all that is lost, each with the offset to begin at."""
+    chosen: dict[int, int] = {}
+    for lost in sorted(choice.lost, key=lambda each: len(each.brokers)):
+        holder = next((each for each in lost.brokers if each in chosen), lost.brokers[0])
+        chosen[holder] = min(lost.first_offset, chosen.get(holder, lost.first_offset))
+    return sorted(chosen.items())
+
+
+def _salvage(plan: Plan, choice: Choice, broker: int, first_offset: int) -> str:
+    paths = " ".join(map(shell_word, plan.paths))
+    links = " --follow-links" if plan.follow_links else ""
+    return (
+        f"kafkalog salvage {paths}{links} --topic {shell_word(choice.topic)} "
+        f"--partition {choice.partition} --replica broker:{broker} --from-offset {first_offset} "
+        f"--output {shell_word(f'{SAVED}/{choice.name}-broker-{broker}')}"
+    )
+
+
+def _controllers(plan: Plan) -> PlanStep:
+    return PlanStep(
+        kind=StepKind.CONTROLLERS,
+        title="Start the controllers, no broker yet, and forbid unclean elections",
+        texts=(
+            "A node that is broker and controller in one: start it with process.roles=controller "
+            "until its turn as a broker comes below.",
+        ),
+        commands=tuple(
+            f"kafka-configs.sh --bootstrap-controller {CONTROLLERS} --alter --entity-type topics "
+            f"--entity-name {shell_word(topic)} --add-config {UNCLEAN_ELECTION}=false"
+            for topic in plan.freezing
+        ),
+    )
+
+
+def _aside(path: str) -> tuple[str, str]:
+    """The folder for copies that are moved away, beside the log directory, and the copy there."""
+    root, name = posixpath.split(path.rstrip("/"))
+    folder = posixpath.join(posixpath.dirname(root), "aside", posixpath.basename(root))
+    return folder, posixpath.join(folder, name)
+
+
+def _move_commands(path: str) -> tuple[str, ...]:
+    folder, copy = _aside(path)
+    return (f"mkdir -p {shell_word(folder)}", f"mv {shell_word(path)} {shell_word(copy)}")
+
+
+def _move_aside(choice: Choice, broker: int) -> PlanStep:
+    return PlanStep(
+        kind=StepKind.MOVE_ASIDE,
+        title=f"On broker {broker}, while it is stopped, move {shown(choice.name)} aside",
+        texts=(
+            f"With this copy broker {broker} does not come up, or never gets in sync. It copies "
+            f"the partition again from broker {choice.leader}.",
+        ),
+        commands=_move_commands(choice.paths[broker]),
+        is_destructive=True,
+        brokers=(broker,),
+    )
+
+
+def _replace(replacement: Replacement) -> PlanStep:
+    choice, broker = replacement.choice, replacement.broker_id
+    source, target = choice.paths[choice.leader], choice.paths[broker]
+    return PlanStep(
+        kind=StepKind.REPLACE,
+        title=(
+            f"While both are stopped, replace {shown(choice.name)} on broker {broker} by the copy "
+            f"of broker {choice.leader}"
+        ),
+        texts=(
+            f"No order of starts keeps everything: broker {broker} must start before broker "
+            f"{choice.leader} for other partitions, and would lead this one.",
+            "Run this on the host of broker "
+            f"{broker}. The indexes stay behind, so that the start reads every batch again.",
+        ),
+        commands=(
+            *_move_commands(target),
+            f"rsync -a --exclude='*index' {shell_word(f'HOST_OF_BROKER_{choice.leader}:{source}/')}"
+            f" {shell_word(f'{target}/')}",
+        ),
+        is_destructive=True,
+        brokers=(broker,),
+    )
+
+
+def _start(plan: Plan, number: int, start: Start) -> PlanStep:
+    gone = tuple((c, c.lost[index]) for c, index in plan.lost_at.get(number, ()))
+    down = [each for each in start.brokers if each not in plan.brokers]
+    texts = []
+    if down:
+        texts.append(
+            f"Of {brokers_text(down)} nothing was supplied: what this start and these elections "
+            "cut there is not known. Supply the copies and make the plan again before this step."
+        )
+    texts += [start_text(each) for each in plan.start_losses if each.broker_id in start.brokers]
+    is_last = number == len(plan.order.starts) - 1
+    checks = tuple(_leader_checks(start))
+    if is_last and not plan.is_one_broker:
+        checks += _in_sync_check()
+    unclean = tuple(c for c in start.settled if c.needs_unclean)
+    election = None
+    if unclean:
+        election = Election(kind="unclean", file=f"unclean-{number + 1}.json", partitions=unclean)
+    alone = "" if is_last else ", and no other broker yet"
+    word = "Start" if number == 0 else "Then start"
+    return PlanStep(
+        kind=StepKind.START,
+        title=f"{word} {brokers_text(start.brokers)}{alone}",
+        texts=tuple(texts),
+        is_destructive=bool(gone),
+        brokers=start.brokers,
+        checks=checks,
+        election=election,
+        lost=gone,
+    )
+
+
+def start_text(loss: StartLoss) -> str:
+    """What a start does to one copy, and why."""
+    what = _START_WORDS[loss.outcome].format(records_text(loss.records))
+    why = f" ({loss.reason})" if loss.reason else ""
+    return shown(f"{loss.name} on broker {loss.broker_id}: {what}{why}")
+
+
+def _leader_checks(start: Start) -> Iterator[Check]:
+    by_topic: dict[str, list[Choice]] = {}
+    for choice in start.settled:
+        by_topic.setdefault(choice.topic, []).append(choice)
+    for topic, choices in by_topic.items():
+        yield Check(
+            command=(
+                f"kafka-topics.sh --bootstrap-server {BROKERS} --describe "
+                f"--topic {shell_word(topic)}"
+            ),
+            expected=tuple(
+                f"Partition: {c.partition} with Leader: {_leaders(c, start)}" for c in choices
+            ),
+        )
+
+
+def leaders_of(choice: Choice, start: Start) -> tuple[int, ...]:
+    """Who may lead a partition after a start."""
+    leading = sorted(choice.equals & set(start.brokers))
+    return tuple(leading) or start.brokers
+
+
+def _leaders(choice: Choice, start: Start) -> str:
+    return " or ".join(map(str, leaders_of(choice, start)))
+
+
+def _in_sync_check() -> tuple[Check, ...]:
+    return (
+        Check(
+            command=(
+                f"kafka-topics.sh --bootstrap-server {BROKERS} --describe "
+                "--under-replicated-partitions"
+            ),
+            expected=("nothing: every copy is in sync",),
+        ),
+    )
+
+
+def _preferred(plan: Plan) -> PlanStep:
+    election = Election(kind="preferred", file="preferred.json", partitions=plan.moved_back)
+    return PlanStep(
+        kind=StepKind.PREFERRED,
+        title="Give the preferred leaders their partitions back; nothing is lost by it",
+        commands=election.commands,
+        election=election,
+    )
+
+
+def _unfreeze(plan: Plan) -> PlanStep:
+    commands = []
+    for topic in plan.freezing:
+        change = (
+            f"--add-config {UNCLEAN_ELECTION}=true"
+            if plan.unclean_election(topic) == "true"
+            else f"--delete-config {UNCLEAN_ELECTION}"
+        )
+        commands.append(
+            f"kafka-configs.sh --bootstrap-server {BROKERS} --alter --entity-type topics "
+            f"--entity-name {shell_word(topic)} {change}"
+        )
+    return PlanStep(
+        kind=StepKind.UNFREEZE,
+        title="Restore the configuration of the topics, or leave unclean elections forbidden",
+        commands=tuple(commands),
+    )

@@ -1,0 +1,160 @@
+"""A plan for people: the answer first, then the steps with commands that can be pasted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.action_text import command_lines
+from kafkalog_reader.report.election_text import lost_words
+from kafkalog_reader.report.plan_steps import (
+    PlanStep,
+    StepKind,
+    brokers_text,
+    lost_text,
+    plan_steps,
+)
+from kafkalog_reader.report.spans import Line, Span, Style, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.plan.plan import Plan
+
+_SHOWN = 10
+"""Lines of one list; ``--format json`` has all."""
+
+
+def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
+    """The whole plan."""
+    yield from plan_summary_lines(plan, columns)
+    yield from _unanswered_lines(plan, columns)
+    if not plan.has_work:
+        return
+    yield from _choice_lines(plan, columns)
+    yield ()
+    text = (
+        "Read all steps before the first. Every broker is stopped now, and stays so until a step "
+        "starts it. Replace the words in capitals."
+    )
+    yield from wrapped(text, columns, hanging=0)
+    for number, step in enumerate(plan_steps(plan), 1):
+        yield ()
+        yield from _step_lines(number, step, columns)
+
+
+def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
+    """The first lines: what to start in which order, and what is lost."""
+    if not plan.choices:
+        return
+    style = Style.STRONG if plan.has_work else Style.SOUND
+    for line in wrapped(_headline(plan), columns, hanging=0):
+        yield tuple(Span(span.text, style) for span in line)
+    unknown = sum(c.electable is None for c in plan.choices)
+    if unknown and plan.is_ordered and not plan.is_one_broker:
+        text = (
+            "No metadata log was supplied, so the in-sync replicas (ISR) are not known: this order "
+            "is safe whatever they are."
+        )
+        yield from wrapped(text, columns, hanging=0)
+    if plan.order.by_membership:
+        text = (
+            "This order rests on the in-sync replicas (ISR) that the metadata log names, and on "
+            "unclean election being forbidden."
+        )
+        yield from wrapped(text, columns, hanging=0)
+    if plan.is_one_broker:
+        text = (
+            f"Only broker {plan.brokers[0]} was supplied. What it cuts when it follows another "
+            "leader, and whether it may lead, cannot be said without the other copies."
+        )
+        yield from wrapped(text, columns, hanging=0)
+
+
+def _counted(number: int, one: str, several: str) -> str:
+    return f"{number:,} {one if number == 1 else several}"
+
+
+def _headline(plan: Plan) -> str:
+    lost = plan.lost
+    count = _counted(len(plan.choices), "partition", "partitions")
+    if plan.is_one_broker:
+        (broker,) = plan.brokers
+        if not plan.has_work:
+            return f"The start of broker {broker} takes nothing from its {count}."
+        taken = lost_words(lost) if lost.total else "no record"
+        return f"The start of broker {broker} takes {taken}."
+    starts = [brokers_text(start.brokers) for start in plan.order.starts]
+    order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
+    if plan.order.replaced:
+        copies = _counted(len(plan.order.replaced), "copy", "copies")
+        order = f"replace {copies} while all are stopped, then {order}"
+    if not plan.has_work:
+        return f"Nothing to do: {order}. Nothing is lost in {count}."
+    order = f"{order[0].upper()}{order[1:]}."
+    if not lost.total:
+        return f"{order} Nothing is lost in {count} then."
+    return f"{order} Lost then: {lost_words(lost)}; save them first."
+
+
+def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
+    for each in plan.unanswered:
+        beginning = (Span("NO PLAN ", Style.LOST),)
+        yield from wrapped(shown(f"{each.name}: {each.reason}"), columns, beginning=beginning)
+
+
+def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:
+    """What a person must decide."""
+    if not plan.forced:
+        return
+    yield ()
+    yield (Span("A person must choose: every leader loses committed records.", Style.ATTENTION),)
+    for choice in plan.forced[:_SHOWN]:
+        taken = f"broker {choice.leader} loses {lost_words(choice.lost_records)} (in this plan)"
+        rest = [f"broker {a.broker_id} {lost_words(a.lost)}" for a in choice.alternatives]
+        yield from wrapped(shown(f"{choice.name}: {'; '.join([taken, *rest])}"), columns, indent=2)
+    if any(choice.alternatives for choice in plan.forced):
+        first = next(c for c in plan.forced if c.alternatives)
+        other = first.alternatives[0].broker_id
+        text = f"For another leader add --elect {first.name}={other} and read the plan again."
+        yield from wrapped(shown(text), columns, indent=2)
+    if len(plan.forced) > _SHOWN:
+        yield (Span(f"  ... {len(plan.forced) - _SHOWN:,} more (--format json)"),)
+
+
+def _step_lines(number: int, step: PlanStep, columns: int) -> Iterator[Line]:
+    beginning = (Span(f"{number}. ", Style.STRONG),)
+    yield from wrapped(step.title, columns, hanging=3, beginning=beginning)
+    for text in step.texts[:_SHOWN]:
+        yield from wrapped(text, columns, indent=3, hanging=0)
+    if len(step.texts) > _SHOWN:
+        yield (Span(f"   ... {len(step.texts) - _SHOWN:,} more (--format json)"),)
+    for choice, lost in step.lost[:_SHOWN]:
+        beginning = (Span("lost here: ", Style.LOST),)
+        yield from wrapped(lost_text(choice, lost), columns, indent=3, beginning=beginning)
+    if len(step.lost) > _SHOWN:
+        yield (Span(f"   ... {len(step.lost) - _SHOWN:,} more (--format json)"),)
+    if step.kind is StepKind.PREFERRED or step.election is None:
+        for command in step.commands:
+            yield from command_lines(command, columns, indent=5)
+    yield from _check_lines(step, columns)
+    if step.kind is StepKind.START and step.election is not None:
+        text = "Where it shows Leader: none, elect (a partition with a leader is left alone):"
+        yield from wrapped(text, columns, indent=3, hanging=0)
+        for command in step.election.commands:
+            yield from command_lines(command, columns, indent=5)
+        yield from wrapped("Then check again.", columns, indent=3)
+
+
+def _check_lines(step: PlanStep, columns: int) -> Iterator[Line]:
+    if step.kind is StepKind.SAVE:
+        text = "Go on when each has ended with exit status 0, or when you know what it left out."
+        yield from wrapped(text, columns, indent=3, hanging=0)
+    if step.checks:
+        yield (Span("   Before going on, this must show:"),)
+    for check in step.checks:
+        yield from command_lines(check.command, columns, indent=5)
+        for expected in check.expected[:_SHOWN]:
+            yield from wrapped(f"→ {expected}", columns, indent=7)
+        if len(check.expected) > _SHOWN:
+            yield (Span(f"       ... {len(check.expected) - _SHOWN:,} more (--format json)"),)

@@ -1,0 +1,75 @@
+"""How the transaction of each batch ended: the next marker of its producer decides.
+
+Source: Kafka 4.0, ProducerStateManager, UnifiedLog#collectAbortedTransactions.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol
+
+import numpy as np
+
+from kafkalog_reader.tables.control_type import CONTROL, TRANSACTIONAL
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+UNDECIDED: Final = -1
+NO_TRANSACTION: Final = -2
+CONTROL_BATCH: Final = -3
+_FIRST_WITH_TRANSACTIONS: Final = 2
+
+
+class BatchColumns(Protocol):
+    """The header columns that decide; a ``BatchRun`` has them."""
+
+    @property
+    def attributes(self) -> NDArray[np.int16]: ...
+    @property
+    def magic(self) -> NDArray[np.int8]: ...
+    @property
+    def producer_id(self) -> NDArray[np.int64]: ...
+    @property
+    def last_offset(self) -> NDArray[np.int64]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Markers:
+    """Transaction markers by producer id, then offset.
+
+    Attributes:
+        producer_id: who wrote the transaction.
+        offset: of the marker.
+        type: ``ABORT`` or ``COMMIT``.
+    """
+
+    producer_id: NDArray[np.int64]
+    offset: NDArray[np.int64]
+    type: NDArray[np.int16]
+
+    @classmethod
+    def in_order(
+        cls,
+        producer_id: NDArray[np.int64],
+        offset: NDArray[np.int64],
+        type: NDArray[np.int16],  # noqa: A002  Kafka's word
+    ) -> Markers:
+        """The markers, sorted."""
+        order = np.lexsort((offset, producer_id))
+        return cls(producer_id[order], offset[order], type[order])
+
+    def outcomes(self, batches: BatchColumns) -> NDArray[np.int16]:
+        """For each batch ``COMMIT``, ``ABORT``, ``UNDECIDED`` or ``NO_TRANSACTION``."""
+        outcomes = np.full(len(batches.attributes), NO_TRANSACTION, np.int16)
+        is_data = (batches.attributes & (CONTROL | TRANSACTIONAL)) == TRANSACTIONAL
+        rows = np.flatnonzero(is_data & (batches.magic >= _FIRST_WITH_TRANSACTIONS))
+        for producer_id in np.unique(batches.producer_id[rows]).tolist():
+            own = rows[batches.producer_id[rows] == producer_id]
+            start = np.searchsorted(self.producer_id, producer_id)
+            stop = np.searchsorted(self.producer_id, producer_id, side="right")
+            marker = np.searchsorted(self.offset[start:stop], batches.last_offset[own]) + start
+            outcomes[own] = UNDECIDED
+            decided = marker < stop
+            outcomes[own[decided]] = self.type[marker[decided]]
+        return outcomes

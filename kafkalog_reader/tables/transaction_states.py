@@ -1,0 +1,218 @@
+"""What became of the transactions in one slice of a log, and where read_committed ends.
+
+Markers lie behind what they decide, maybe in a later segment: the log is read on until the last
+transaction of the slice is decided. Where damage hides markers, the transaction index helps.
+"""
+
+from __future__ import annotations
+
+import logging
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.control_type import (
+    ABORT,
+    COMMIT,
+    CONTROL,
+    TRANSACTIONAL,
+    control_types,
+)
+from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, read_entries
+from kafkalog_reader.tables.log_tail import scan_tail
+from kafkalog_reader.tables.open_transactions import replay_transactions
+from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+from kafkalog_reader.tables.table import no_progress
+from kafkalog_reader.tables.transaction_outcomes import (
+    CONTROL_BATCH,
+    NO_TRANSACTION,
+    UNDECIDED,
+    Markers,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.tables.transaction_outcomes import BatchColumns
+
+logger = logging.getLogger(__name__)
+
+_NAMES: Final = {
+    COMMIT: "committed", ABORT: "aborted", UNDECIDED: "open", NO_TRANSACTION: "none",
+    CONTROL_BATCH: None,
+}  # fmt: skip
+
+
+class TransactionStates:
+    """The transactions of one slice; nothing is read before a transactional batch is asked for."""
+
+    def __init__(self, piece: SegmentSlice) -> None:
+        self._piece = piece
+
+    def of(self, batches: BatchColumns) -> NDArray[np.int16]:
+        """For each batch what ``Markers.outcomes`` says, or ``CONTROL_BATCH``."""
+        if np.any(batches.attributes & TRANSACTIONAL):
+            outcomes = self._markers.outcomes(batches)
+        else:
+            outcomes = np.full(len(batches.attributes), NO_TRANSACTION, np.int16)
+        outcomes[(batches.attributes & CONTROL) != 0] = CONTROL_BATCH
+        return outcomes
+
+    def committed(self, run: BatchRun) -> BatchRun:
+        """The batches that a read_committed consumer is shown."""
+        outcomes = self.of(run)
+        keep = (outcomes == COMMIT) | (outcomes == NO_TRANSACTION)
+        return run if keep.all() else run.taken(np.flatnonzero(keep))
+
+    @cached_property
+    def _markers(self) -> Markers:
+        found = _Gathered(self._piece)
+        found.read()
+        return found.markers()
+
+
+def state_names(outcomes: NDArray[np.int16]) -> pa.StringArray:
+    """The outcomes as the column ``transactionState`` has them."""
+    names = pa.array([_NAMES[code] for code in _NAMES], pa.string())
+    codes = np.array(list(_NAMES), np.int16)
+    order = np.argsort(codes)
+    return names.take(pa.array(order[np.searchsorted(codes[order], outcomes)]))
+
+
+def last_stable_offset(directory: PartitionDirectory, log_end: int, mode: Mode) -> int | None:
+    """The first offset of the earliest open transaction, or the log end; None: damage hides it.
+
+    Raises:
+        KafkaLogError: damage in a batch that may belong to a transaction, in FAILFAST.
+    """
+    transactions = replay_transactions(
+        directory, decided_from=log_end, log_end=log_end, mode=mode, progress=no_progress
+    )
+    return transactions.last_stable_offset(log_end, 0)
+
+
+class _Gathered:
+    """The markers from a slice on, as far as its transactions need them."""
+
+    def __init__(self, piece: SegmentSlice) -> None:
+        self._piece = piece
+        self._found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]] = []
+        self._pending: dict[int, int] = {}
+        self._is_damaged = False
+
+    def read(self) -> None:
+        """Read the slice, then on until every transaction in it is decided or known to be open."""
+        directory, first = self._piece.directory, self._piece.segment
+        following = [
+            segment
+            for segment in segments(directory)
+            if segment.log_size is not None and segment.base_offset > first.base_offset
+        ]
+        self._scan(first, self._piece.start, self._piece.stop, has_data=True)
+        if self._pending:
+            self._forget_open(directory)
+        reached = [first]
+        if self._pending and self._piece.stop < (first.log_size or 0):
+            self._scan(first, self._piece.stop, None, has_data=False)
+        for segment in following:
+            if not self._pending:
+                break
+            reached.append(segment)
+            self._scan(segment, 0, None, has_data=False)
+        if self._is_damaged:
+            logger.warning(
+                "%s: damaged from here on: where a marker is lost, the outcome of a transaction is "
+                "that of the transaction index, or of the producer's next transaction",
+                shown(self._piece.path),
+            )
+            self._add_indexed_aborts(reached)
+
+    def markers(self) -> Markers:
+        """All of them, in order."""
+        if not self._found:
+            return Markers(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int16))
+        ids, offsets, types = (
+            np.concatenate(columns) for columns in zip(*self._found, strict=True)
+        )
+        return Markers.in_order(ids, offsets, types)
+
+    def _scan(self, segment: SegmentFiles, start: int, stop: int | None, *, has_data: bool) -> None:
+        links = self._piece.directory.follow_links
+        try:
+            for run in self._runs(ResynchronisedScan(segment, start, stop, follow_links=links)):
+                self._take(run, has_data=has_data)
+                if not has_data and not self._pending:
+                    return
+        except UnreadableFileError:  # whoever reads the records there says so
+            self._is_damaged = True
+
+    def _runs(self, found: Iterable[BatchRun | DamagedRegion]) -> Iterator[BatchRun]:
+        for each in found:
+            if isinstance(each, DamagedRegion):
+                self._is_damaged = True
+            else:
+                yield each
+
+    def _take(self, run: BatchRun, *, has_data: bool) -> None:
+        in_transaction = (run.attributes & TRANSACTIONAL) != 0
+        is_control = (run.attributes & CONTROL) != 0
+        valid = run.crc_valid
+        self._is_damaged |= not bool(valid.all())
+        if has_data:
+            rows = np.flatnonzero(in_transaction & ~is_control)
+            for producer_id in np.unique(run.producer_id[rows]).tolist():
+                own = rows[run.producer_id[rows] == producer_id]
+                self._pending[producer_id] = int(run.last_offset[own].max())
+        rows = np.flatnonzero(is_control & valid)
+        types = control_types(run, rows)
+        decides = (types == ABORT) | (types == COMMIT)
+        rows, types = rows[decides], types[decides]
+        if not len(rows):
+            return
+        self._found.append((run.producer_id[rows].copy(), run.base_offset[rows].copy(), types))
+        for producer_id in np.unique(run.producer_id[rows]).tolist():
+            last = int(run.base_offset[rows[run.producer_id[rows] == producer_id]].max())
+            if self._pending.get(producer_id, last) < last:
+                del self._pending[producer_id]
+
+    def _forget_open(self, directory: PartitionDirectory) -> None:
+        """Nobody need look for the markers of transactions that are open at the log end."""
+        log_end = scan_tail(directory).next_offset
+        state = replay_transactions(
+            directory, decided_from=log_end, log_end=log_end, mode=Mode.DROPMALFORMED,
+            progress=no_progress,
+        )  # fmt: skip
+        for producer_id, first_offset in state.open.items():
+            if first_offset <= self._pending.get(producer_id, -1):
+                del self._pending[producer_id]
+
+    def _add_indexed_aborts(self, reached: Iterable[SegmentFiles]) -> None:
+        known = {int(offset) for _, offsets, _ in self._found for offset in offsets}
+        for segment in reached:
+            if not segment.transaction_index_size:
+                continue
+            try:
+                for _, entries in read_entries(
+                    segment.path("txnindex"), TRANSACTION_INDEX_ENTRY, no_progress
+                ):
+                    sound = entries[entries["version"] == 0]
+                    lost = sound[~np.isin(sound["last_offset"], list(known))]
+                    self._found.append((
+                        lost["producer_id"].astype(np.int64),
+                        lost["last_offset"].astype(np.int64),
+                        np.full(len(lost), ABORT, np.int16),
+                    ))  # fmt: skip
+            except UnreadableFileError as error:
+                logger.warning("%s", error)

@@ -1,0 +1,101 @@
+"""What findings advise: one wording for all commands, and none that misleads."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from fixtures import CAPTURES
+from kafkalog_reader.audits.catalogue.actions import (
+    ACTIONS,
+    COMPARE_REPLICAS,
+    LEAVE_ONE_OUT,
+    NOTHING_TO_DO,
+    REBUILD_INDEX,
+    REBUILT_AT_START,
+    START_BEST_FIRST,
+    SUPPLY_WHAT_IS_MISSING,
+)
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
+from kafkalog_reader.audits.catalogue.input_rules import MIXED_CLUSTERS, TOPIC_ID_MISMATCH
+from kafkalog_reader.cli.verify import verify_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TOPIC = "codec-none"
+SEGMENT = f"{TOPIC}-0/00000000000000000024"
+BROKERS = ("this broker", "broker 1", "brokers 1 and 2")
+
+
+@pytest.fixture
+def broker(tmp_path: Path) -> Path:
+    root = tmp_path / "broker-0"
+    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    return root
+
+
+def verified(root: Path) -> str:
+    result = CliRunner().invoke(
+        verify_command, [str(root), "--topic", TOPIC], standalone_mode=False
+    )
+    return " ".join(result.output.split())
+
+
+@pytest.mark.parametrize("code", ACTIONS)
+def test_an_action_reads_the_same_about_any_broker(code: str) -> None:
+    for where in BROKERS:
+        text = ACTIONS[code].text(where, "broker 3", are_several=where.startswith("brokers"))
+        assert "{" not in text
+        assert text[0].islower()
+        assert not text.endswith(".")
+
+
+@pytest.mark.parametrize("code", ACTIONS)
+def test_an_action_is_asked_for_by_a_rule(code: str) -> None:
+    asked = {action for rule in CATALOGUE.values() for action in rule.actions}
+    by_place = {NOTHING_TO_DO, REBUILD_INDEX}
+    assert code in asked | by_place
+
+
+def test_a_missing_offset_index_is_not_to_be_removed(broker: Path) -> None:
+    (broker / f"{SEGMENT}.index").unlink()
+    text = verified(broker)
+    assert f"{SEGMENT.partition(chr(47))[2]}.index missing; the broker builds it anew" in text
+    assert ACTIONS[REBUILT_AT_START].text() in text
+    assert "aside" not in text
+
+
+def test_a_missing_time_index_comes_back_only_without_the_offset_index(broker: Path) -> None:
+    """LogSegment.sanityCheck, Kafka 4.3: only a missing offset index makes a start recover."""
+    (broker / f"{SEGMENT}.timeindex").unlink()
+    text = verified(broker)
+    assert "makes an empty one at its start" in text
+    assert ACTIONS[REBUILD_INDEX].text() in text
+
+
+def test_zeros_that_end_a_stopped_log_are_not_nothing_to_do(broker: Path) -> None:
+    with (broker / f"{SEGMENT}.log").open("ab") as segment:
+        segment.write(bytes(4096))
+    text = verified(broker)
+    assert "KL-104" in text
+    assert ACTIONS[COMPARE_REPLICAS].text() in text
+    assert ACTIONS[NOTHING_TO_DO].text() not in text
+
+
+@pytest.mark.parametrize("code", [MIXED_CLUSTERS, TOPIC_ID_MISMATCH])
+def test_what_does_not_belong_is_left_out_and_nothing_supplied(code: str) -> None:
+    assert LEAVE_ONE_OUT in CATALOGUE[code].actions
+    assert SUPPLY_WHAT_IS_MISSING not in CATALOGUE[code].actions
+
+
+def test_one_copy_alone_names_no_broker_to_start_first() -> None:
+    """Which replica loses least is known only where several were compared."""
+    assert [
+        code
+        for code, rule in CATALOGUE.items()
+        if START_BEST_FIRST in rule.actions and code < "KL-5"
+    ] == []

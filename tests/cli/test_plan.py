@@ -1,0 +1,186 @@
+"""kafkalog plan as its user sees it: the order, the commands, the exit status."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixtures.builder import cluster, replica
+from tests.cli.conftest import ROOT, Answer
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+CAPTURES = ROOT / "fixtures" / "captures"
+S3_2 = CAPTURES / "s3_2" / "both-led"
+LONG, SHORT = "a@0/e0 b@1/e0 c@2/e0", "a@0/e0 b@1/e0"
+
+
+def write(root: Path, logs: dict[int, dict[str, str]], committed: int = 2) -> Path:
+    """Brokers with a replica of each topic that is given."""
+    cluster(
+        root,
+        {
+            broker: [
+                replica(log, topic=topic, topic_id=f"{ord(topic):A<22d}", high_watermark=committed)
+                for topic, log in of_broker.items()
+            ]
+            for broker, of_broker in logs.items()
+        },
+    )
+    return root
+
+
+def plan(answer: Answer) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(answer.out)
+    return document
+
+
+def test_a_split_cluster_starts_the_good_copies_first(run: Run) -> None:
+    answer = run("plan", S3_2, "--format", "json")
+    document = plan(answer)
+    assert answer.status == 1
+    assert document["startOrder"] == [[1, 2], [0]]
+    assert document["lost"] == {
+        "lostRecords": 3,
+        "lostCommittedRecords": 0,
+        "lostPossiblyCommittedRecords": 0,
+        "lostCommittedOnlyIfUnclean": 2,
+        "lostUncommittedRecords": 1,
+    }
+    kinds = [step["kind"] for step in document["steps"]]
+    assert kinds == [
+        "save", "startControllers", "startBrokers", "startBrokers", "electPreferred",
+        "restoreConfiguration",
+    ]  # fmt: skip
+    (gone,) = document["steps"][3]["lost"]
+    assert (gone["brokers"], gone["firstOffset"], gone["nextOffset"]) == ([0], 2, 5)
+
+
+def test_the_text_begins_with_the_order_and_the_loss(run: Run) -> None:
+    answer = run("plan", S3_2)
+    assert answer.out.startswith("Start brokers 1 and 2, then broker 0. Lost then: 3 records,")
+    assert max(map(len, answer.out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize(
+    "state", ["s3_2/healed", "s1/healed", "s1/shrunk", "s5_1/d-resynchronised"]
+)
+def test_where_copies_agree_nothing_is_to_be_done(run: Run, state: str) -> None:
+    answer = run("plan", CAPTURES / state)
+    assert answer.status == 0
+    assert answer.out.startswith("Nothing to do: start brokers 0")
+
+
+def test_where_every_leader_loses_committed_records_a_person_chooses(run: Run) -> None:
+    state = CAPTURES / "s5_2" / "c-written"
+    answer = run("plan", state)
+    assert answer.status == 1
+    assert "A person must choose" in answer.out
+    assert "--elect t-0=0" in answer.out
+    other = plan(run("plan", state, "--elect", "t-0=0", "--format", "json"))
+    assert other["partitions"][0]["leader"] == 0
+    assert other["startOrder"] == [[0], [1]]
+
+
+def test_opposite_wishes_replace_a_copy_while_both_brokers_are_stopped(
+    run: Run, tmp_path: Path
+) -> None:
+    root = write(tmp_path, {1: {"a": LONG, "b": SHORT}, 2: {"a": SHORT, "b": LONG}})
+    answer = run("plan", root, "--format", "json")
+    document = plan(answer)
+    assert answer.status == 1
+    (replaced,) = document["replacedCopies"]
+    assert len(document["startOrder"]) == 2
+    assert document["lost"]["lostRecords"] == 0
+    (step,) = [step for step in document["steps"] if step["kind"] == "replaceCopy"]
+    assert step["brokers"] == [replaced["brokerId"]]
+    assert any(command.startswith("rsync -a --exclude='*index'") for command in step["commands"])
+
+
+def test_without_a_metadata_log_elections_are_unclean_and_conditional(
+    run: Run, tmp_path: Path
+) -> None:
+    root = write(tmp_path, {1: {"a": LONG}, 2: {"a": SHORT}})
+    document = plan(run("plan", root, "--format", "json"))
+    assert document["startOrder"] == [[1], [2]]
+    (election,) = [step["election"] for step in document["steps"] if step["election"]]
+    assert election["type"] == "unclean"
+    assert election["partitions"] == [{"topic": "a", "partition": 0}]
+    printf = shlex.split(election["commands"][0])
+    assert json.loads(printf[2]) == {"partitions": [{"topic": "a", "partition": 0}]}
+    assert "in-sync replicas (ISR) are not known" in " ".join(run("plan", root).out.split())
+
+
+def test_one_broker_answers_what_its_start_takes(run: Run, tmp_path: Path) -> None:
+    write(tmp_path, {1: {"a": LONG}}, committed=3)
+    whole = run("plan", tmp_path / "broker-1")
+    assert whole.status == 0
+    assert whole.out.startswith("The start of broker 1 takes nothing")
+    log = next((tmp_path / "broker-1" / "a-0").glob("*.log"))
+    content = bytearray(log.read_bytes())
+    content[-1] ^= 1  # the last record: recovery cuts its batch
+    log.write_bytes(content[:-1])
+    size = len(content) // 3
+    flipped = bytearray(log.read_bytes())
+    flipped[size + 61] ^= 1  # and now the second of three: a sound one behind it goes too
+    flipped[-1:] = bytes(content[-2:])
+    flipped[-1] ^= 1
+    log.write_bytes(flipped)
+    torn = run("plan", f"1={tmp_path / 'broker-1'}", "--format", "json")
+    assert torn.status == 1
+    (start,) = plan(torn)["partitions"][0]["starts"]
+    assert (start["outcome"], start["firstOffset"], start["records"]) == ("cut", 1, 1)
+
+
+def test_what_cannot_be_planned_is_named_and_ends_with_2(run: Run, tmp_path: Path) -> None:
+    for broker, topic_id in ((1, "a"), (2, "b")):
+        cluster(tmp_path, {broker: replica(LONG, topic_id=f"{ord(topic_id):A<22d}")})
+    answer = run("plan", tmp_path)
+    assert answer.status == 2
+    assert answer.out.startswith("NO PLAN t-0: ")
+
+
+def test_the_script_asks_before_brokers_start_and_stops_at_no(run: Run, tmp_path: Path) -> None:
+    script = tmp_path / "plan.sh"
+    answer = run("plan", S3_2, "--format", "script")
+    script.write_text(answer.out)
+    tools = tmp_path / "bin"
+    tools.mkdir()
+    for name in ("kafkalog", "kafka-configs.sh", "kafka-topics.sh", "kafka-leader-election.sh"):
+        tool = tools / name
+        tool.write_text(f'#!/bin/sh\necho "ran {name} $*"\n')
+        tool.chmod(0o755)
+    environment = {"PATH": f"{tools}:/usr/bin:/bin", "BOOTSTRAP": "h:1", "CONTROLLER": "c:2"}
+
+    def ran(answers: str) -> tuple[int, list[str]]:
+        done = subprocess.run(
+            ["sh", str(script)], input=answers, env=environment, cwd=tmp_path,
+            capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        calls = [line for line in done.stdout.splitlines() if "ran kafka" in line]
+        return done.returncode, [line[line.index("ran ") :] for line in calls]
+
+    status, calls = ran("no\n")
+    assert status == 1
+    assert [call.split()[1] for call in calls] == ["kafkalog"]
+    status, calls = ran("yes\n" * 20)
+    assert status == 0
+    assert "--bootstrap-controller c:2" in calls[1]
+    assert all("HOST" not in call for call in calls)
+    assert [call.split()[1] for call in calls] == [
+        "kafkalog", "kafka-configs.sh", "kafka-topics.sh", "kafka-topics.sh",
+        "kafka-leader-election.sh", "kafka-configs.sh",
+    ]  # fmt: skip
+
+
+def test_a_wrong_choice_is_refused_by_name(run: Run) -> None:
+    answer = run("plan", S3_2, "--elect", "t-9=1")
+    assert answer.status == 2
+    assert "no partition t-9 among the inputs" in answer.err

@@ -1,0 +1,105 @@
+"""The published JSON Schemas hold for what the commands print."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from examples.write_schemas import FOLDER, schemas
+from fixtures import CAPTURES
+from fixtures.synthetic import SCENARIOS
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import status
+from kafkalog_reader.registry import TABLES, table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+CAPTURED = [
+    CAPTURES / "s3_2" / "both-led",
+    CAPTURES / "s5_1" / "d-resynchronised",
+    CAPTURES / "everything" / "running",
+    CAPTURES / "release_0.10.2.2" / "stopped",
+]
+
+
+@cache
+def validator(name: str) -> Draft202012Validator:
+    schema = json.loads((FOLDER / f"{name}.schema.json").read_text())
+    Draft202012Validator.check_schema(schema)
+    return Draft202012Validator(schema)
+
+
+@pytest.fixture
+def compared(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[[Path], str]:
+    """What ``replica-diff --format json`` prints."""
+
+    def printed(path: Path) -> str:
+        status(replica_diff, [str(path), "--format", "json"])
+        out, _ = capfdbinary.readouterr()
+        return out.decode()
+
+    return printed
+
+
+def assert_each_line_is_valid(name: str, printed: str) -> None:
+    lines = printed.splitlines()
+    assert lines
+    for line in lines:
+        validator(name).validate(json.loads(line))
+
+
+@pytest.mark.parametrize("name", sorted(["replica-diff", *TABLES]))
+def test_published_schema_is_the_programs(name: str, run: Run) -> None:
+    printed = run("schema", name)
+    assert printed.status == 0
+    assert (FOLDER / f"{name}.schema.json").read_text() == printed.out
+
+
+def test_nothing_else_is_published() -> None:
+    assert {path.name for path in FOLDER.iterdir()} == {f"{n}.schema.json" for n in schemas()}
+
+
+@pytest.mark.parametrize("capture", CAPTURED, ids=lambda path: f"{path.parent.name}-{path.name}")
+def test_replica_diff_of_a_capture_is_valid(capture: Path, compared: Callable[[Path], str]) -> None:
+    assert_each_line_is_valid("replica-diff", compared(capture))
+
+
+@pytest.mark.parametrize("name", sorted(SCENARIOS))
+def test_replica_diff_of_a_scenario_is_valid(
+    name: str, tmp_path: Path, compared: Callable[[Path], str]
+) -> None:
+    assert_each_line_is_valid("replica-diff", compared(SCENARIOS[name].write(tmp_path)))
+
+
+def test_verify_prints_rows_of_findings(run: Run, tmp_path: Path) -> None:
+    next(iter(SCENARIOS.values())).write(tmp_path)
+    for log in tmp_path.rglob("*.log"):
+        log.write_bytes(log.read_bytes()[:-3])
+    answer = run("verify", str(tmp_path), "--format", "json")
+    assert_each_line_is_valid("findings", answer.out)
+
+
+@pytest.mark.parametrize("name", sorted(TABLES))
+def test_rows_of_a_table_are_valid(name: str, run: Run) -> None:
+    columns = ",".join(column.name for column in table(name).columns)
+    answer = run(
+        "table", name, str(CAPTURES / "everything" / "stopped"), "--format", "json",
+        "--columns", columns, "--limit", "50",
+    )  # fmt: skip
+    assert answer.status == 0, answer.err
+    for line in answer.out.splitlines():
+        validator(name).validate(json.loads(line))
+
+
+def test_unknown_name_is_an_error(run: Run) -> None:
+    answer = run("schema", "recrods")
+    assert answer.status == 2
+    assert "records" in answer.err
