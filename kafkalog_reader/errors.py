@@ -4,6 +4,7 @@ KafkaLogError
 ├── UsageError               an option, a table or a path that makes no sense; names the nearest
 │   └── OptionError          of one option, whose name each face spells its own way
 ├── OutdatedKernelError      the compiled kernel does not fit its sources, which changed since
+├── SalvageCountError        what a salvage kept and left out is not what reading found
 ├── LogLayoutError           a path or a name that Kafka would not have written
 ├── UnreadableFileError      the operating system refused or failed a read; says where
 ├── UnsupportedFormatError   Kafka's (or newer than we know), but not handled here; says where
@@ -89,6 +90,10 @@ class OptionError(UsageError):
 
 class LogLayoutError(KafkaLogError):
     """A path or a name that Kafka would not have written."""
+
+
+class SalvageCountError(KafkaLogError):
+    """What a salvage kept and left out is not what reading found: its output is not to be used."""
 
 
 class LocatedError(KafkaLogError):

@@ -19,10 +19,15 @@ from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
 from kafkalog_reader.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.manifest import SalvagedPartition
     from kafkalog_reader.salvage.segments import Receiver
     from kafkalog_reader.tables.request import ReadRequest
+
+
+MAX_LOST_SHOWN = 5
 
 
 @click.command("salvage", short_help="What can still be read, as Parquet or as a log to load.")
@@ -82,7 +87,9 @@ def salvage_command(
     --from-offset and --to-offset take records; with --as-segments whole batches that hold one of
     them.
 
-    The exit status is 1 when damage was left out, or when no record lies in the range asked for.
+    What a checksum proves is put right: a flipped bit, a wrong length. Records at offsets that
+    contradict their neighbours go to the folder doubtful-offsets. The exit status is 1 when
+    something was left out, is doubtful or is missing, or no record lies in the range asked for.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.io.discovery import discover
@@ -111,13 +118,13 @@ def _salvage(evidence: Evidence, request: ReadRequest, output: str, **options: A
     with ReadProgress() as progress:
         session().how_far = lambda: f"{progress}; manifest.json says what is there"
         for salvaged in salvage(evidence, request, output, progress=progress, **options):
-            found |= salvaged.left_out.count > 0 or (has_range and not salvaged.records)
-            click.echo(_line(salvaged, request))
+            found |= not salvaged.is_complete or (has_range and not salvaged.records)
+            click.echo("\n  ".join(_lines(salvaged, request)))
     return FOUND if found else CLEAN
 
 
-def _line(salvaged: SalvagedPartition, request: ReadRequest) -> str:
-    offsets = salvaged.offsets
+def _lines(salvaged: SalvagedPartition, request: ReadRequest) -> Iterator[str]:
+    offsets, places = salvaged.offsets, salvaged.left_out.count
     found = f"{salvaged.name}: {plural(salvaged.records, 'record')}"
     if not salvaged.records:
         found = (
@@ -128,8 +135,23 @@ def _line(salvaged: SalvagedPartition, request: ReadRequest) -> str:
         found += f", offsets {offsets.first:,} to {offsets.last:,}"
     if offsets.missing:
         found += f", {offsets.missing:,} of them not there"
-    places = salvaged.left_out.count
-    return f"{found}; {plural(places, 'damaged place')} left out" if places else found
+    yield f"{found}; {plural(places, 'damaged place')} left out" if places else found
+    torn = [each for each in salvaged.repairs if each.kind == "tornBatch"]
+    if len(torn) < len(salvaged.repairs):
+        yield f"{plural(len(salvaged.repairs) - len(torn), 'batch')} put right"
+    for each in torn:
+        yield f"offsets {each.firstOffset:,} to {each.lastOffset:,} kept: {each.how}"
+    if salvaged.doubtful_folder is not None:
+        doubtful = salvaged.counts.doubtful.records
+        yield f"{plural(doubtful, 'record')} at doubtful offsets in {salvaged.doubtful_folder}"
+    for lost in salvaged.lost[:MAX_LOST_SHOWN]:
+        count = lost.next_offset - lost.first_offset
+        name = f"offset {lost.first_offset:,} is" if count == 1 else (
+            f"offsets {lost.first_offset:,} to {lost.next_offset - 1:,} are"
+        )  # fmt: skip
+        yield f"{name} not in this log: {lost.why}"
+    if len(salvaged.lost) > MAX_LOST_SHOWN:
+        yield f"and {len(salvaged.lost) - MAX_LOST_SHOWN:,} more such ranges: see manifest.json"
 
 
 def _range(request: ReadRequest) -> str:

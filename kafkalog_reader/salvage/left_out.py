@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -10,11 +11,12 @@ from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.request import Mode
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Self
 
     from kafkalog_reader.errors import LocatedError
 
-MOST_PLACES: Final = 10_000
+MAX_PLACES: Final = 10_000
 """Kept of one partition: a manifest is to be read by people, and hostile bytes have no end."""
 
 
@@ -30,15 +32,22 @@ class LeftOut:
 
 @dataclass(slots=True)
 class Places:
-    """The places that one partition's salvage left out."""
+    """The places that one partition's salvage left out.
+
+    Attributes:
+        count: of places, where neighbours whose CRCs are wrong count each.
+        batches: of these, whole batches; the others are bytes that form no batch, or files.
+    """
 
     count: int = 0
+    batches: int = 0
     first: list[LeftOut] = field(default_factory=list)
 
-    def add(self, error: LocatedError, batches: int = 1) -> None:
+    def add(self, error: LocatedError, count: int = 1, *, are_batches: bool = False) -> None:
         """Note one more, or several that are said at once."""
-        self.count += batches
-        if len(self.first) < MOST_PLACES:
+        self.count += count
+        self.batches += count if are_batches else 0
+        if len(self.first) < MAX_PLACES:
             where = error.where
             place = LeftOut(
                 file=where.file,
@@ -56,17 +65,42 @@ class NotedDamage(Damage):
         positions: of the places noted, by file as it is shown.
     """
 
-    def __init__(self, places: Places) -> None:
-        super().__init__(Mode.PERMISSIVE)
+    def __init__(self, places: Places, mode: Mode = Mode.PERMISSIVE) -> None:
+        super().__init__(mode)
         self.positions: dict[str, set[int]] = {}
         self._places = places
+        self._are_batches = True
+
+    @classmethod
+    def silent(cls) -> NotedDamage:
+        """For a second reading: whatever it meets was said by the first one."""
+        return cls(Places(), Mode.DROPMALFORMED)
 
     def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
-        """Note the place, then warn."""
-        self._places.add(error, batches)
-        if error.where.position is not None:
-            self.positions.setdefault(error.where.file, set()).add(error.where.position)
+        """Note the place, then warn; a batch that is told twice counts once."""
+        where = error.where
+        if self._are_batches and where.position is not None:
+            positions = self.positions.setdefault(where.file, set())
+            if where.position in positions:
+                return
+            positions.add(where.position)
+        are_batches = self._are_batches and where.position is not None
+        self._places.add(error, batches, are_batches=are_batches)
         super().left_out(error, batches=batches)
+
+    def stretch_left_out(self, error: LocatedError) -> None:
+        """Note bytes that form no batch, or a file that cannot be read."""
+        with self.of_stretches():
+            self.left_out(error)
+
+    @contextmanager
+    def of_stretches(self) -> Iterator[None]:
+        """While it lasts, what is told of are bytes that form no batch."""
+        self._are_batches = False
+        try:
+            yield
+        finally:
+            self._are_batches = True
 
 
 class Warnings(logging.Handler):
@@ -77,7 +111,7 @@ class Warnings(logging.Handler):
         self.messages: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
-        if record.name == Damage.__module__ or len(self.messages) >= MOST_PLACES:
+        if record.name == Damage.__module__ or len(self.messages) >= MAX_PLACES:
             return
         message = record.getMessage()
         if message not in self.messages[-100:]:

@@ -8,16 +8,49 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import __version__
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.salvage.counts import Counts
 from kafkalog_reader.salvage.left_out import Places
 from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
 from kafkalog_reader.tables.identity import identity_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Self
 
     from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.salvage.lost_offsets import LostOffsets
+    from kafkalog_reader.salvage.offset_order import DoubtfulBatches
+    from kafkalog_reader.salvage.repair import RepairedBatch
+    from kafkalog_reader.tables.log_unit import SegmentSlice
 
 MANIFEST: Final = "manifest.json"
+MAX_NOTES: Final = 10_000
+"""Repairs and doubtful places listed of one partition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairNote:
+    """One batch that was put right; ``kind`` and ``how`` as of ``RepairedBatch``."""
+
+    file: str
+    position: int
+    firstOffset: int  # noqa: N815  as the manifest has it
+    lastOffset: int  # noqa: N815
+    kind: str
+    how: str
+
+    @classmethod
+    def of(cls, piece: SegmentSlice, repair: RepairedBatch) -> Self:
+        """The note of a repair."""
+        run = repair.run
+        return cls(
+            file=shown(piece.path),
+            position=int(run.position[0]),
+            firstOffset=int(run.base_offset[0]),
+            lastOffset=int(run.last_offset[0]),
+            kind=repair.kind,
+            how=repair.how,
+        )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -26,18 +59,28 @@ class SalvagedPartition:
 
     Attributes:
         folder: where its files are, below the output; None when nothing of it could be kept.
+        doubtful_folder: where the records at doubtful offsets are.
         records: kept ones; in segments those of transactions that were not committed are no part.
         left_out: damage.
+        repairs: batches that were put right, and are kept.
+        doubtful: batches whose offsets are not to be believed, by segment.
+        lost: offsets that the copy should hold and does not, where that is known.
         notes: further numbers, of segments: what became of transactions and producers.
         warnings: what the reader said besides.
     """
 
     directory: PartitionDirectory
     folder: str | None = None
+    doubtful_folder: str | None = None
     files: list[str] = field(default_factory=list)
     records: int = 0
     offsets: OffsetCoverage = field(default_factory=OffsetCoverage)
     left_out: Places = field(default_factory=Places)
+    repairs: list[RepairNote] = field(default_factory=list)
+    doubtful: list[tuple[SegmentSlice, DoubtfulBatches]] = field(default_factory=list)
+    lost: list[LostOffsets] = field(default_factory=list)
+    counts: Counts = field(default_factory=Counts)
+    is_finished: bool = False
     notes: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -49,26 +92,56 @@ class SalvagedPartition:
             return shown(directory.path)
         return f"{shown(directory.topic)}-{directory.partition}"
 
+    @property
+    def is_complete(self) -> bool:
+        """Whether all that the copy should hold is here, at offsets that are not in doubt."""
+        has_torn = any(repair.kind == "tornBatch" for repair in self.repairs)
+        is_lacking = self.left_out.count or self.doubtful or self.lost or has_torn
+        return self.is_finished and not is_lacking
+
     def as_json(self) -> dict[str, Any]:
         """As the manifest has it."""
         return {
             **identity_of(self.directory),
             "directory": shown(self.directory.path),
+            "isComplete": self.is_complete,
             "folder": self.folder,
             "files": self.files,
             "records": self.records,
             **self.offsets.as_json(),
+            "counts": self.counts.as_json(),
             "leftOut": {
                 "count": self.left_out.count,
                 "places": [asdict(place) for place in self.left_out.first],
             },
+            "repaired": {
+                "count": len(self.repairs),
+                "batches": [asdict(note) for note in self.repairs[:MAX_NOTES]],
+            },
+            "doubtfulOffsets": {
+                "folder": self.doubtful_folder,
+                "count": len(self.doubtful),
+                "places": [
+                    {
+                        "file": shown(piece.path),
+                        "position": each.position,
+                        "endPosition": each.end_position,
+                        "firstOffset": each.first_offset,
+                        "lastOffset": each.last_offset,
+                        "likelyFirstOffset": each.likely_offset,
+                        "problem": each.problem,
+                    }
+                    for piece, each in self.doubtful[:MAX_NOTES]
+                ],
+            },
+            "lostOffsets": [each.as_json() for each in self.lost],
             **self.notes,
             "warnings": [shown(warning) for warning in self.warnings],
         }
 
 
 def manifest_text(
-    form: str, inputs: Sequence[str], partitions: Sequence[SalvagedPartition], *, is_complete: bool
+    form: str, inputs: Sequence[str], partitions: Sequence[SalvagedPartition], *, is_finished: bool
 ) -> str:
     """The whole manifest.
 
@@ -76,13 +149,14 @@ def manifest_text(
         form: ``parquet`` or ``segments``.
         inputs: paths as given.
         partitions: in the order in which they were salvaged.
-        is_complete: whether nothing ended the work early.
+        is_finished: whether nothing ended the work early.
     """
     content = {
         "kafkalogVersion": __version__,
         "form": form,
         "inputs": [shown(path) for path in inputs],
-        "isComplete": is_complete,
+        "isFinished": is_finished,
+        "isComplete": is_finished and all(each.is_complete for each in partitions),
         "partitions": [partition.as_json() for partition in partitions],
     }
     return json.dumps(content, indent=1) + "\n"

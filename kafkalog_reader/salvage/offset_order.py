@@ -1,100 +1,351 @@
-"""Batches of a replica in rising offset order; what stands in nobody's order is left out.
+"""Which batches of a segment have offsets that nothing contradicts; the others are doubtful.
 
-Base offsets lie outside of the CRC: a batch with a sound CRC can still claim any offset. One that
-was given an offset far ahead must not hide everything behind it.
+Base offsets lie outside of the CRC: a batch with a sound CRC can still claim any offset. Batches
+vouch for each other where offsets go on without a gap; so do the names of segment files and the
+offset index. Of batches whose offsets fall or repeat, the heaviest rising selection is believed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from kafkalog_reader.errors import CorruptRecordError
-from kafkalog_reader.tables.log_unit import slices_of
-from kafkalog_reader.tables.selected_batches import batch_position, sound_runs
+from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.salvage.rising_selection import heaviest_rising
+from kafkalog_reader.tables.index_file import OFFSET_INDEX_ENTRY, read_entries
+from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.damage import Damage
     from kafkalog_reader.tables.log_unit import SegmentSlice
-    from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Progress
 
-HIGHEST_OFFSET = 2**63 - 1
+HIGHEST_OFFSET: Final = 2**63 - 1
+_MAX_ABOVE_BASE: Final = 2**31 - 1
+_DELETE_HORIZON: Final = 0x40
+_FEW: Final = 3
+_BATCHES_A_JUMP: Final = 20
+"""Lone jumps more frequent than one in so many batches are taken for compaction."""
 
 
-class OrderedBatches:
-    """Iterates over the sound batches of a replica whose offsets rise.
-
-    Args:
-        directory: the replica.
-        request: what is asked for of it.
-        damage: told of what is not sound and of offsets out of order.
-        progress: told the bytes read.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DoubtfulBatches:
+    """Neighbouring batches of one segment with offsets that are not to be believed.
 
     Attributes:
-        next_offset: behind the last batch yielded.
+        position, end_position: the byte range of the segment file that they lie in.
+        first_offset, last_offset: as their headers have them, from the first to the last batch.
+        likely_offset: where their neighbours leave exactly so much room; None where they do not.
+        problem: why, in words.
     """
 
-    def __init__(
-        self,
-        directory: PartitionDirectory,
-        request: ReadRequest,
-        damage: Damage,
-        progress: Progress,
-    ) -> None:
-        self.next_offset = 0
-        self._directory = directory
-        self._request = request
-        self._damage = damage
-        self._progress = progress
+    position: int
+    end_position: int
+    first_offset: int
+    last_offset: int
+    likely_offset: int | None
+    problem: str
 
-    def __iter__(self) -> Iterator[tuple[SegmentSlice, BatchRun]]:
-        """Yield runs with the slice that they are of; their windows are valid until the next."""
-        pieces = list(slices_of(self._directory, self._request))
-        bases = [piece.segment.base_offset for piece in pieces]
-        for number, piece in enumerate(pieces):
-            behind = next((base for base in bases[number:] if base > bases[number]), HIGHEST_OFFSET)
-            self.next_offset = max(self.next_offset, piece.segment.base_offset)
-            for run in sound_runs(piece, self._request, self._damage, self._progress):
-                rows = self._rows_in_order(run, behind, piece)
-                kept = run if rows is None else run.taken(rows)
-                if kept.count:
-                    self.next_offset = int(kept.last_offset[-1]) + 1
-                    yield piece, kept
 
-    def _rows_in_order(
-        self, run: BatchRun, behind: int, piece: SegmentSlice
-    ) -> NDArray[np.intp] | None:
-        """The batches to keep; None is all of them, which is the rule."""
-        base, last = run.base_offset, run.last_offset
-        fits = (base >= self.next_offset) & (last >= base) & (last < behind)
-        if fits.all() and (base[1:] > last[:-1]).all():
-            return None
-        kept: list[int] = []
-        following = self.next_offset
-        candidates = np.flatnonzero(fits).tolist()
-        for at, row in enumerate(candidates):
-            if base[row] < following:
-                fits[row] = False
-                continue
-            after = candidates[at + 1] if at + 1 < len(candidates) else None
-            if after is not None and following <= base[after] <= last[row]:
-                fits[row] = False  # the next one goes on where this one should have
-                continue
-            kept.append(row)
-            following = int(last[row]) + 1
-        for row in np.flatnonzero(~fits).tolist():
-            self._damage.left_out(
-                CorruptRecordError(
-                    f"offsets {base[row]} to {last[row]} are out of order",
-                    batch_position(piece, run, row),
+@dataclass(slots=True)
+class _Chain:
+    """Batches that lie behind each other and whose offsets go on without a gap."""
+
+    position: int
+    end_position: int
+    base_offset: int
+    last_offset: int
+    batches: int
+
+    @property
+    def offsets(self) -> int:
+        return self.last_offset - self.base_offset + 1
+
+
+@dataclass(slots=True)
+class SegmentOffsets:
+    """The offsets of one segment, gathered run by run; 50 bytes a chain, not a batch.
+
+    Attributes:
+        piece: the segment.
+        behind: base offset of the segment that follows, ``HIGHEST_OFFSET`` for the last.
+        shows_cleaning: whether a batch has fewer records than offsets, or a delete horizon, or does
+            not say where its offsets begin: gaps are no sign of damage then.
+    """
+
+    piece: SegmentSlice
+    behind: int
+    shows_cleaning: bool = False
+    _chains: list[_Chain] = field(default_factory=list)
+
+    def add(self, run: BatchRun) -> None:
+        """Take the batches of a run that can be read."""
+        if not run.count:
+            return
+        is_new = run.magic == 2
+        sparse = is_new & (run.records_count < run.last_offset_delta + 1)
+        cleaned = sparse | (is_new & ((run.attributes & _DELETE_HORIZON) != 0))
+        # Where a compressed message begins is not known, so a gap in front of it means nothing.
+        self.shows_cleaning |= bool((cleaned | run.is_wrapper).any())
+        ends = run.position + run.size_in_bytes
+        goes_on = run.position[1:] == ends[:-1]
+        goes_on &= run.base_offset[1:] == run.last_offset[:-1] + 1
+        firsts = np.concatenate(([0], np.flatnonzero(~goes_on) + 1))
+        lasts = np.append(firsts[1:], run.count) - 1
+        columns = zip(
+            run.position[firsts].tolist(),
+            ends[lasts].tolist(),
+            run.base_offset[firsts].tolist(),
+            run.last_offset[lasts].tolist(),
+            (lasts - firsts + 1).tolist(),
+            strict=True,
+        )
+        for values in columns:
+            chain = _Chain(*values)
+            before = self._chains[-1] if self._chains else None
+            if before is not None and _goes_on(before, chain):
+                before.end_position, before.last_offset = chain.end_position, chain.last_offset
+                before.batches += chain.batches
+            else:
+                self._chains.append(chain)
+
+    def doubtful(
+        self, again: Callable[[], Iterable[BatchRun]], *, may_be_cleaned: bool
+    ) -> list[DoubtfulBatches]:
+        """Judge the segment.
+
+        Args:
+            again: reads its batches once more; asked where offsets fall or repeat.
+            may_be_cleaned: compaction may have left gaps.
+        """
+        if not self._chains:
+            return []
+        votes = _IndexVotes(self.piece)
+        found: list[DoubtfulBatches] = []
+        chains = self._chains
+        if not self._is_rising():
+            batches = _Columns.of(again())
+            kept = self._believed(batches, votes)
+            found += self._omitted(batches, kept)
+            chains = batches.chains(kept)
+        jumps = self._lone_jumps(chains, votes, may_be_cleaned or self.shows_cleaning)
+        found += jumps
+        jumped = {each.position for each in jumps}
+        self._chains = [chain for chain in chains if chain.position not in jumped]
+        return sorted(found, key=lambda each: each.position)
+
+    def believed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """First and last offsets of what ``doubtful`` did not doubt, in rising order."""
+        bases = np.array([chain.base_offset for chain in self._chains], np.int64)
+        return bases, np.array([chain.last_offset for chain in self._chains], np.int64)
+
+    def _is_rising(self) -> bool:
+        due = self.piece.segment.base_offset
+        for chain in self._chains:
+            if not due <= chain.base_offset <= chain.last_offset < self._limit:
+                return False
+            due = chain.last_offset + 1
+        return True
+
+    @property
+    def _limit(self) -> int:
+        """One above the highest offset that a batch of this segment can have."""
+        highest = self.piece.segment.base_offset + _MAX_ABOVE_BASE + 1
+        return min(self.behind, highest)
+
+    def _believed(self, batches: _Columns, votes: _IndexVotes) -> NDArray[np.bool_]:
+        """Which batches belong to the heaviest selection whose offsets rise."""
+        base, last = batches.base_offset, batches.last_offset
+        own_base = self.piece.segment.base_offset
+        fits = (base >= own_base) & (last >= base) & (last < self._limit)
+        rows = np.flatnonzero(fits)
+        kept = np.zeros(len(base), np.bool_)
+        if not len(rows):
+            return kept
+        ends = [chain.last_offset + 1 for chain in self._chains]
+        borders = np.unique(np.array([chain.base_offset for chain in self._chains] + ends))
+        goes_on = (rows[1:] == rows[:-1] + 1) & (base[rows[1:]] == last[rows[:-1]] + 1)
+        goes_on &= ~np.isin(base[rows[1:]], borders)
+        firsts = np.concatenate(([0], np.flatnonzero(~goes_on) + 1))
+        lasts = np.append(firsts[1:], len(rows)) - 1
+        nodes = [
+            _Chain(*values)
+            for values in zip(
+                batches.position[rows[firsts]].tolist(),
+                (batches.position + batches.size)[rows[lasts]].tolist(),
+                base[rows[firsts]].tolist(),
+                last[rows[lasts]].tolist(),
+                (lasts - firsts + 1).tolist(),
+                strict=True,
+            )
+        ]
+        chosen = heaviest_rising(
+            [(node.base_offset, node.last_offset) for node in nodes],
+            [4 * node.batches + votes.of(node) for node in nodes],
+            start=own_base,
+            stop=self._limit,
+        )
+        for number in chosen:
+            kept[rows[firsts[number]] : rows[lasts[number]] + 1] = True
+        return kept
+
+    def _omitted(self, batches: _Columns, kept: NDArray[np.bool_]) -> list[DoubtfulBatches]:
+        rows = np.flatnonzero(~kept)
+        if not len(rows):
+            return []
+        found = []
+        base, last = batches.base_offset, batches.last_offset
+        for group in np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1):
+            before, after = int(group[0]) - 1, int(group[-1]) + 1
+            due = int(last[before]) + 1 if before >= 0 else self.piece.segment.base_offset
+            following = int(base[after]) if after < len(base) else None
+            span = int((last[group] - base[group] + 1).sum())
+            found.append(
+                DoubtfulBatches(
+                    position=int(batches.position[group[0]]),
+                    end_position=int((batches.position + batches.size)[group[-1]]),
+                    first_offset=int(base[group[0]]),
+                    last_offset=int(last[group[-1]]),
+                    likely_offset=due if following == due + span else None,
+                    problem=self._contradiction(int(base[group[0]]), int(last[group[-1]]), due),
                 )
             )
-        return np.array(kept, np.intp)
+        return found
+
+    def _contradiction(self, first: int, last: int, due: int) -> str:
+        claimed = f"offset {first}" if first == last else f"offsets {first} to {last}"
+        own_base = self.piece.segment.base_offset
+        if first < own_base:
+            return f"claims {claimed}, below the segment, which begins at {own_base}"
+        if last >= self._limit:
+            return f"claims {claimed}, above the segment, whose offsets are below {self._limit}"
+        if first < due:
+            return f"claims {claimed}, where {due} is due: offsets fall or repeat"
+        return f"claims {claimed}, where {due} is due and the batches behind it go on below"
+
+    def _lone_jumps(
+        self, chains: list[_Chain], votes: _IndexVotes, may_be_cleaned: bool
+    ) -> list[DoubtfulBatches]:
+        """Batches behind a gap for which nothing speaks, in a log that was not compacted."""
+        if may_be_cleaned:
+            return []
+        found = []
+        first, final = self.piece.segment.base_offset, len(chains) - 1
+        for number, chain in enumerate(chains):
+            before = chains[number - 1] if number else None
+            due = first if before is None else before.last_offset + 1
+            is_behind = chain.position == (0 if before is None else before.end_position)
+            if is_behind and chain.base_offset == due:
+                continue
+            jumped = is_behind and chain.base_offset > due
+            vote = votes.of(chain)
+            if chain.batches > 1 or vote > 0:
+                if not jumped or vote >= 0:
+                    continue
+                why = "and the offset index names other offsets for these positions"
+            else:
+                if number < final:
+                    after = chains[number + 1]
+                    jumped |= after.position == chain.end_position
+                elif self.behind != HIGHEST_OFFSET:
+                    if chain.last_offset + 1 == self.behind:
+                        continue
+                    jumped = True
+                if not jumped:
+                    continue
+                why = "and nothing behind it goes on from there"
+            found.append((chain, due, why))
+        batches = sum(chain.batches for chain in chains)
+        if len(found) > _FEW and len(found) * _BATCHES_A_JUMP > batches:
+            return []
+        return [
+            DoubtfulBatches(
+                position=chain.position,
+                end_position=chain.end_position,
+                first_offset=chain.base_offset,
+                last_offset=chain.last_offset,
+                likely_offset=None,
+                problem=f"jump from offset {due} to {chain.base_offset}, {why}",
+            )
+            for chain, due, why in found
+        ]
+
+
+def _goes_on(before: _Chain, chain: _Chain) -> bool:
+    return chain.position == before.end_position and chain.base_offset == before.last_offset + 1
+
+
+class _IndexVotes:
+    """What the offset index of a segment says of batches; read when it is first asked."""
+
+    def __init__(self, piece: SegmentSlice) -> None:
+        self._segment = piece.segment
+        self._entries: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
+
+    def of(self, chain: _Chain) -> int:
+        """1 where an entry confirms the offsets, -1 where all that are there contradict, else 0."""
+        positions, offsets = self._read()
+        first, stop = np.searchsorted(positions, [chain.position, chain.end_position])
+        if first == stop:
+            return 0
+        named = offsets[first:stop]
+        inside = (named >= chain.base_offset) & (named <= chain.last_offset)
+        return 1 if bool(inside.any()) else -1
+
+    def _read(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        if self._entries is None:
+            parts: list[NDArray[Any]] = []
+            if self._segment.offset_index_size:
+                try:
+                    path = self._segment.path("index")
+                    parts = [e for _, e in read_entries(path, OFFSET_INDEX_ENTRY, no_progress)]
+                except UnreadableFileError:  # nobody's word counts less for it
+                    parts = []
+            entries = np.concatenate(parts) if parts else np.empty(0, OFFSET_INDEX_ENTRY)
+            positions = entries["position"].astype(np.int64)
+            offsets = entries["relative_offset"].astype(np.int64) + self._segment.base_offset
+            order = np.argsort(positions, kind="stable")
+            self._entries = positions[order], offsets[order]
+        return self._entries
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Columns:
+    """Every batch of a segment, 28 bytes each."""
+
+    position: NDArray[np.int64]
+    size: NDArray[np.int64]
+    base_offset: NDArray[np.int64]
+    last_offset: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, runs: Iterable[BatchRun]) -> _Columns:
+        parts = [
+            (r.position.copy(), r.size_in_bytes.astype(np.int64), r.base_offset.copy(),
+             r.last_offset.copy())
+            for r in runs
+        ]  # fmt: skip
+        position, size, base, last = (np.concatenate(each) for each in zip(*parts, strict=True))
+        return cls(position=position, size=size, base_offset=base, last_offset=last)
+
+    def chains(self, kept: NDArray[np.bool_]) -> list[_Chain]:
+        """The chains of the batches that are kept."""
+        found: list[_Chain] = []
+        rows = np.flatnonzero(kept)
+        for row in rows.tolist():
+            end = int(self.position[row] + self.size[row])
+            chain = _Chain(
+                int(self.position[row]), end, int(self.base_offset[row]),
+                int(self.last_offset[row]), 1,
+            )  # fmt: skip
+            if found and _goes_on(found[-1], chain):
+                found[-1].end_position, found[-1].last_offset = end, chain.last_offset
+                found[-1].batches += 1
+            else:
+                found.append(chain)
+        return found

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
 
 UNFINISHED = ".unfinished"
+DOUBTFUL = "doubtful-offsets"
+"""The folder beside those of partitions: none has a name without a number at its end."""
 
 
 class OutputFolder:
@@ -48,6 +50,10 @@ class OutputFolder:
         except OSError as error:
             raise self._cannot_write(error) from error
         return folder
+
+    def doubtful(self, folder: Path) -> Path:
+        """Where the records of a partition go whose offsets are not to be believed."""
+        return self.path / DOUBTFUL / folder.name.removesuffix(UNFINISHED)
 
     def finish(self, folder: Path) -> Path | None:
         """Give a folder its name; one in which nothing is goes away again."""

@@ -2,78 +2,204 @@
 
 from __future__ import annotations
 
-from itertools import groupby
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from kafkalog_reader.format.decompression_limit import Limits
+from kafkalog_reader.salvage.counts import Reason, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
-from kafkalog_reader.tables.log_unit import slices_of
-from kafkalog_reader.tables.records import RecordsTable, read_slice
+from kafkalog_reader.tables.record_decoder import RecordDecoder
+from kafkalog_reader.tables.records import RecordRows, RecordsTable
+from kafkalog_reader.tables.request import ReadRequest
+from kafkalog_reader.tables.table import no_progress
+from kafkalog_reader.tables.transaction_states import TransactionStates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
 
+    from numpy.typing import NDArray
+
     from kafkalog_reader.salvage.manifest import SalvagedPartition
+    from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
+    from kafkalog_reader.salvage.survey import Survey
     from kafkalog_reader.tables.log_unit import SegmentSlice
-    from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.tables.record_decoder import DecodedRecords
 
 ROW_GROUP: Final = 16 << 20
 """Bytes in Arrow. Held twice, as rows and as pages that the writer makes of them."""
+REPAIR: Final = pa.field("repair", pa.string())
+"""The column behind those of ``records``: null, or how the record's batch was put right."""
+
+
+class RecordsFile:
+    """Writes records of one segment into a file, which is made when there is one."""
+
+    def __init__(self, path: Path, piece: SegmentSlice, request: ReadRequest) -> None:
+        self.path = path
+        self.records = 0
+        self.left_out = 0
+        """Records of the batches added that lie outside of the offsets asked for."""
+        self._piece = piece
+        self._schema = RecordsTable().projected(request)
+        self._rows = RecordRows(piece, self._schema, request, TransactionStates(piece))
+        self._limits = Limits.allowing(request.max_batch_bytes)
+        self._decoder = self._new_decoder()
+        self._writer: parquet.ParquetWriter | None = None
+        self._group: list[pa.RecordBatch] = []
+        self._size = 0
+
+    def add(self, readable: ReadableRun, rows: NDArray[np.intp]) -> Iterator[NDArray[np.int64]]:
+        """Add some batches of a run; yield the offsets of records that are decoded by now."""
+        part = readable.run.taken(rows)
+        if readable.repair is None:
+            yield from self._take(self._decoder.add(part), None)
+            return
+        yield from self._take(self._decoder.flush(), None)
+        decoder = self._new_decoder()
+        repaired = (*decoder.add(part), *decoder.flush())
+        yield from self._take(repaired, readable.repair.how)
+
+    def close(self) -> Iterator[NDArray[np.int64]]:
+        """Write the rest; yield the offsets as ``add`` does."""
+        yield from self._take(self._decoder.flush(), None)
+        self._write()
+        if self._writer is not None:
+            self._writer.close()
+
+    @property
+    def is_there(self) -> bool:
+        """Whether there was a record to write."""
+        return self._writer is not None
+
+    def _new_decoder(self) -> RecordDecoder:
+        return RecordDecoder(
+            frozenset(self._schema.names), self._piece, NotedDamage.silent(), self._limits
+        )
+
+    def _take(
+        self, decoded: Iterable[DecodedRecords], repair: str | None
+    ) -> Iterator[NDArray[np.int64]]:
+        for records in decoded:
+            self.left_out += records.columns.rows
+            for rows in self._rows.of(records):
+                self.left_out -= rows.num_rows
+                if not rows.num_rows:
+                    continue
+                self.records += rows.num_rows
+                yield rows.column("offset").to_numpy().astype(np.int64, copy=False)
+                marks = pa.repeat(pa.scalar(repair, pa.string()), rows.num_rows)
+                self._group.append(rows.append_column(REPAIR, marks))
+                self._size += rows.nbytes
+                if self._size >= ROW_GROUP:
+                    self._write()
+
+    def _write(self) -> None:
+        if not self._group:
+            return
+        if self._writer is None:
+            schema = self._group[0].schema
+            self._writer = parquet.ParquetWriter(self.path, schema, compression="zstd")
+        table, self._group, self._size = pa.Table.from_batches(self._group), [], 0
+        self._writer.write_table(table)
+
+
+class DoubtfulPart:
+    """Records at doubtful offsets, in a folder of their own that is made when there are some."""
+
+    def __init__(self, folder: Path) -> None:
+        self.records = 0
+        self._folder = folder
+        self._file: RecordsFile | None = None
+        self._piece: SegmentSlice | None = None
+
+    def add(self, readable: ReadableRun, rows: NDArray[np.intp]) -> None:
+        """Add some batches of a run, whatever offsets are asked for."""
+        if self._file is None or self._piece is not readable.piece:
+            self.close()
+            self._piece = readable.piece
+            self._folder.mkdir(parents=True, exist_ok=True)
+            path = self._folder / f"{readable.piece.segment.base_offset:020d}.parquet"
+            self._file = RecordsFile(path, _whole(readable.piece), ReadRequest())
+        for _ in self._file.add(readable, rows):
+            pass
+
+    def close(self) -> None:
+        """Finish the last file."""
+        if self._file is not None:
+            for _ in self._file.close():
+                pass
+            self.records += self._file.records
+        self._file = None
 
 
 def write_parquet(
-    salvaged: SalvagedPartition, request: ReadRequest, folder: Path, progress: Progress
-) -> None:
-    """Write what can be read of one replica into ``folder``; ``salvaged`` is filled in.
-
-    Raises:
-        UnreadableFileError: the directory cannot be listed, or a file cannot be read.
-    """
-    pieces = slices_of(salvaged.directory, request)
-    for base_offset, of_segment in groupby(pieces, key=lambda piece: piece.segment.base_offset):
-        rows = _rows(of_segment, salvaged, request, progress)
-        first = next(rows, None)
-        if first is None:
-            continue
-        path = folder / f"{base_offset:020d}.parquet"
-        with parquet.ParquetWriter(path, first.schema, compression="zstd") as writer:
-            for group in _row_groups(first, rows):
-                writer.write_table(group)
-                del group  # or it would be kept until the next one is whole
-        salvaged.files.append(path.name)
-
-
-def _rows(
-    pieces: Iterator[SegmentSlice],
     salvaged: SalvagedPartition,
     request: ReadRequest,
-    progress: Progress,
-) -> Iterator[pa.RecordBatch]:
-    schema = RecordsTable().projected(request)
-    for piece in pieces:
-        damage = NotedDamage(salvaged.left_out)
-        for rows in read_slice(piece, schema, request, damage, progress):
-            if not rows.num_rows:
-                continue
-            salvaged.records += rows.num_rows
-            offsets = rows.column("offset").to_numpy().astype(np.int64, copy=False)
-            salvaged.offsets.add(offsets, offsets)
-            yield rows
+    source: ReadableBatches,
+    found: Survey,
+    folder: Path,
+    doubtful: DoubtfulPart,
+) -> None:
+    """Write what can be read of one replica into ``folder``; ``salvaged`` is filled in."""
+    counts = salvaged.counts
+    file: RecordsFile | None = None
+    piece: SegmentSlice | None = None
+    for readable in source.read(no_progress, NotedDamage.silent()):
+        if file is None or piece is not readable.piece:
+            _close(file, salvaged)
+            piece = readable.piece
+            path = folder / f"{piece.segment.base_offset:020d}.parquet"
+            file = RecordsFile(path, piece, request)
+        kept = divided(readable, source, found, salvaged, doubtful)
+        counts.kept.batches += len(kept)
+        if len(kept):
+            _note(salvaged, file.add(readable, kept))
+    _close(file, salvaged)
 
 
-def _row_groups(first: pa.RecordBatch, rest: Iterator[pa.RecordBatch]) -> Iterator[pa.Table]:
-    group, size = [first], first.nbytes
-    del first
-    for rows in rest:
-        if size >= ROW_GROUP:
-            table, group, size = pa.Table.from_batches(group), [], 0
-            yield table
-            del table
-        group.append(rows)
-        size += rows.nbytes
-    yield pa.Table.from_batches(group)
+def divided(
+    readable: ReadableRun,
+    source: ReadableBatches,
+    found: Survey,
+    salvaged: SalvagedPartition,
+    doubtful: DoubtfulPart,
+) -> NDArray[np.intp]:
+    """Give the doubtful batches of a run to their part, count what is not asked for; the rest."""
+    run, piece, counts = readable.run, readable.piece, salvaged.counts
+    is_unreadable = found.is_unreadable(piece, run)
+    is_doubtful = found.is_doubtful(piece, run) & ~is_unreadable
+    is_outside = ~source.is_asked(run) & ~is_doubtful & ~is_unreadable
+    if is_doubtful.any():
+        rows = np.flatnonzero(is_doubtful)
+        counts.doubtful.batches += len(rows)
+        doubtful.add(readable, rows)
+    if is_outside.any():
+        records = int(record_counts(readable)[is_outside].sum())
+        counts.left_out[Reason.OUTSIDE_RANGE].add(int(is_outside.sum()), records)
+    return np.flatnonzero(~(is_unreadable | is_doubtful | is_outside))
+
+
+def _note(salvaged: SalvagedPartition, written: Iterable[NDArray[np.int64]]) -> None:
+    for offsets in written:
+        salvaged.offsets.add(offsets, offsets)
+
+
+def _close(file: RecordsFile | None, salvaged: SalvagedPartition) -> None:
+    if file is None:
+        return
+    _note(salvaged, file.close())
+    if file.is_there:
+        salvaged.files.append(file.path.name)
+    salvaged.records += file.records
+    salvaged.counts.kept.records += file.records
+    salvaged.counts.left_out[Reason.OUTSIDE_RANGE].records += file.left_out
+
+
+def _whole(piece: SegmentSlice) -> SegmentSlice:
+    """The segment without the bounds of what is asked for: a doubtful offset is in no range."""
+    return replace(piece, from_offset=0, to_offset=None)

@@ -6,17 +6,22 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import LocatedError, UsageError
-from kafkalog_reader.salvage.left_out import Warnings
+from kafkalog_reader.salvage.counts import Reason
+from kafkalog_reader.salvage.left_out import NotedDamage, Warnings
+from kafkalog_reader.salvage.lost_offsets import lost_offsets
 from kafkalog_reader.salvage.manifest import SalvagedPartition, manifest_text
-from kafkalog_reader.salvage.output_folder import OutputFolder
-from kafkalog_reader.salvage.parquet import write_parquet
-from kafkalog_reader.salvage.segments import Receiver, write_segments
+from kafkalog_reader.salvage.output_folder import DOUBTFUL, OutputFolder
+from kafkalog_reader.salvage.parquet import DoubtfulPart, write_parquet
+from kafkalog_reader.salvage.readable_batches import ReadableBatches
+from kafkalog_reader.salvage.segments import Receiver, learn_lost_aborts, write_segments
+from kafkalog_reader.salvage.survey import survey
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from pathlib import Path
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
@@ -54,17 +59,17 @@ def salvage(
             receiver.topic_id(directory.topic)
     folders = OutputFolder(output, evidence)
     done: list[SalvagedPartition] = []
-    is_complete = False
+    is_finished = False
     try:
         for directory in directories:
             salvaged = SalvagedPartition(directory=directory)
             done.append(salvaged)
             _salvage_one(salvaged, request, receiver, folders, progress)
             yield salvaged
-        is_complete = True
+        is_finished = True
     finally:
         form = "parquet" if receiver is None else "segments"
-        folders.write_manifest(manifest_text(form, inputs, done, is_complete=is_complete))
+        folders.write_manifest(manifest_text(form, inputs, done, is_finished=is_finished))
 
 
 def _missing(request: ReadRequest) -> str:
@@ -81,14 +86,43 @@ def _salvage_one(
     progress: Progress,
 ) -> None:
     folder = folders.begin(salvaged.directory)
+    doubtful = DoubtfulPart(folders.doubtful(folder))
     with Warnings() as warnings:
         salvaged.warnings = warnings.messages
         try:
-            if receiver is None:
-                write_parquet(salvaged, request, folder, progress)
-            else:
-                write_segments(salvaged, request, receiver, folder, progress)
+            _read_and_write(salvaged, request, receiver, folder, doubtful, progress)
+            salvaged.is_finished = True
         except LocatedError as error:  # a file that cannot be read ends this replica, not the rest
             salvaged.left_out.add(error)
     finished = folders.finish(folder)
     salvaged.folder = None if finished is None else finished.name
+    if doubtful.records:
+        salvaged.doubtful_folder = f"{DOUBTFUL}/{folders.doubtful(folder).name}"
+    if salvaged.is_finished:
+        salvaged.counts.check(salvaged.name)
+
+
+def _read_and_write(
+    salvaged: SalvagedPartition,
+    request: ReadRequest,
+    receiver: Receiver | None,
+    folder: Path,
+    doubtful: DoubtfulPart,
+    progress: Progress,
+) -> None:
+    """Read twice: only the first reading tells which offsets and transactions to believe."""
+    damage = NotedDamage(salvaged.left_out)
+    source = ReadableBatches(salvaged.directory, request, damage, whole_log=receiver is not None)
+    found = survey(source, salvaged, damage, progress)
+    counts = salvaged.counts
+    counts.found = found.found
+    salvaged.lost = lost_offsets(salvaged.directory, source, found)
+    if receiver is None:
+        write_parquet(salvaged, request, source, found, folder, doubtful)
+    else:
+        learn_lost_aborts(salvaged.directory, found, damage)
+        write_segments(salvaged, receiver, source, found, folder, doubtful)
+    doubtful.close()
+    counts.doubtful.records = doubtful.records
+    counts.left_out[Reason.DAMAGED].batches = salvaged.left_out.batches
+    counts.left_out[Reason.OUTSIDE_RANGE].batches += source.outside

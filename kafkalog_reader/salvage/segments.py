@@ -7,7 +7,7 @@ no open transaction can hold back the last stable offset of the one that receive
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,32 +18,28 @@ from kafkalog_reader.format.partition_metadata import PartitionMetadata, build_p
 from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.salvage.counts import Reason, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
-from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
-from kafkalog_reader.salvage.offset_order import OrderedBatches
+from kafkalog_reader.salvage.parquet import divided
 from kafkalog_reader.salvage.segment_file import SegmentFile
 from kafkalog_reader.salvage.standalone_batches import standalone_batches
-from kafkalog_reader.salvage.transaction_outcomes import TransactionOutcomes
 from kafkalog_reader.tables.control_type import ABORT, CONTROL
-from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, read_entries
-from kafkalog_reader.tables.record_decoder import RecordDecoder
-from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.table import no_progress
 from kafkalog_reader.tables.transaction_outcomes import UNDECIDED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.salvage.manifest import SalvagedPartition
+    from kafkalog_reader.salvage.parquet import DoubtfulPart
+    from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
+    from kafkalog_reader.salvage.survey import Survey
     from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.record_decoder import DecodedRecords
-    from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.tables.damage import Damage
 
 FOREIGN_TO_ALL = frozenset({"__cluster_metadata", "__transaction_state"})
 """Topics that say what one cluster is, and make no sense in another."""
@@ -78,65 +74,26 @@ class Receiver:
         return self.topic_ids[topic]
 
 
-@dataclass(slots=True)
-class _Survey:
-    """What a first reading found out."""
-
-    outcomes: TransactionOutcomes = field(default_factory=TransactionOutcomes)
-    unreadable: dict[str, set[int]] = field(default_factory=dict)
-    read: OffsetCoverage = field(default_factory=OffsetCoverage)
-
-
 def write_segments(
     salvaged: SalvagedPartition,
-    request: ReadRequest,
     receiver: Receiver,
+    source: ReadableBatches,
+    found: Survey,
     folder: Path,
-    progress: Progress,
+    doubtful: DoubtfulPart,
 ) -> None:
-    """Write what can be read of one replica into ``folder``; ``salvaged`` is filled in.
-
-    It is read twice: what a transaction came to stands behind its records.
-
-    Raises:
-        UnreadableFileError: the directory cannot be listed, or a file cannot be read.
-    """
+    """Write what can be read of one replica into ``folder``; ``salvaged`` is filled in."""
     topic_id = receiver.topic_id(salvaged.directory.topic)
-    # A marker that decides a transaction may lie behind the offsets asked for.
-    whole = replace(request, from_offset=None, to_offset=None)
-    survey = _survey(salvaged, whole, progress)
-    copy = _Copy(salvaged, receiver.leader_epoch, survey, folder)
-    # Whatever is damaged was reported by the survey.
-    silent = Damage(Mode.DROPMALFORMED)
-    for piece, run in OrderedBatches(salvaged.directory, request, silent, no_progress):
-        copy.add(run, piece.segment.base_offset, survey.unreadable.get(shown(piece.path), set()))
+    found.outcomes.settle()
+    copy = _Copy(salvaged, receiver.leader_epoch, found, folder)
+    for readable in source.read(no_progress, NotedDamage.silent()):
+        copy.add(readable, divided(readable, source, found, salvaged, doubtful))
     copy.finish()
     if salvaged.offsets.first is not None:
         _write_small_files(salvaged, folder, receiver.leader_epoch, topic_id, copy.bases)
 
 
-def _survey(salvaged: SalvagedPartition, request: ReadRequest, progress: Progress) -> _Survey:
-    """Read everything once: find batches whose records do not come out, and the markers."""
-    damage = NotedDamage(salvaged.left_out)
-    survey = _Survey(unreadable=damage.positions)
-    decoder, path = None, None
-    for piece, run in OrderedBatches(salvaged.directory, request, damage, progress):
-        if decoder is None or piece.path != path:
-            if decoder is not None:
-                _decode(decoder.flush())
-            path = piece.path
-            decoder = RecordDecoder(frozenset({"offset"}), piece, damage)
-        survey.outcomes.gather(run)
-        survey.read.add(run.base_offset[run.crc_valid], run.last_offset[run.crc_valid])
-        _decode(decoder.add(run))
-    if decoder is not None:
-        _decode(decoder.flush())
-    _learn_lost_aborts(salvaged.directory, survey, damage)
-    survey.outcomes.settle()
-    return survey
-
-
-def _learn_lost_aborts(directory: PartitionDirectory, survey: _Survey, damage: Damage) -> None:
+def learn_lost_aborts(directory: PartitionDirectory, found: Survey, damage: Damage) -> None:
     """Where an abort marker is lost to damage, the transaction index still says what it said."""
     for segment in segments(directory):
         if not segment.transaction_index_size:
@@ -150,41 +107,42 @@ def _learn_lost_aborts(directory: PartitionDirectory, survey: _Survey, damage: D
                     known["producer_id"].tolist(), known["last_offset"].tolist(), strict=True
                 )
                 for producer_id, offset in markers:
-                    if survey.read.lacks(offset):
-                        survey.outcomes.abort(producer_id, offset)
+                    if found.read.lacks(offset):
+                        found.outcomes.abort(producer_id, offset)
         except UnreadableFileError as error:
             damage.left_out(error)
-
-
-def _decode(records: Iterator[DecodedRecords]) -> None:
-    """Decode and forget: whether records come out is all that is asked; damage is noted."""
-    for _ in records:
-        pass
 
 
 class _Copy:
     """Copies batches into segments; one segment becomes one, unless its offsets span too much."""
 
     def __init__(
-        self, salvaged: SalvagedPartition, leader_epoch: int, survey: _Survey, folder: Path
+        self, salvaged: SalvagedPartition, leader_epoch: int, found: Survey, folder: Path
     ) -> None:
         self.bases: list[int] = []
         self._salvaged = salvaged
         self._leader_epoch = leader_epoch
-        self._survey = survey
+        self._outcomes = found.outcomes
         self._folder = folder
         self._segment: SegmentFile | None = None
         self._source_base: int | None = None
-        self._numbers = dict.fromkeys(
-            ("batchesWithoutProducerNow", "abortedBatches", "undecidedBatches", "markers"), 0
-        )
+        self._without_producer = 0
 
-    def add(self, run: BatchRun, source_base: int, unreadable: set[int]) -> None:
-        """Copy what is to be kept of a run."""
+    def add(self, readable: ReadableRun, rows: NDArray[np.intp]) -> None:
+        """Copy what is to be kept of some batches of a run."""
+        source_base = readable.piece.segment.base_offset
         if source_base != self._source_base:
             self._roll()
             self._source_base = source_base
-        kept = run.taken(np.flatnonzero(self._kept(run, unreadable)))
+        if not len(rows):
+            return
+        run = readable.run.taken(rows)
+        counts = record_counts(readable)[rows]
+        is_kept = self._kept(run, counts)
+        kept = run.taken(np.flatnonzero(is_kept))
+        counts = counts[is_kept]
+        self._salvaged.records += int(counts.sum())
+        self._salvaged.counts.kept.add(kept.count, int(counts.sum()))
         while kept.count:
             if self._segment is None:
                 base = int(kept.base_offset[0])
@@ -200,27 +158,34 @@ class _Copy:
     def finish(self) -> None:
         """Close the last segment."""
         self._roll()
-        self._salvaged.notes.update(self._numbers)
+        left_out = self._salvaged.counts.left_out
+        self._salvaged.notes.update(
+            batchesWithoutProducerNow=self._without_producer,
+            abortedBatches=left_out[Reason.ABORTED].batches,
+            undecidedBatches=left_out[Reason.UNDECIDED].batches,
+            markers=left_out[Reason.MARKER].batches,
+        )
 
-    def _kept(self, run: BatchRun, unreadable: set[int]) -> NDArray[np.bool_]:
-        outcomes = self._survey.outcomes.of(run)
+    def _kept(self, run: BatchRun, records: NDArray[np.int64]) -> NDArray[np.bool_]:
+        outcomes = self._outcomes.of(run)
         is_marker = (run.attributes & CONTROL) != 0
-        aborted, undecided = outcomes == ABORT, outcomes == UNDECIDED
-        self._numbers["markers"] += int(is_marker.sum())
-        self._numbers["abortedBatches"] += int(aborted.sum())
-        self._numbers["undecidedBatches"] += int(undecided.sum())
-        kept: NDArray[np.bool_] = ~(is_marker | aborted | undecided)
-        if unreadable:
-            kept &= ~np.isin(run.position, list(unreadable))
+        reasons = {
+            Reason.MARKER: is_marker,
+            Reason.ABORTED: ~is_marker & (outcomes == ABORT),
+            Reason.UNDECIDED: ~is_marker & (outcomes == UNDECIDED),
+        }
+        kept = np.ones(run.count, np.bool_)
+        for reason, rows in reasons.items():
+            self._salvaged.counts.left_out[reason].add(int(rows.sum()), int(records[rows].sum()))
+            kept &= ~rows
         return kept
 
     def _append(self, run: BatchRun) -> None:
         assert self._segment is not None
         content, stripped = standalone_batches(run, self._leader_epoch)
-        self._numbers["batchesWithoutProducerNow"] += stripped
+        self._without_producer += stripped
         sizes = run.size_in_bytes.astype(np.int64)
         self._segment.append(content, sizes, run.last_offset, run.max_timestamp)
-        self._salvaged.records += int(run.records_count.sum())
         self._salvaged.offsets.add(run.base_offset, run.last_offset)
 
     def _roll(self) -> None:

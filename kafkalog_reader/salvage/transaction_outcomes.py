@@ -18,36 +18,45 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.batch_scan import BatchRun
 
 
+_Markers = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int16]", str]
+"""Producer ids, offsets, types, and the segment file that they stand in."""
+
+
 class TransactionOutcomes:
     """Markers of a replica, gathered first and asked afterwards: 18 bytes of memory a marker."""
 
     def __init__(self) -> None:
-        self._gathered: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]] = []
+        self._gathered: list[_Markers] = []
         self._producer_id = np.empty(0, np.int64)
         self._offset = np.empty(0, np.int64)
         self._type = np.empty(0, np.int16)
 
-    def gather(self, run: BatchRun) -> None:
-        """Take in the markers of a run, while its window is valid."""
+    def gather(self, run: BatchRun, path: str) -> None:
+        """Take in the markers of a run of one segment, while its window is valid."""
         rows = np.flatnonzero((run.attributes & CONTROL) != 0)
         if not len(rows):
             return
         types = control_types(run, rows)
         decides = (types == ABORT) | (types == COMMIT)
         rows = rows[decides]
-        self._gathered.append((run.producer_id[rows], run.base_offset[rows], types[decides]))
+        self._gathered.append((run.producer_id[rows], run.base_offset[rows], types[decides], path))
+
+    def forget(self, path: str) -> None:
+        """Take back the markers of one segment."""
+        self._gathered = [markers for markers in self._gathered if markers[3] != path]
 
     def abort(self, producer_id: int, offset: int) -> None:
         """Take in an abort that is known although its marker could not be read."""
         self._gathered.append(
-            (np.array([producer_id]), np.array([offset]), np.array([ABORT], np.int16))
+            (np.array([producer_id]), np.array([offset]), np.array([ABORT], np.int16), "")
         )
 
     def settle(self) -> None:
         """Put the markers in order; from here on ``of`` may be asked."""
         if self._gathered:
             ids, offsets, types = (
-                np.concatenate(columns) for columns in zip(*self._gathered, strict=True)
+                np.concatenate([markers[column] for markers in self._gathered])
+                for column in range(3)
             )
             order = np.lexsort((offsets, ids))
             self._producer_id, self._offset, self._type = ids[order], offsets[order], types[order]

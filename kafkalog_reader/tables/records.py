@@ -121,7 +121,7 @@ def read_slice(
         with_control=request.include_control_records,
     )
     states = TransactionStates(piece)
-    rows = _Rows(piece, schema, request, states)
+    rows = RecordRows(piece, schema, request, states)
     try:
         for found in _chosen_runs(piece, request, damage, progress, states, rows):
             for decoded in decoder.add(found):
@@ -136,7 +136,7 @@ def read_slice(
 
 def _chosen_runs(
     piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress,
-    states: TransactionStates, rows: _Rows,
+    states: TransactionStates, rows: RecordRows,
 ) -> Iterator[BatchRun | UnscannedBatches]:  # fmt: skip
     if request.isolation == READ_COMMITTED:
         runs = sound_runs(piece, request, damage, progress)
@@ -145,7 +145,7 @@ def _chosen_runs(
     return choose(piece, request, damage, progress)
 
 
-class _Rows:
+class RecordRows:
     """Arrow record batches of one slice."""
 
     def __init__(
@@ -159,6 +159,8 @@ class _Rows:
         self._piece = piece
         self._schema = schema
         self._request = request
+        self._last_offset = -1
+        self._has_warned = request.mode is Mode.DROPMALFORMED
         self._constants = ConstantColumns(
             schema,
             {**identity_of(piece.directory), "segmentBaseOffset": piece.segment.base_offset},
@@ -176,6 +178,7 @@ class _Rows:
         self, decoded: DecodedRecords, stop_position: int | None = None
     ) -> Iterator[pa.RecordBatch]:
         """One record batch of the records asked for, if there are any before ``stop_position``."""
+        self._warn_where_offsets_fall(decoded.columns.offset)
         keep = self._kept(decoded, stop_position)
         if keep is not None and not keep.any():
             return
@@ -183,6 +186,25 @@ class _Rows:
         arrays = [self._column(name, decoded, count) for name in self._schema.names]
         rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
         yield rows if keep is None else rows.filter(flags(keep))
+
+    def _warn_where_offsets_fall(self, offset: NDArray[np.int64]) -> None:
+        """Say once a slice that a base offset is wrong: no checksum covers them."""
+        if self._has_warned or not len(offset):
+            return
+        falls = offset[1:] <= offset[:-1]
+        before, after = self._last_offset, int(offset[0])
+        self._last_offset = int(offset[-1])
+        if falls.any():
+            row = int(np.argmax(falls))
+            before, after = int(offset[row]), int(offset[row + 1])
+        elif after > before:
+            return
+        self._has_warned = True
+        logger.warning(
+            "%s: offset %d comes behind offset %d: some records are shown at wrong offsets, which "
+            "no checksum covers; `kafkalog salvage` keeps them apart",
+            shown(self._piece.path), after, before,
+        )  # fmt: skip
 
     def _column(self, name: str, decoded: DecodedRecords, count: int) -> pa.Array:
         if name in RecordColumns.DECODED:

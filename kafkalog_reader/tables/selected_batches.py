@@ -37,7 +37,7 @@ logger = logging.getLogger(__name__)
 TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
 DELETE_HORIZON: Final = 0x40
-_LAST_CODEC: Final = 4
+LAST_CODEC: Final = 4
 _MOST_TOLD: Final = 100
 """Places of one window that are reported one by one; the rest are counted."""
 
@@ -82,7 +82,7 @@ def _scanned(
             yield found
             continue
         if isinstance(found, DamagedRegion):
-            _report_region(found, piece, damage)
+            report_region(found, piece, damage)
             continue
         yield _pruned(found, piece, request)
         if piece.to_offset is not None and found.base_offset[-1] >= piece.to_offset:
@@ -131,21 +131,21 @@ def _sound(
         if isinstance(run, UnscannedBatches):
             yield run
             continue
-        unsound = np.flatnonzero(~run.crc_valid | (_codecs(run) > _LAST_CODEC))
+        unsound = np.flatnonzero(~run.crc_valid | (codecs(run) > LAST_CODEC))
         if not len(unsound):
             yield _pruned_by_time(run, request)
             continue
         if damage.mode is Mode.FAILFAST and unsound[0]:
             yield _pruned_by_time(run.taken(slice(0, int(unsound[0]))), request)
         if damage.mode is not Mode.DROPMALFORMED:
-            _report_batches(run, unsound, piece, damage)
+            report_batches(run, unsound, piece, damage)
         if len(unsound) < run.count:
             is_sound = np.ones(run.count, np.bool_)
             is_sound[unsound] = False
             yield _pruned_by_time(run.taken(np.flatnonzero(is_sound)), request)
 
 
-def _report_batches(
+def report_batches(
     run: BatchRun, unsound: NDArray[np.intp], piece: SegmentSlice, damage: Damage
 ) -> None:
     """Report batches that cannot be read: neighbours at once, and what is too much to tell."""
@@ -189,12 +189,12 @@ def _pruned_by_time(run: BatchRun, request: ReadRequest) -> BatchRun:
     return run if keep is None or keep.all() else run.taken(np.flatnonzero(keep))
 
 
-def _codecs(run: BatchRun) -> NDArray[np.int16]:
+def codecs(run: BatchRun) -> NDArray[np.int16]:
     """The codec of each batch; messages do not know the last one, zstd."""
-    codecs: NDArray[np.int16] = run.attributes & CODEC_MASK
+    found: NDArray[np.int16] = run.attributes & CODEC_MASK
     if run.magic.min(initial=2) < 2:
-        codecs += (codecs == _LAST_CODEC) & (run.magic < 2)
-    return codecs
+        found += (found == LAST_CODEC) & (run.magic < 2)
+    return found
 
 
 def _both(one: NDArray[np.bool_] | None, other: NDArray[np.bool_]) -> NDArray[np.bool_]:
@@ -210,13 +210,13 @@ def _batch_error(run: BatchRun, batch: int, piece: SegmentSlice) -> LocatedError
             where,
         )
     codec = int(run.attributes[batch]) & CODEC_MASK
-    if codec == _LAST_CODEC:
+    if codec == LAST_CODEC:
         magic = int(run.magic[batch])
         return CorruptRecordError(f"zstd in magic {magic}, which does not know it", where)
     return UnsupportedFormatError(f"unknown codec {codec}, 0 to 4 are known", where)
 
 
-def _report_region(region: DamagedRegion, piece: SegmentSlice, damage: Damage) -> None:
+def report_region(region: DamagedRegion, piece: SegmentSlice, damage: Damage) -> None:
     where = LogPosition(shown(piece.path), region.start, region.first_offset)
     if piece.is_log_end and region.is_unfinished:
         logger.warning("%s: %s, the log ends here", where, region.description)

@@ -48,10 +48,10 @@ SAVE = ("--topic", "t", "--partition", "0", "--replica", "broker:1")
 
 
 def damage(evidence: Path, broker: int, batch: int) -> None:
-    """Flip a bit in the payload of a batch; all batches of these logs have one size."""
+    """Flip two bits in the payload of a batch; all batches of these logs have one size."""
     log = evidence / f"broker-{broker}" / "t-0" / f"{0:020d}.log"
     content = bytearray(log.read_bytes())
-    content[batch * (12 + int.from_bytes(content[8:12], "big")) + 65] ^= 0x10
+    content[batch * (12 + int.from_bytes(content[8:12], "big")) + 65] ^= 0x30
     log.write_bytes(content)
 
 

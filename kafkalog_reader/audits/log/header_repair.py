@@ -42,6 +42,14 @@ def repair_of(path: str, start: int, stop: int, *, follow_links: bool = False) -
     Returns:
         the field; None where no single one explains the damage, or the file is gone.
     """
+    found = repaired_batch(path, start, stop, follow_links=follow_links)
+    return None if found is None else found[0]
+
+
+def repaired_batch(
+    path: str, start: int, stop: int, *, follow_links: bool = False
+) -> tuple[Repair, bytearray] | None:
+    """The field, and the batch with that field put right; arguments as of ``repair_of``."""
     if not SMALLEST_ENTRY <= stop - start <= LARGEST_TRIED:
         return None
     try:
@@ -54,10 +62,10 @@ def repair_of(path: str, start: int, stop: int, *, follow_links: bool = False) -
     whole = (len(content) - 12).to_bytes(4, "big")
     if content[8:12] != whole:
         content[8:12] = whole
-        return Repair.LENGTH if _is_sound(content) else None
+        return (Repair.LENGTH, content) if _is_sound(content) else None
     if content[_MAGIC] != _NEWEST_MAGIC:  # of messages the checksum covers the magic
         content[_MAGIC] = _NEWEST_MAGIC
-        return Repair.MAGIC if _is_sound(content) else None
+        return (Repair.MAGIC, content) if _is_sound(content) else None
     return None
 
 

@@ -1,0 +1,102 @@
+"""The conservation check of a salvage: what was found is what was kept and what was left out."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kafkalog_reader.errors import SalvageCountError
+from kafkalog_reader.salvage.left_out import NotedDamage
+from kafkalog_reader.tables.record_decoder import RecordDecoder
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.salvage.readable_batches import ReadableRun
+
+
+class Reason(Enum):
+    """Why a batch is not in the main part of a salvage."""
+
+    DAMAGED = "damaged"
+    """Its CRC is wrong and no single bit explains it, or its records do not come out."""
+    OUTSIDE_RANGE = "outsideRange"
+    """It holds no offset that is asked for, or lies below the log start offset."""
+    MARKER = "transactionMarker"
+    ABORTED = "abortedTransaction"
+    UNDECIDED = "undecidedTransaction"
+
+
+@dataclass(slots=True)
+class Tally:
+    """Batches, and the records that come out of them."""
+
+    batches: int = 0
+    records: int = 0
+
+    def add(self, batches: int, records: int) -> None:
+        """Count more of them."""
+        self.batches += batches
+        self.records += records
+
+
+@dataclass(slots=True)
+class Counts:
+    """Where everything went that the first reading found.
+
+    Attributes:
+        found: by the first reading.
+        kept: written by the second one; of a batch that holds both kinds of offsets, the records
+            asked for.
+        doubtful: written to a part of its own.
+        left_out: by the reason.
+    """
+
+    found: Tally = field(default_factory=Tally)
+    kept: Tally = field(default_factory=Tally)
+    doubtful: Tally = field(default_factory=Tally)
+    left_out: dict[Reason, Tally] = field(default_factory=lambda: {r: Tally() for r in Reason})
+
+    def check(self, name: str) -> None:
+        """Compare both readings.
+
+        Raises:
+            SalvageCountError: something was lost, or is there twice.
+        """
+        parts = [self.kept, self.doubtful, *self.left_out.values()]
+        for unit in ("batches", "records"):
+            found = getattr(self.found, unit)
+            accounted = sum(getattr(part, unit) for part in parts)
+            if found != accounted:
+                raise SalvageCountError(
+                    f"{name}: reading found {found:,} {unit}, but {accounted:,} were kept or left "
+                    "out for a reason: do not use this output. Did a broker write to the log "
+                    "meanwhile? If not, please report this"
+                )
+
+    def as_json(self) -> dict[str, Any]:
+        """As the manifest has it."""
+        return {
+            "found": asdict(self.found),
+            "kept": asdict(self.kept),
+            "doubtfulOffsets": asdict(self.doubtful),
+            "leftOut": {r.value: asdict(tally) for r, tally in self.left_out.items()},
+        }
+
+
+def record_counts(readable: ReadableRun) -> NDArray[np.int64]:
+    """How many records each batch holds; messages of magic 0 and 1 are decoded for it."""
+    run = readable.run
+    counts = run.records_count.astype(np.int64)
+    if run.count and run.magic.min() < 2:
+        counts = np.where(run.magic < 2, 0, counts)
+        old = run.taken(np.flatnonzero(run.magic < 2))
+        decoder = RecordDecoder(frozenset({"offset"}), readable.piece, NotedDamage.silent())
+        for decoded in (*decoder.add(old), *decoder.flush()):
+            positions = decoded.of_records(decoded.of_batches("position"))
+            rows = np.searchsorted(run.position, positions)
+            counts += np.bincount(rows, minlength=run.count)
+    return counts

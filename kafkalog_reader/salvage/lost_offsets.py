@@ -1,0 +1,84 @@
+"""Offsets that a copy should hold and does not, as its own checkpoints and neighbours show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.salvage.readable_batches import ReadableBatches
+    from kafkalog_reader.salvage.survey import Survey
+
+_END_CHECKPOINTS: Final = (
+    ("replication-offset-checkpoint", "high watermark"),
+    ("recovery-point-offset-checkpoint", "recovery point"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostOffsets:
+    """The offsets [first, next) are not in the log; ``why`` they should be, for people."""
+
+    first_offset: int
+    next_offset: int
+    why: str
+
+    def as_json(self) -> dict[str, Any]:
+        """As the manifest has it; the last offset is inclusive, as everywhere in it."""
+        return {
+            "firstOffset": self.first_offset,
+            "lastOffset": self.next_offset - 1,
+            "reason": self.why,
+        }
+
+
+def lost_offsets(
+    directory: PartitionDirectory, source: ReadableBatches, found: Survey
+) -> list[LostOffsets]:
+    """What is missing between the offsets asked for: at the end, and between batches."""
+    lost = []
+    if not found.may_be_cleaned:
+        lost = [
+            LostOffsets(
+                first_offset=first,
+                next_offset=last + 1,
+                why="no readable batch holds them, and nothing shows compaction",
+            )
+            for first, last in found.read.missing_ranges
+        ]
+    last = found.read.last
+    end = last + 1 if last is not None else (source.base_offsets or [0])[0]
+    named = max(_named_ends(directory), default=(end, ""))
+    if named[0] > end:
+        why = f"the checkpointed {named[1]} is {named[0]}, the readable log ends at {end}"
+        lost.append(LostOffsets(first_offset=end, next_offset=named[0], why=why))
+    return list(_in_range(lost, source.from_offset, source.to_offset))
+
+
+def _named_ends(directory: PartitionDirectory) -> Iterator[tuple[int, str]]:
+    if directory.topic is None or directory.partition is None:
+        return
+    key = (directory.topic, directory.partition)
+    for name, meaning in _END_CHECKPOINTS:
+        try:
+            offset = checkpointed_offsets(directory.log_directory, name).get(key)
+        except LocatedError:  # a finding of verify; its offsets count as absent
+            continue
+        if offset is not None:
+            yield offset, meaning
+
+
+def _in_range(
+    lost: list[LostOffsets], from_offset: int, to_offset: int | None
+) -> Iterator[LostOffsets]:
+    for each in lost:
+        first = max(each.first_offset, from_offset)
+        stop = each.next_offset if to_offset is None else min(each.next_offset, to_offset)
+        if first < stop:
+            yield LostOffsets(first_offset=first, next_offset=stop, why=each.why)

@@ -1,0 +1,214 @@
+"""Every batch of a replica that can be read, in file order, sound or put right."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.errors import LocatedError, LogPosition, UnreadableFileError
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.salvage.repair import repaired_flip, repaired_header, whole_records
+from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.log_unit import SegmentSlice, log_start_offset
+from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+from kafkalog_reader.tables.scan_end import ScanEnd
+from kafkalog_reader.tables.selected_batches import (
+    LAST_CODEC,
+    codecs,
+    report_batches,
+    report_region,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.salvage.left_out import NotedDamage
+    from kafkalog_reader.salvage.repair import RepairedBatch
+    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Progress
+
+MAX_TRIES: Final = 10_000
+"""Damaged batches of one segment that are looked at for a repair: hostile bytes have no end."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadableRun:
+    """Batches of one segment; the window is valid until the next run is asked for.
+
+    Attributes:
+        repair: how the one batch of the run was put right; None for batches as they lie there.
+    """
+
+    piece: SegmentSlice
+    run: BatchRun
+    repair: RepairedBatch | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TornTail:
+    """Bytes behind the last whole batch, as a crash leaves them; zeros are none."""
+
+    where: LogPosition
+    size_in_bytes: int
+
+
+class ReadableBatches:
+    """Iterates over the readable batches of one replica; the segments are listed once.
+
+    Args:
+        directory: the replica.
+        request: its offsets bound what is asked for; with ``log_range_only`` the log start, too.
+        damage: told when the log start offset cannot be read.
+        whole_log: read all segments, also those in which nothing is asked for.
+
+    Attributes:
+        from_offset, to_offset: what is asked for, half-open.
+        pieces: the segments, whole; each carries the offsets asked for.
+        base_offsets: of all segments, rising.
+        found_batches: whole batches that the last reading met, sound or not.
+        outside: of these, damaged ones outside of the offsets asked for.
+        torn_tail: bytes that a crash left, where no record of them could be kept.
+
+    Raises:
+        UnreadableFileError: the directory cannot be listed.
+    """
+
+    def __init__(
+        self,
+        directory: PartitionDirectory,
+        request: ReadRequest,
+        damage: NotedDamage,
+        *,
+        whole_log: bool,
+    ) -> None:
+        self.found_batches = 0
+        self.outside = 0
+        self.torn_tail: TornTail | None = None
+        found = [segment for segment in segments(directory) if segment.log_size is not None]
+        self.from_offset, self.to_offset = request.offsets_of(directory.topic, directory.partition)
+        if request.log_range_only and found:
+            try:
+                start = log_start_offset(directory, found[0].base_offset)
+                self.from_offset = max(self.from_offset, start)
+            except LocatedError as error:  # more is kept then than consumers were shown
+                damage.left_out(error)
+        self.base_offsets = [segment.base_offset for segment in found]
+        self.pieces = [
+            SegmentSlice(
+                directory=directory,
+                segment=segment,
+                start=0,
+                stop=segment.log_size or 0,
+                from_offset=self.from_offset,
+                to_offset=self.to_offset,
+                is_log_end=segment is found[-1],
+            )
+            for segment in found
+        ]
+        if not whole_log:
+            self.pieces = [
+                piece
+                for number, piece in enumerate(self.pieces)
+                if (piece.is_log_end or found[number + 1].base_offset > self.from_offset)
+                and (self.to_offset is None or piece.segment.base_offset < self.to_offset)
+            ]
+        self._tries: dict[str, int] = {}
+
+    def read(self, progress: Progress, damage: NotedDamage) -> Iterator[ReadableRun]:
+        """Yield the batches; ``damage`` is told of what cannot be read in the range asked for."""
+        self.found_batches = self.outside = 0
+        for piece in self.pieces:
+            yield from self.read_piece(piece, progress, damage)
+
+    def read_piece(
+        self, piece: SegmentSlice, progress: Progress, damage: NotedDamage
+    ) -> Iterator[ReadableRun]:
+        """Yield the batches of one segment."""
+        self._tries[piece.path] = 0
+        scan = ResynchronisedScan(
+            piece.segment, progress=progress, follow_links=piece.directory.follow_links
+        )
+        try:
+            for found in scan:
+                if isinstance(found, DamagedRegion):
+                    yield from self._of_region(found, piece, damage)
+                else:
+                    self.found_batches += found.count
+                    yield from self._of_run(found, piece, damage)
+        except UnreadableFileError as error:
+            damage.stretch_left_out(error)
+
+    def is_asked(self, run: BatchRun) -> NDArray[np.bool_]:
+        """Which batches hold an offset in the range, as their headers have it."""
+        asked: NDArray[np.bool_] = run.last_offset >= self.from_offset
+        if self.to_offset is not None:
+            asked &= run.base_offset < self.to_offset
+        return asked
+
+    def _of_region(
+        self, region: DamagedRegion, piece: SegmentSlice, damage: NotedDamage
+    ) -> Iterator[ReadableRun]:
+        repair = None
+        if region.end is not ScanEnd.ZEROS and self._may_try(piece):
+            repair = repaired_header(region, piece)
+            if repair is None and region.end is ScanEnd.TORN:
+                repair = whole_records(region, piece)
+        if repair is not None:
+            self.found_batches += 1
+            yield ReadableRun(piece=piece, run=repair.run, repair=repair)
+            return
+        if piece.is_log_end and region.is_unfinished:
+            if region.end is ScanEnd.TORN:
+                where = LogPosition(shown(piece.path), region.start, region.first_offset)
+                self.torn_tail = TornTail(where=where, size_in_bytes=region.size_in_bytes)
+        elif self._is_outside(region):
+            return
+        with damage.of_stretches():
+            report_region(region, piece, damage)
+
+    def _of_run(
+        self, run: BatchRun, piece: SegmentSlice, damage: NotedDamage
+    ) -> Iterator[ReadableRun]:
+        is_unsound = ~run.crc_valid | (codecs(run) > LAST_CODEC)
+        unsound = np.flatnonzero(is_unsound)
+        if not len(unsound):
+            yield ReadableRun(piece=piece, run=run)
+            return
+        repairs: list[tuple[int, RepairedBatch]] = []
+        for row in unsound[~run.crc_valid[unsound]].tolist():
+            if not self._may_try(piece):
+                break
+            repair = repaired_flip(run, row, piece)
+            if repair is not None:
+                repairs.append((row, repair))
+        left = np.setdiff1d(unsound, [row for row, _ in repairs]).astype(np.intp)
+        left_in_range = left[self.is_asked(run)[left]]
+        if len(left_in_range):
+            report_batches(run, left_in_range, piece, damage)
+        self.outside += len(left) - len(left_in_range)
+        first = 0
+        for row, repair in [*repairs, (run.count, None)]:
+            sound = np.flatnonzero(~is_unsound[first:row]) + first
+            if len(sound):
+                yield ReadableRun(piece=piece, run=run.taken(sound))
+            if repair is not None:
+                yield ReadableRun(piece=piece, run=repair.run, repair=repair)
+            first = row + 1
+
+    def _is_outside(self, region: DamagedRegion) -> bool:
+        """Whether the sound batches on both sides show that nothing asked for can be in it."""
+        if region.next_offset is not None and region.next_offset <= self.from_offset:
+            return True
+        first = region.first_offset
+        return self.to_offset is not None and first is not None and first >= self.to_offset
+
+    def _may_try(self, piece: SegmentSlice) -> bool:
+        self._tries[piece.path] += 1
+        return self._tries[piece.path] <= MAX_TRIES

@@ -1,0 +1,219 @@
+"""Batches put right where their own checksum proves how, and whole records of a torn batch.
+
+A flipped bit that the CRC locates, and a length or magic with which the CRC is right, are proven. A
+torn batch has no proof but its structure: what is kept of it is marked.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.log.flipped_bit import flipped_bit
+from kafkalog_reader.audits.log.header_repair import repaired_batch
+from kafkalog_reader.errors import LocatedError, UnreadableFileError
+from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM
+from kafkalog_reader.format.crc import compute_crc32c
+from kafkalog_reader.io.window import Windows
+from kafkalog_reader.kernel import record_batches
+from kafkalog_reader.tables.batch_scan import CODEC_MASK, HEADER_SIZE, BatchRun
+from kafkalog_reader.tables.control_type import CONTROL
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.record_decoder import RecordDecoder
+from kafkalog_reader.tables.request import Mode
+
+if TYPE_CHECKING:
+    from kafkalog_reader.tables.damaged_region import DamagedRegion
+    from kafkalog_reader.tables.log_unit import SegmentSlice
+
+MAX_REPAIRED_SIZE: Final = 64 << 20
+"""Bytes of a batch. The longer it is, the more often chance looks like a flipped bit."""
+_LENGTH: Final = slice(8, 12)
+_MAGIC: Final = 16
+_CRC: Final = slice(17, 21)
+_LAST_OFFSET_DELTA: Final = slice(23, 27)
+_MAX_TIMESTAMP: Final = slice(35, 43)
+_RECORDS_COUNT: Final = slice(57, 61)
+_LOG_APPEND_TIME: Final = 0x08
+_MAX_VARINT: Final = 5
+_ROOM: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RepairedBatch:
+    """One batch that is sound now.
+
+    Attributes:
+        run: of this batch alone; its position is where it lies in the segment file.
+        how: what was done, for people.
+        kind: ``flippedBit``, ``batchLength``, ``magic`` or ``tornBatch``.
+    """
+
+    run: BatchRun
+    how: str
+    kind: str
+
+
+def repaired_flip(run: BatchRun, row: int, piece: SegmentSlice) -> RepairedBatch | None:
+    """Put right a batch whose CRC is wrong by one bit, where its records come out then."""
+    size = int(run.size_in_bytes[row])
+    if size > MAX_REPAIRED_SIZE:
+        return None
+    magic = int(run.magic[row])
+    found = flipped_bit(int(run.crc[row]), int(run.crc_computed[row]), size, magic)
+    if found is None:
+        return None
+    position = int(run.position[row])
+    start = position - run.window_position
+    content = bytearray(run.buffer[start : start + size])
+    content[found.position] ^= 1 << found.bit
+    place = "the stored CRC, " if found.in_crc else ""
+    how = f"bit {found.bit} of {place}byte {position + found.position} flipped back"
+    return _sound(content, position, int(run.base_offset[row]), piece, how, "flippedBit")
+
+
+def repaired_header(region: DamagedRegion, piece: SegmentSlice) -> RepairedBatch | None:
+    """Put right a batch whose length or magic alone is wrong, as its CRC then proves."""
+    found = repaired_batch(
+        piece.path, region.start, region.stop, follow_links=piece.directory.follow_links
+    )
+    if found is None:
+        return None
+    field, content = found
+    how = f"{field.value} put right: with no other value is the CRC right"
+    lowest = piece.segment.base_offset if region.first_offset is None else region.first_offset
+    return _sound(content, region.start, lowest, piece, how, field.value)
+
+
+def whole_records(region: DamagedRegion, piece: SegmentSlice) -> RepairedBatch | None:
+    """Make a batch of the records that are whole in a torn uncompressed one of magic 2."""
+    content = _torn_content(region, piece)
+    if content is None:
+        return None
+    ends = _record_ends(content)
+    claimed = int.from_bytes(content[_RECORDS_COUNT], "big", signed=True)
+    count = min(len(ends), max(claimed, 0))
+    while count > 0:
+        made, sound = _first_records(content, ends, count, region.start, piece)
+        if made is not None:
+            how = f"{count:,} whole records of {claimed:,} in a torn batch; no CRC vouches for them"
+            return RepairedBatch(run=made, how=how, kind="tornBatch")
+        count = min(sound, count - 1)
+    return None
+
+
+def decodes(run: BatchRun, piece: SegmentSlice) -> bool:
+    """Whether all records of a batch come out."""
+    return _decoded(run, piece) is not None
+
+
+class _Noted(Damage):
+    def __init__(self) -> None:
+        super().__init__(Mode.DROPMALFORMED)
+        self.is_damaged = False
+
+    def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
+        del error, batches
+        self.is_damaged = True
+
+
+def _decoded(run: BatchRun, piece: SegmentSlice) -> tuple[int, int] | None:
+    """How many records come out, and their greatest timestamp in milliseconds."""
+    noted = _Noted()
+    decoder = RecordDecoder(frozenset({"offset", "timestamp"}), piece, noted)
+    count, newest = 0, -1
+    try:
+        for decoded in (*decoder.add(run), *decoder.flush()):
+            count += decoded.columns.rows
+            if decoded.columns.rows:
+                newest = max(newest, int(decoded.columns.timestamp.max()) // 1000)
+    except LocatedError:
+        return None
+    return None if noted.is_damaged else (count, newest)
+
+
+def _sound(
+    content: bytearray, position: int, lowest: int, piece: SegmentSlice, how: str, kind: str
+) -> RepairedBatch | None:
+    run = _scanned(content, position, lowest)
+    if run is None or not decodes(run, piece):
+        return None
+    return RepairedBatch(run=run, how=how, kind=kind)
+
+
+def _scanned(content: bytearray, position: int, lowest: int) -> BatchRun | None:
+    """The one sound batch that fills ``content``."""
+    window = memoryview(content)
+    room = BatchRun.with_room(window, position, _ROOM)
+    count, valid, end, _ = record_batches.scan_batches(
+        window, 0, len(window), position, True, room, _ROOM, max(lowest, 0)
+    )
+    if (count, valid, end) != (1, 1, len(window)):
+        return None
+    return room.first(1, 1)[0]
+
+
+def _torn_content(region: DamagedRegion, piece: SegmentSlice) -> bytearray | None:
+    size = region.size_in_bytes
+    if not HEADER_SIZE < size <= MAX_REPAIRED_SIZE or not region.begins_batch:
+        return None
+    try:
+        with Windows(
+            piece.path, region.start, region.stop, size=size,
+            follow_links=piece.directory.follow_links,
+        ) as windows:  # fmt: skip
+            content = bytearray(windows.read(region.start))
+    except UnreadableFileError:  # the scan reports it
+        return None
+    attributes = int.from_bytes(content[21:23], "big")
+    length = int.from_bytes(content[_LENGTH], "big", signed=True)
+    is_torn = content[_MAGIC] == 2 and length + 12 > len(content) == size
+    base_offset = int.from_bytes(content[:8], "big", signed=True)
+    due = piece.segment.base_offset if region.first_offset is None else region.first_offset
+    is_plain = not attributes & (CODEC_MASK | CONTROL)
+    return content if is_torn and is_plain and base_offset == due else None
+
+
+def _record_ends(content: bytearray) -> list[int]:
+    """Where each record ends that is whole by its length."""
+    ends, at, stop = [], HEADER_SIZE, len(content)
+    while at < stop:
+        value = shift = 0
+        for byte in content[at : at + _MAX_VARINT]:
+            value |= (byte & 0x7F) << shift
+            shift += 7
+            at += 1
+            if byte < 0x80:
+                break
+        else:
+            break
+        size = (value >> 1) ^ -(value & 1)
+        if size <= 0 or size > stop - at:
+            break
+        at += size
+        ends.append(at)
+    return ends
+
+
+def _first_records(
+    content: bytearray, ends: list[int], count: int, position: int, piece: SegmentSlice
+) -> tuple[BatchRun | None, int]:
+    """A batch of the first records; where they do not come out, half as many may."""
+    made = bytearray(content[: ends[count - 1]])
+    made[_LENGTH] = (len(made) - 12).to_bytes(4, "big")
+    made[_LAST_OFFSET_DELTA] = (count - 1).to_bytes(4, "big")  # offsets of producers are gapless
+    made[_RECORDS_COUNT] = count.to_bytes(4, "big")
+    for is_final in (False, True):
+        made[_CRC] = compute_crc32c(bytes(made[CRC_COVERS_FROM:])).to_bytes(4, "big")
+        run = _scanned(made, position, int.from_bytes(made[:8], "big"))
+        decoded = None if run is None else _decoded(run, piece)
+        if run is None or decoded is None or decoded[0] != count:
+            return None, count // 2
+        is_set_by_broker = int.from_bytes(made[21:23], "big") & _LOG_APPEND_TIME
+        if is_final or is_set_by_broker:
+            return run, count
+        made = bytearray(made)
+        made[_MAX_TIMESTAMP] = int(np.int64(decoded[1])).to_bytes(8, "big", signed=True)
+    raise AssertionError("the second round returns")

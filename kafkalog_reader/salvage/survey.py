@@ -1,0 +1,154 @@
+"""The first reading of a replica: what is there, what comes out, which offsets can be believed."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.salvage.counts import Tally, record_counts
+from kafkalog_reader.salvage.left_out import NotedDamage
+from kafkalog_reader.salvage.manifest import RepairNote, SalvagedPartition
+from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
+from kafkalog_reader.salvage.offset_order import HIGHEST_OFFSET, SegmentOffsets
+from kafkalog_reader.salvage.transaction_outcomes import TransactionOutcomes
+from kafkalog_reader.tables.record_decoder import RecordDecoder
+from kafkalog_reader.tables.table import no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.salvage.offset_order import DoubtfulBatches
+    from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
+    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.tables.table import Progress
+
+CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
+METADATA_TOPIC = "__cluster_metadata"
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a first reading found out.
+
+    Attributes:
+        found: every whole batch that the reading met, and the records of those that come out.
+        unreadable: positions of batches whose records do not come out, by shown file.
+        doubtful: batches whose offsets are not to be believed, by shown file.
+        outcomes: how transactions ended.
+        read: the offsets of batches that are to be believed.
+    """
+
+    found: Tally = field(default_factory=Tally)
+    unreadable: dict[str, set[int]] = field(default_factory=dict)
+    doubtful: dict[str, list[DoubtfulBatches]] = field(default_factory=dict)
+    outcomes: TransactionOutcomes = field(default_factory=TransactionOutcomes)
+    read: OffsetCoverage = field(default_factory=OffsetCoverage)
+    may_be_cleaned: bool = False
+
+    def is_doubtful(self, piece: SegmentSlice, run: BatchRun) -> NDArray[np.bool_]:
+        """Which batches of a run have offsets that are not to be believed."""
+        ranges = self.doubtful.get(shown(piece.path))
+        if not ranges:
+            return np.zeros(run.count, np.bool_)
+        starts = np.array([each.position for each in ranges])
+        ends = np.array([each.end_position for each in ranges])
+        number = np.searchsorted(starts, run.position, side="right") - 1
+        inside: NDArray[np.bool_] = (number >= 0) & (run.position < ends[number])
+        return inside
+
+    def is_unreadable(self, piece: SegmentSlice, run: BatchRun) -> NDArray[np.bool_]:
+        """Which batches of a run are not decoded to their end."""
+        positions = self.unreadable.get(shown(piece.path))
+        if not positions:
+            return np.zeros(run.count, np.bool_)
+        return np.isin(run.position, list(positions))
+
+
+def survey(
+    source: ReadableBatches, salvaged: SalvagedPartition, damage: NotedDamage, progress: Progress
+) -> Survey:
+    """Read everything once; repairs and doubts are noted in ``salvaged``."""
+    found = Survey(unreadable=damage.positions)
+    found.may_be_cleaned = _was_cleaned(salvaged)
+    judged: list[SegmentOffsets] = []
+    for readable in source.read(progress, damage):
+        piece, run = readable.piece, readable.run
+        if not judged or judged[-1].piece is not piece:
+            judged.append(SegmentOffsets(piece, _base_behind(source, piece)))
+        judged[-1].add(run)
+        found.outcomes.gather(run, piece.path)
+        _decode(readable, np.flatnonzero(source.is_asked(run)), damage)
+        counts = record_counts(readable)
+        counts[found.is_unreadable(piece, run)] = 0
+        found.found.records += int(counts.sum())
+        if readable.repair is not None:
+            salvaged.repairs.append(RepairNote.of(piece, readable.repair))
+    found.found.batches = source.found_batches
+    found.may_be_cleaned |= any(segment.shows_cleaning for segment in judged)
+    for segment in judged:
+        doubts = segment.doubtful(
+            partial(_again, source, segment.piece),
+            may_be_cleaned=found.may_be_cleaned,
+        )
+        if doubts:
+            found.doubtful[shown(segment.piece.path)] = doubts
+            salvaged.doubtful += [(segment.piece, each) for each in doubts]
+            _look_again(found, source, segment.piece, damage)
+        found.read.add(*segment.believed())
+    return found
+
+
+def _look_again(
+    found: Survey, source: ReadableBatches, piece: SegmentSlice, damage: NotedDamage
+) -> None:
+    """Markers at doubtful offsets decide nothing, and those offsets are in and out of no range."""
+    found.outcomes.forget(piece.path)
+    for readable in source.read_piece(piece, no_progress, NotedDamage.silent()):
+        run = readable.run
+        is_doubtful = found.is_doubtful(piece, run)
+        found.outcomes.gather(run.taken(np.flatnonzero(~is_doubtful)), piece.path)
+        new = is_doubtful & ~source.is_asked(run)
+        if new.any():
+            _decode(readable, np.flatnonzero(new), damage)
+            gone = new & found.is_unreadable(piece, run)
+            found.found.records -= int(record_counts(readable)[gone].sum())
+
+
+def _decode(readable: ReadableRun, rows: NDArray[np.intp], damage: NotedDamage) -> None:
+    """Decode and forget: whether records come out is all that is asked; damage is noted."""
+    decoder = RecordDecoder(frozenset({"offset"}), readable.piece, damage)
+    for _ in (*decoder.add(readable.run.taken(rows)), *decoder.flush()):
+        pass
+
+
+def _again(source: ReadableBatches, piece: SegmentSlice) -> Iterator[BatchRun]:
+    for readable in source.read_piece(piece, no_progress, NotedDamage.silent()):
+        yield readable.run
+
+
+def _base_behind(source: ReadableBatches, piece: SegmentSlice) -> int:
+    base = piece.segment.base_offset
+    return next((b for b in source.base_offsets if b > base), HIGHEST_OFFSET)
+
+
+def _was_cleaned(salvaged: SalvagedPartition) -> bool:
+    """Whether a checkpoint or the topic says that compaction may have left gaps."""
+    directory = salvaged.directory
+    if directory.topic is None or directory.partition is None:
+        return False
+    if directory.topic.startswith("__"):
+        return True
+    key = (directory.topic, directory.partition)
+    try:
+        return key in checkpointed_offsets(directory.log_directory, CLEANER_CHECKPOINT)
+    except LocatedError:  # a finding of verify; nothing hangs on it here
+        return False
