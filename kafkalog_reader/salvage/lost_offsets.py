@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.salvage.offset_coverage import LostOffsets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,23 +19,6 @@ _END_CHECKPOINTS: Final = (
     ("replication-offset-checkpoint", "high watermark"),
     ("recovery-point-offset-checkpoint", "recovery point"),
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LostOffsets:
-    """The offsets [first, next) are not in the log; ``why`` they should be, for people."""
-
-    first_offset: int
-    next_offset: int
-    why: str
-
-    def as_json(self) -> dict[str, Any]:
-        """As the manifest has it; the last offset is inclusive, as everywhere in it."""
-        return {
-            "firstOffset": self.first_offset,
-            "lastOffset": self.next_offset - 1,
-            "reason": self.why,
-        }
 
 
 def lost_offsets(

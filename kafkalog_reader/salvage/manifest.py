@@ -10,7 +10,7 @@ from kafkalog_reader import __version__
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.salvage.counts import Counts
 from kafkalog_reader.salvage.left_out import Places
-from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
+from kafkalog_reader.salvage.offset_coverage import LostOffsets, OffsetCoverage
 from kafkalog_reader.tables.identity import identity_of
 
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kafkalog_reader.io.evidence import PartitionDirectory
-    from kafkalog_reader.salvage.lost_offsets import LostOffsets
     from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.repair import RepairedBatch
     from kafkalog_reader.tables.log_unit import SegmentSlice

@@ -57,3 +57,20 @@ class OffsetCoverage:
             "missingOffsets": self.missing,
             "missingOffsetRanges": [list(each) for each in self.missing_ranges],
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LostOffsets:
+    """The offsets [first, next) are not in the log; ``why`` they should be, for people."""
+
+    first_offset: int
+    next_offset: int
+    why: str
+
+    def as_json(self) -> dict[str, Any]:
+        """As the manifest has it; the last offset is inclusive, as everywhere in it."""
+        return {
+            "firstOffset": self.first_offset,
+            "lastOffset": self.next_offset - 1,
+            "reason": self.why,
+        }
