@@ -63,7 +63,7 @@ def _step_lines(number: int, step: PlanStep) -> Iterator[str]:
     if step.kind is StepKind.START:
         yield f"go_on {_quoted(_question(step))}"
     elif step.kind is StepKind.CONTROLLERS:
-        yield f"go_on {_quoted('The controllers run, and no broker does?')}"
+        yield f"go_on {_quoted('Have the controllers run for 30 seconds, and no broker?')}"
     elif step.kind in (StepKind.MOVE_ASIDE, StepKind.REPLACE):
         # Paths are those of the inputs, on another host: nothing is moved from here.
         yield f"echo {_quoted('   Run there, with the paths of that host:')}"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice, LostRecords
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.plan.start_loss import StartLoss
-    from kafkalog_reader.audits.plan.start_order import Replacement, Start
+    from kafkalog_reader.audits.plan.start_order import Replacement, Settled, Start
 
 BROKERS: Final = "HOST:9092"
 CONTROLLERS: Final = "CONTROLLER:9093"
@@ -135,7 +135,7 @@ def lost_text(choice: Choice, lost: LostRecords) -> str:
 def _steps(plan: Plan) -> Iterator[PlanStep]:
     if plan.losing or plan.set_aside:
         yield from _save(plan)
-    if plan.freezing:
+    if plan.is_ordered and not plan.is_one_broker:
         yield _controllers(plan)
     for choice, broker in plan.set_aside:
         yield _move_aside(choice, broker)
@@ -182,12 +182,14 @@ def _salvage(plan: Plan, choice: Choice, broker: int, first_offset: int) -> str:
 
 
 def _controllers(plan: Plan) -> PlanStep:
+    forbid = ", and forbid unclean elections" if plan.freezing else ""
     return PlanStep(
         kind=StepKind.CONTROLLERS,
-        title="Start the controllers, no broker yet, and forbid unclean elections",
+        title=f"Start the controllers and no broker{forbid}; wait 30 seconds",
         texts=(
-            "A node that is broker and controller in one: start it with process.roles=controller "
-            "until its turn as a broker comes below.",
+            "The controllers take every broker for dead then (broker.session.timeout.ms, 9 seconds "
+            "by default). A node that is broker and controller in one: start it with "
+            "process.roles=controller until its turn as a broker comes below.",
         ),
         commands=tuple(
             f"kafka-configs.sh --bootstrap-controller {CONTROLLERS} --alter --entity-type topics "
@@ -262,7 +264,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
     checks = tuple(_leader_checks(start))
     if is_last and not plan.is_one_broker:
         checks += _in_sync_check()
-    unclean = tuple(c for c in start.settled if c.needs_unclean)
+    unclean = tuple(each.choice for each in start.settled if each.may_lack_leader)
     election = None
     if unclean:
         election = Election(kind="unclean", file=f"unclean-{number + 1}.json", partitions=unclean)
@@ -288,29 +290,21 @@ def start_text(loss: StartLoss) -> str:
 
 
 def _leader_checks(start: Start) -> Iterator[Check]:
-    by_topic: dict[str, list[Choice]] = {}
-    for choice in start.settled:
-        by_topic.setdefault(choice.topic, []).append(choice)
-    for topic, choices in by_topic.items():
+    by_topic: dict[str, list[Settled]] = {}
+    for each in start.settled:
+        by_topic.setdefault(each.choice.topic, []).append(each)
+    for topic, settled in by_topic.items():
         yield Check(
             command=(
                 f"kafka-topics.sh --bootstrap-server {BROKERS} --describe "
                 f"--topic {shell_word(topic)}"
             ),
             expected=tuple(
-                f"Partition: {c.partition} with Leader: {_leaders(c, start)}" for c in choices
+                f"Partition: {each.choice.partition} with Leader: "
+                f"{' or '.join(map(str, each.leaders))}"
+                for each in settled
             ),
         )
-
-
-def leaders_of(choice: Choice, start: Start) -> tuple[int, ...]:
-    """Who may lead a partition after a start."""
-    leading = sorted(choice.equals & set(start.brokers))
-    return tuple(leading) or start.brokers
-
-
-def _leaders(choice: Choice, start: Start) -> str:
-    return " or ".join(map(str, leaders_of(choice, start)))
 
 
 def _in_sync_check() -> tuple[Check, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.plan import Plan
 
-_SHOWN = 10
+_LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
+"""Steps with a command a partition or topic."""
+_SHOWN: Final = 10
 """Lines of one list; ``--format json`` has all."""
 
 
@@ -59,8 +61,8 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
         yield from wrapped(text, columns, hanging=0)
     if plan.order.by_membership:
         text = (
-            "This order rests on the in-sync replicas (ISR) that the metadata log names, and on "
-            "unclean election being forbidden."
+            "This order trusts the in-sync replicas (ISR) that the metadata log names: copies "
+            "outside of it are not elected while unclean election is forbidden."
         )
         yield from wrapped(text, columns, hanging=0)
     if plan.is_one_broker:
@@ -135,11 +137,18 @@ def _step_lines(number: int, step: PlanStep, columns: int) -> Iterator[Line]:
     if len(step.lost) > _SHOWN:
         yield (Span(f"   ... {len(step.lost) - _SHOWN:,} more (--format json)"),)
     if step.kind is StepKind.PREFERRED or step.election is None:
-        for command in step.commands:
+        shown_commands = step.commands[:_SHOWN] if step.kind in _LONG else step.commands
+        for command in shown_commands:
             yield from command_lines(command, columns, indent=5)
+        if len(shown_commands) < len(step.commands):
+            more = len(step.commands) - len(shown_commands)
+            yield (Span(f"     ... {more:,} more commands (--format script)"),)
     yield from _check_lines(step, columns)
     if step.kind is StepKind.START and step.election is not None:
-        text = "Where it shows Leader: none, elect (a partition with a leader is left alone):"
+        text = (
+            "Where it still shows Leader: none after 30 seconds, elect; a partition that has a "
+            "leader is left alone by this:"
+        )
         yield from wrapped(text, columns, indent=3, hanging=0)
         for command in step.election.commands:
             yield from command_lines(command, columns, indent=5)
@@ -152,7 +161,10 @@ def _check_lines(step: PlanStep, columns: int) -> Iterator[Line]:
         yield from wrapped(text, columns, indent=3, hanging=0)
     if step.checks:
         yield (Span("   Before going on, this must show:"),)
-    for check in step.checks:
+    if len(step.checks) > _SHOWN:
+        more = len(step.checks) - _SHOWN
+        yield (Span(f"     ... {more:,} more topics (--format script)"),)
+    for check in step.checks[-_SHOWN:]:
         yield from command_lines(check.command, columns, indent=5)
         for expected in check.expected[:_SHOWN]:
             yield from wrapped(f"→ {expected}", columns, indent=7)

@@ -13,7 +13,7 @@ from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.errors import LocatedError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -99,27 +99,29 @@ class Choice:
 
     @property
     def is_automatic(self) -> bool:
-        """Whether the controller elects only copies that may lead, in any order of starts."""
+        """Whether the controller elects only copies that may lead, in any order of starts.
+
+        While all brokers are down it fences them one by one, and the in-sync replica that it fences
+        last stays the only one: any of them may be the one that it elects. Source: Kafka 4.0,
+        ReplicationControlManager#handleBrokerFenced.
+        """
         if self.set_aside or self.electable is None or self.allows_unclean:
             return not self.others
-        return bool(self.electable & self.equals) and not self.electable & self.others
+        return bool(self.electable) and self.electable <= self.equals
 
-    @property
-    def needs_unclean(self) -> bool:
-        """Whether the controller may leave the partition without a leader."""
-        return self.electable is None or not self.electable & self.equals
+    def may_lack_leader(self, leaders: Collection[int]) -> bool:
+        """Whether the controller may elect none of these brokers when they run alone."""
+        return self.electable is None or not self.electable <= set(leaders)
 
     def waiting(self, *, by_membership: bool) -> frozenset[int]:
-        """Brokers that must not run before one of ``equals`` leads.
+        """Brokers that must not run before one that may lead does so.
 
         Args:
-            by_membership: only those that the controller would elect, where that is known. Unclean
-                election must then be forbidden.
+            by_membership: none where the controller elects no wrong copy by itself, as far as the
+                metadata log says; unclean election must then be forbidden.
         """
         if self.is_automatic and (by_membership or not self.lost):
             return frozenset()
-        if by_membership and self.electable is not None and not self.needs_unclean:
-            return (self.others & self.electable) | self.set_aside
         return self.others
 
 

@@ -80,16 +80,16 @@ class Plan:
         return tuple(c for c in self.choices if c.is_forced)
 
     @property
-    def unclean(self) -> tuple[Choice, ...]:
-        """Partitions whose leader may have to be elected uncleanly, because others wait for it."""
-        return tuple(c for start in self.order.starts for c in start.settled if c.needs_unclean)
-
-    @property
     def freezing(self) -> tuple[str, ...]:
-        """Topics whose unclean election must be forbidden before anything starts."""
+        """Topics whose unclean election must be forbidden before anything starts.
+
+        A copy that must not lead runs there before one that may: the in-sync replicas alone keep it
+        from being elected.
+        """
+        settled = {each.choice.name for start in self.order.starts for each in start.settled}
+        exposed = {c.topic for c in self.choices if c.others and c.name not in settled}
         if len(self.order.starts) == 1:
             return ()
-        exposed = {c.topic for c in self.choices if c.others}
         return tuple(sorted(t for t in exposed if self.unclean_election(t) != "false"))
 
     def unclean_election(self, topic: str) -> str | None:
@@ -100,11 +100,11 @@ class Plan:
     def moved_back(self) -> tuple[Choice, ...]:
         """Partitions that another broker than the preferred one leads afterwards."""
         return tuple(
-            c
+            each.choice
             for start in self.order.starts
-            for c in start.settled
-            if c.preferred_leader not in (None, *start.brokers)
-            and c.preferred_leader in self.brokers
+            for each in start.settled
+            if each.choice.preferred_leader not in (None, *each.leaders)
+            and each.choice.preferred_leader in self.brokers
         )
 
     @property

@@ -25,6 +25,23 @@ class Replacement:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Settled:
+    """A partition that gets its leader by a start; other brokers wait for it.
+
+    Attributes:
+        leaders: brokers of this start, one of which leads.
+    """
+
+    choice: Choice
+    leaders: tuple[int, ...]
+
+    @property
+    def may_lack_leader(self) -> bool:
+        """Whether an unclean election may be needed."""
+        return self.choice.may_lack_leader(self.leaders)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
     """Brokers that start together.
 
@@ -33,7 +50,7 @@ class Start:
     """
 
     brokers: tuple[int, ...]
-    settled: tuple[Choice, ...]
+    settled: tuple[Settled, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,7 +59,8 @@ class StartOrder:
 
     Attributes:
         replaced: copies to be replaced before the first start.
-        by_membership: the order rests on the in-sync replicas of the metadata log.
+        by_membership: copies that must not lead run before one that may, because the metadata log
+            names them outside the in-sync replicas.
     """
 
     starts: tuple[Start, ...]
@@ -84,8 +102,12 @@ def _ordered(
                     waiting[choice.name] -= {chosen}
                     may_lead[choice.name].add(chosen)
             allowed = frozenset({chosen})
-        settled = tuple(c for c in unsettled if may_lead[c.name] & allowed)
-        unsettled = [c for c in unsettled if c not in settled]
+        settled = tuple(
+            Settled(choice=c, leaders=tuple(sorted(may_lead[c.name] & allowed)))
+            for c in unsettled
+            if may_lead[c.name] & allowed
+        )
+        unsettled = [c for c in unsettled if not may_lead[c.name] & allowed]
         remaining -= allowed
         starts.append(Start(brokers=tuple(sorted(allowed)), settled=settled))
     return StartOrder(starts=tuple(starts), replaced=tuple(replaced), by_membership=by_membership)

@@ -45,7 +45,10 @@ def test_of_two_opposite_wishes_the_smaller_copy_is_replaced() -> None:
     order = start_order([wish("a", {1}, {2}, size=10), wish("b", {2}, {1}, size=3)], (1, 2))
     assert [(each.choice.topic, each.broker_id) for each in order.replaced] == [("b", 1)]
     assert [start.brokers for start in order.starts] == [(1,), (2,)]
-    assert [[c.topic for c in start.settled] for start in order.starts] == [["a", "b"], []]
+    assert [[each.choice.topic for each in start.settled] for start in order.starts] == [
+        ["a", "b"],
+        [],
+    ]
 
 
 def test_opposite_wishes_need_no_replacement_where_the_isr_holds_only_good_copies() -> None:
@@ -55,10 +58,23 @@ def test_opposite_wishes_need_no_replacement_where_the_isr_holds_only_good_copie
     assert [start.brokers for start in order.starts] == [(1, 2)]
 
 
+def test_any_of_the_isr_may_be_left_as_its_only_member() -> None:
+    choice = wish("a", {1}, {2}, {1, 2})
+    assert not choice.is_automatic
+    order = start_order([choice], (1, 2))
+    assert [start.brokers for start in order.starts] == [(1,), (2,)]
+    assert order.starts[0].settled[0].may_lack_leader
+
+
+def test_a_leader_that_is_alone_in_sync_needs_no_election() -> None:
+    (first, _) = start_order([wish("a", {1}, {2}, {1})], (1, 2)).starts
+    assert not first.settled[0].may_lack_leader
+
+
 def test_the_only_copy_in_sync_waits_where_it_must_not_lead() -> None:
     order = start_order([wish("a", {1}, {2}, {2})], (1, 2))
     assert [start.brokers for start in order.starts] == [(1,), (2,)]
-    assert order.starts[0].settled[0].needs_unclean
+    assert order.starts[0].settled[0].may_lack_leader
 
 
 @pytest.mark.parametrize("seed", range(200))
