@@ -12,7 +12,7 @@ HISTORIES_SEED ?= 1000000
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle fuzz faults faults-long histories bench portable lint types spark-matrix fixtures readme schemas clean check-demo check-test
+.PHONY: help demo test oracle fuzz faults faults-long histories bench portable lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -69,6 +69,9 @@ fixtures: check-test $(VENV)/.test  ## what `python -m fixtures.run` can capture
 
 schemas: $(VENV)/.demo  ## write docs/schemas, the JSON Schemas of --format json
 	PYTHONPATH=. $(RUN) examples/write_schemas.py
+
+findings: check-test $(VENV)/.test  ## write docs/findings.md, every code with a real example
+	$(RUN) -m examples.write_findings
 
 readme: check-demo $(VENV)/.test  ## put the real output of every command into the README
 	PYTHONPATH=. $(RUN) examples/write_readme.py

@@ -1,0 +1,137 @@
+"""A real finding for each code: what the program says about a fault, a capture or a built state."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from fixtures.builder import cluster, replica
+from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
+from kafkalog_reader import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from fixtures.faults.fault import Fault
+    from fixtures.faults.sample import Base
+
+State = tuple[str, int | None, str | None]
+AB: Final = "a@0/e0 b@1/e0"
+STATES: Final[dict[str, tuple[State, ...]]] = {
+    "a follower that has not fetched the last record": (
+        (f"{AB} c@2/e0", 2, None),
+        (AB, 2, None),
+    ),
+    "two leaders wrote at one offset": ((f"{AB} c@2/e0", 2, None), (f"{AB} d@2/e1", 2, None)),
+    "two leaders wrote at one offset, and both sides were committed": (
+        (f"{AB} c@2/e0 d@3/e0", 4, None),
+        (f"{AB} x@2/e1 y@3/e1", 4, None),
+    ),
+    "a leader was elected without the last records": (
+        (f"{AB} c@2/e0", 2, None),
+        (AB, 2, "0:0 1:2"),
+    ),
+    "other content under one leader epoch": (
+        (f"{AB} c@2/e0", 2, None),
+        (f"{AB} d@2/e0", 2, None),
+    ),
+    "three leaders, two of them under one leader epoch": (
+        (f"{AB} x@2/e1", 2, None),
+        (f"{AB} y@2/e1", 2, None),
+        (f"{AB} z@2/e2", 2, None),
+    ),
+    "a replica that begins later": (
+        (f"{AB} c@2/e0 d@3/e0", 4, None),
+        ("c@2/e0 d@3/e0", 4, None),
+    ),
+    "a replica that ends before the other begins": ((AB, 2, None), ("e@4/e0 f@5/e0", 6, None)),
+    "a replica without records": ((AB, 2, None), ("", None, None)),
+}
+"""Logs, high watermarks and leader epochs of brokers 0, 1, ..., in the notation of the builder."""
+COPIES: Final = (("A01", 1), ("A06", 1), ("A19", 1), ("A01", 3), ("D18", 1))
+"""Faults in the first of three copies of one replica, or in all of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Example:
+    """One finding.
+
+    Attributes:
+        made: what was done to get it.
+        row: of the table ``findings``.
+    """
+
+    made: str
+    row: dict[str, Any]
+
+    @property
+    def line(self) -> str:
+        """The finding as ``replica-diff --verbose`` lists it, with its place in front."""
+        row = self.row
+        file = row["file"] if row["file"] and row["file"] not in row["message"] else ""
+        place = f"{file} position {row['position']}: " if file and row["position"] else ""
+        return f"{row['severity']} {row['code']} {row['name']}: {place}{row['message']}"
+
+
+def examples() -> dict[str, Example]:
+    """An example for every code that has one, by code."""
+    found: dict[str, Example] = {}
+    for made, rows in _findings(found):
+        for row in rows:
+            found.setdefault(row["code"], Example(made=made, row=row))
+    return found
+
+
+def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
+    """What is done, and the findings, one state after the other; faults only for what is new."""
+    for fault in FAULTS:
+        for base in bases_of(fault):
+            if {each.code for each in fault.expected(base.sample)} - set(found):
+                yield f"{fault.what} ({fault.id}), Kafka {base.release}", _of_fault(fault, base)
+    for what, brokers in STATES.items():
+        yield what, _of_state(brokers)
+    for fault_id, damaged in COPIES:
+        fault = next(each for each in FAULTS if each.id == fault_id)
+        where = "the first of three copies" if damaged == 1 else "each of three copies"
+        yield f"{fault.what} ({fault.id}) in {where}", _of_copies(fault, damaged)
+
+
+def _of_fault(fault: Fault, base: Base) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        fault.change(base.copied(Path(folder) / "disk"))
+        path = folder if fault.label is None else f"{fault.label}={folder}/disk"
+        return _rows(path, folder)
+
+
+def _of_state(brokers: tuple[State, ...]) -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        described = {}
+        for node, state in enumerate(brokers):
+            log, high_watermark, epochs = state
+            described[node] = replica(log, high_watermark=high_watermark, epochs=epochs)
+        cluster(Path(folder), described)
+        return _rows(folder, folder)
+
+
+def _of_copies(fault: Fault, damaged: int) -> list[dict[str, Any]]:
+    """Three brokers with the same replica, the fault in the first ones."""
+    base = next(each for each in PLAIN if fault.fits(each.sample))
+    with tempfile.TemporaryDirectory() as folder:
+        for node in range(3):
+            sample = base.copied(Path(folder) / f"broker-{node}")
+            properties = Path(folder) / f"broker-{node}" / "meta.properties"
+            text = re.sub(r"(node|broker)\.id=\d+", rf"\1.id={node}", properties.read_text())
+            properties.write_text(re.sub(r"directory\.id=.", f"directory.id={'ABC'[node]}", text))
+            if node < damaged:
+                assert sample.segments  # the layout before the damage
+                fault.change(sample)
+        return _rows(folder, folder)
+
+
+def _rows(path: str, folder: str) -> list[dict[str, Any]]:
+    """Findings without the folder in which the example was made."""
+    rows = registry.open(path).table("findings", deep=True).read_all().to_pylist()
+    return [row | {"message": row["message"].replace(f"{folder}/", "")} for row in rows]

@@ -1,0 +1,50 @@
+"""docs/findings.md is what the catalogue and the program say; ``make findings`` writes it anew."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from examples.write_findings import PATH, markdown
+from kafkalog_reader.audits.catalogue.actions import ACTIONS
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
+from kafkalog_reader.audits.catalogue.traps import TRAPS
+
+ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
+LINK = re.compile(r"\]\(#([^)]+)\)")
+WITHOUT_EXAMPLE = {
+    "KL-001", "KL-003", "KL-004", "KL-012", "KL-416", "KL-418", "KL-509", "KL-511", "KL-515",
+    "KL-516", "KL-518", "KL-521", "KL-522", "KL-523", "KL-602", "KL-713",
+}  # fmt: skip
+"""What takes a running broker, the keys of records, or a longer history."""
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return PATH.read_text()
+
+
+def test_the_page_is_current(page: str) -> None:
+    assert page == markdown(), "run `make findings`"
+
+
+def test_every_code_has_a_section_and_every_link_an_anchor(page: str) -> None:
+    anchors = ANCHOR.findall(page)
+    assert len(set(anchors)) == len(anchors)
+    assert set(anchors) == {code.lower() for code in (*CATALOGUE, *ACTIONS, *TRAPS)}
+    assert set(LINK.findall(page)) <= set(anchors)
+
+
+def test_an_example_shows_the_code_of_its_section(page: str) -> None:
+    shown = set()
+    for section in page.split("\n### ")[1:]:
+        code = section.split()[0]
+        if "Example: " in section:
+            shown.add(code)
+            assert re.search(rf"^```\n[CHMLI] {code} ", section, re.MULTILINE), section
+    assert set(CATALOGUE) - shown <= WITHOUT_EXAMPLE
+
+
+def test_no_folder_of_the_machine_is_shown(page: str) -> None:
+    assert "/tmp" not in page
