@@ -83,11 +83,14 @@ class CompactedKeys:
         pairs = np.stack([offsets[order][same], offsets[order][same + 1]])
         first = int(np.argmin(pairs[0]))
         older, newer = int(pairs[0][first]), int(pairs[1][first])
+        directory = self._replica.directory
         yield finding(
             COMPACTION_LEFT_TWO_VALUES,
             f"{self._replica.name}: the records at offsets {older} and {newer} have one key, and "
             f"the cleaner has been there up to {self._cleaned_below}; {len(same):,} such records",
-            directory=self._replica.directory,
+            # Without the marker the copy may be hot: its cleaner offset newer than its segments.
+            confidence="proven" if directory.log_directory.clean_shutdown else "possible",
+            directory=directory,
             offsets=(older, newer + 1),
             evidence={
                 "olderOffset": older,

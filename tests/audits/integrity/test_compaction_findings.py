@@ -12,14 +12,17 @@ from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from pathlib import Path
 
     from kafkalog_reader.audits.integrity.finding import Finding
 
 
-def found_in(root: Path, log: str, cleaner_offset: int) -> list[Finding]:
+def found_in(
+    root: Path, log: str, cleaner_offset: int, clean: Collection[int] = ()
+) -> list[Finding]:
     described = replica(log, cleaner_offset=cleaner_offset, high_watermark=9)
-    cluster(root, {0: described})
+    cluster(root, {0: described}, clean=clean)
     findings = table("findings")
     asked = request(findings, deep=True)
     units = findings.units(discover([str(root)]), asked)
@@ -42,3 +45,12 @@ def test_two_records_of_one_key_are_told_with_their_offsets(tmp_path: Path) -> N
     (found,) = found_in(tmp_path, "k=a@0/e0 l=b@3/e0 k=c@4/e0", 5)
     assert (found.severity, found.first_offset, found.next_offset) == ("L", 0, 5)
     assert dict(found.evidence)["records"] == "1"
+
+
+@pytest.mark.parametrize(("clean", "confidence"), [((0,), "proven"), ((), "possible")])
+def test_only_a_copy_of_a_stopped_broker_proves_two_values(
+    clean: Collection[int], confidence: str, tmp_path: Path
+) -> None:
+    """Of a running one the cleaner checkpoint may be copied after the cleaner swapped segments."""
+    (found,) = found_in(tmp_path, "k=a@0/e0 l=b@3/e0 k=c@4/e0", 5, clean)
+    assert found.confidence == confidence
