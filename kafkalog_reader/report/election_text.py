@@ -127,7 +127,7 @@ _OUT_OF_SYNC: Final = {
     Outcome.STUCK: ", inside of a batch, cannot append it, and stays out of sync until it is "
     "started again",
     Outcome.REFETCHES: " on and cuts it off again, for ever: the leader's epoch checkpoint lacks "
-    "an epoch of its own batches; records that it writes end this",
+    "the epoch of its last batches, or ends it too early; records that it writes end this",
 }
 
 

@@ -38,7 +38,7 @@ class Outcome(Enum):
     #appendRecordsToFollowerOrFutureReplica, which forgives it to an empty log only.
     """
     REFETCHES = "cuts and fetches the same records again, for ever"
-    """The leader's own batches are of a leader epoch that its cache has forgotten.
+    """The leader's own batches are of a leader epoch that its cache lacks, or lets end below them.
 
     The follower learns that epoch from them, and the leader's next answer cuts them off again:
     until a fetch brings batches of a later epoch as well. Source: Kafka 4.0, Partition#readRecords.

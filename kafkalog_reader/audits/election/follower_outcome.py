@@ -129,7 +129,12 @@ def _is_stuck(
 
 
 def _refetches(after: EpochLog, leader: EpochLog, leading: int, comparison: Comparison) -> bool:
-    """Whether what a follower fetches ends with an epoch that the leader does not know."""
+    """Whether the leader's epochs contradict the last batches that a follower fetches.
+
+    Each fetched batch sets the follower's newest epoch, also to an older one. The next fetch asks
+    about it at the leader's log end: if the leader does not know the epoch, or lets it end below,
+    the follower truncates and fetches again. Source: Kafka 4.3, Partition#readRecords.
+    """
     fetched = [
         piece
         for branch in comparison.branches()
@@ -141,7 +146,9 @@ def _refetches(after: EpochLog, leader: EpochLog, leading: int, comparison: Comp
         return False
     last = max(fetched, key=lambda piece: piece.first_offset).leader_epoch
     answer = leader.cache.end_for(last, leader.log_end_offset)
-    return answer is not None and answer.leader_epoch < last
+    return answer is not None and (
+        answer.leader_epoch < last or answer.next_offset < leader.log_end_offset
+    )
 
 
 def _begins_at(offset: int, index: int, comparison: Comparison) -> bool:

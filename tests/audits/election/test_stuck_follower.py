@@ -88,3 +88,32 @@ def test_a_leader_that_knows_its_last_epoch_is_followed(tmp_path: Path, leader: 
     follower = replica("0-7/e0", high_watermark=8)
     found = outcomes(tmp_path, {0: leader, 1: follower}, clean=(0, 1))
     assert found[0, 1] is not Outcome.REFETCHES
+
+
+UNDERCUT = replica("0-4/e0 5-9/e0", epochs="0:0 2:5", high_watermark=10)
+
+
+@pytest.mark.parametrize(
+    "follower",
+    [
+        replica("0-4/e0", high_watermark=5),
+        replica("0-4/e0 5-9/e0", epochs="0:0", high_watermark=10),
+        replica("", epochs="", high_watermark=0),
+    ],
+    ids=["behind", "as_long", "empty"],
+)
+def test_an_epoch_that_begins_below_the_leaders_older_batches_is_fetched_for_ever(
+    tmp_path: Path, follower: Replica
+) -> None:
+    """The leader lets epoch 0 end at 5, below its own batch of it at 5 to 9."""
+    replicas = {0: UNDERCUT, 1: follower}
+    assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is Outcome.REFETCHES
+    intact = {0: replica("0-4/e0 5-9/e0", epochs="0:0", high_watermark=10), 1: follower}
+    assert outcomes(tmp_path / "intact", intact, clean=(0, 1))[0, 1] is not Outcome.REFETCHES
+
+
+def test_later_batches_end_the_fetching_under_an_older_epoch(tmp_path: Path) -> None:
+    """One fetch brings the batches of epoch 2 too, and the leader knows where it ends."""
+    leader = replica("0-4/e0 5-9/e0 10-12/e2", epochs="0:0 2:5", high_watermark=13)
+    replicas = {0: leader, 1: replica("0-4/e0", high_watermark=5)}
+    assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is not Outcome.REFETCHES
