@@ -11,7 +11,7 @@ import click
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.cli.fail_on import fail_on_option, reached
+from kafkalog_reader.cli.fail_on import fail_on_option
 from kafkalog_reader.cli.options import (
     deep_option,
     follow_links_option,
@@ -23,7 +23,7 @@ from kafkalog_reader.cli.options import (
     text_or_json_option,
     time_range_options,
 )
-from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_option
+from kafkalog_reader.cli.run import session, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -105,9 +105,7 @@ def verify_command(
             report.write()
     if report.partitions == 0:
         raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")
-    if not report.is_answered:
-        return TROUBLE
-    return FOUND if reached(report.severities, fail_on) else CLEAN
+    return report.status
 
 
 def _what_is_looked_at(request: ReadRequest) -> str:

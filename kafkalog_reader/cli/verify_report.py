@@ -10,9 +10,11 @@ from kafkalog_reader.audits.catalogue.actions import ACTIONS, NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.refused_file import ONLY_REFUSED
+from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
 from kafkalog_reader.cli.fail_on import reached
 from kafkalog_reader.cli.incident import Incident, Kind, incidents, kinds
 from kafkalog_reader.cli.printable import grouped, plural, size
+from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
 
 _STYLES: Final = {"C": Style.LOST, "H": Style.LOST, "M": Style.ATTENTION}
 EVERY_CRC: Final = "every CRC checked"
+_COMPARE: Final = (
+    "replica-diff with the same paths shows which copy holds what, and what each election loses."
+)
 _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3
 _LONG: Final = 5
@@ -60,6 +65,7 @@ class Report:
         self.severities: set[str] = set()
         self.codes: set[str] = set()
         self._replicas = self._batches = self._bytes = 0
+        self._undecided: list[str] = []
         self._found: list[tuple[Finding, dict[str, Any]]] = []
         self._places: set[tuple[object, ...]] = set()
         self._started = started
@@ -83,6 +89,7 @@ class Report:
         self.done += 1
         self.partitions += verification.replicas > 0
         self._replicas += verification.replicas
+        self._undecided += verification.undecided
         self._batches += verification.batches
         self._bytes += verification.size_in_bytes
         for each, row in verification.findings:
@@ -92,6 +99,15 @@ class Report:
                 self.severities.add(each.severity)
                 self.codes.add(each.code)
                 self._found.append((each, row))
+
+    @property
+    def status(self) -> int:
+        """The exit status: something was not read, something was found, nothing can be said."""
+        if not self.is_answered:
+            return TROUBLE
+        if reached(self.severities, self._fail_on):
+            return FOUND
+        return TROUBLE if self._undecided else CLEAN
 
     def write(self) -> None:
         """Write the screen."""
@@ -110,6 +126,21 @@ class Report:
             yield ()
             yield (Span("Besides (--verbose lists all):"),)
             yield from map(_head, found[in_full:])
+        if self._undecided:
+            yield ()
+            yield from self._undecided_lines(columns)
+        if any(
+            kind.severity in _SEVERE and kind.headline.code not in OF_ONE_COPY for kind in found
+        ):
+            yield ()
+            yield from wrapped(_COMPARE, columns)
+
+    def _undecided_lines(self, columns: int) -> Iterator[Line]:
+        listed = self._undecided if self._verbose else self._undecided[:_PLACES_SHOWN]
+        for each in listed:
+            yield from wrapped(f"not comparable: {each}", columns)
+        if more := len(self._undecided) - len(listed):
+            yield (Span(f"... {more:,} more (--verbose)"),)
 
     def _verdict(self, every: Sequence[Incident]) -> str:
         counts = Counter(each.severity for each in every if each.severity != "I")
@@ -126,14 +157,19 @@ class Report:
 
     def _word(self, every: Sequence[Incident]) -> str:
         """Never "sound" where the exit status is another than 0."""
-        is_damaged = any(
-            each.severity in _SEVERE and each.headline.actions != ONLY_REFUSED for each in every
-        )
+        severe = [
+            each
+            for each in every
+            if each.severity in _SEVERE and each.headline.actions != ONLY_REFUSED
+        ]
+        is_damaged = any(each.headline.code in OF_ONE_COPY for each in severe)
         if not self.is_answered:
             return "damaged, and not read in full" if is_damaged else "not read in full"
         if is_damaged:
             return "damaged"
-        return "not sound" if reached(self.severities, self._fail_on) else "sound"
+        if severe or self.status == FOUND:
+            return "not sound"
+        return "not comparable" if self._undecided else "sound"
 
     def _kind_lines(self, kind: Kind, columns: int) -> Iterator[Line]:
         yield _head(kind)

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from kafkalog_reader.audits.tables.findings import (
-    OF_ONE_COPY,
     RootUnit,
     audited,
     finding_row,
 )
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import Progress, no_progress
 
@@ -27,12 +27,14 @@ class Verification:
     Attributes:
         findings: with their rows of the table ``findings``.
         replicas: 0 for a log directory.
+        undecided: partitions whose copies could not be compared, each with the reason.
     """
 
     findings: tuple[tuple[Finding, dict[str, Any]], ...]
     replicas: int = 0
     batches: int = 0
     size_in_bytes: int = 0
+    undecided: tuple[str, ...] = ()
 
 
 def verify(
@@ -40,21 +42,26 @@ def verify(
     request: ReadRequest = ReadRequest(),  # noqa: B008  frozen
     progress: Progress = no_progress,
 ) -> Verification:
-    """Look at one unit of the table ``findings``; only what is wrong with single copies.
-
-    How copies stand to each other, and who may lead, is what ``replica-diff`` says.
-    """
+    """Look at one unit of the table ``findings``: each copy, and how they stand to each other."""
     if isinstance(unit, RootUnit):
         return Verification(
             findings=tuple((each, finding_row(None, each)) for each in unit.findings)
         )
     findings: list[tuple[Finding, dict[str, Any]]] = []
+    undecided: list[str] = []
     replicas = batches = size = 0
     for audit, found in audited(cast("PartitionUnit", unit), request, progress):
-        findings += [(each, finding_row(audit, each)) for each in found if each.code in OF_ONE_COPY]
+        findings += [(each, finding_row(audit, each)) for each in found]
+        if audit.reason and not audit.is_metadata:  # where the quorum's logs part, it decides
+            name = "" if audit.topic is None else shown(f"{audit.topic}-{audit.partition}: ")
+            undecided.append(f"{name}{audit.reason}")
         replicas += len(audit.replicas)
         batches += sum(scan.batches for scan in audit.scans)
         size += sum(scan.size_in_bytes for scan in audit.scans)
     return Verification(
-        findings=tuple(findings), replicas=replicas, batches=batches, size_in_bytes=size
+        findings=tuple(findings),
+        replicas=replicas,
+        batches=batches,
+        size_in_bytes=size,
+        undecided=tuple(undecided),
     )

@@ -1,0 +1,145 @@
+"""What the commands say of the same evidence, and where two of them cannot both be right."""
+
+from __future__ import annotations
+
+import json
+import logging
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from click.testing import CliRunner
+
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, status
+from kafkalog_reader.cli.salvage import salvage_command
+from kafkalog_reader.cli.verify import verify_command
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.registry import request, table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+    from pathlib import Path
+
+    import click
+
+SEVERE: Final = "CH"
+COMMITTED_GONE: Final = frozenset({"KL-304", "KL-524"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What four commands say of one evidence.
+
+    Attributes:
+        verify, replica_diff, salvage: exit statuses.
+        first_lines: of the text of `verify` and `replica-diff`.
+        found: (code, severity) of the findings of `verify`; those of `replica-diff`.
+        records_cut: by the table `recoveries`, all replicas together; None: not predicted.
+        is_complete: by the manifest of `salvage`.
+    """
+
+    verify: int
+    replica_diff: int
+    salvage: int
+    first_lines: tuple[str, str]
+    found: frozenset[tuple[str, str]]
+    compared: frozenset[tuple[str, str]]
+    records_cut: int | None
+    is_complete: bool
+
+
+def answers(paths: Sequence[str], output: Path) -> Answers:
+    """Ask all of them; ``output`` does not exist yet."""
+    verify_status, verify_text = _asked(verify_command, *paths)
+    _, verify_rows = _asked(verify_command, *paths, "--format", "json")
+    diff_status, diff_text = _asked(replica_diff, *paths)
+    _, diff_rows = _asked(replica_diff, *paths, "--format", "json")
+    salvage_status, _ = _asked(salvage_command, *paths, "--output", str(output))
+    manifest = output / "manifest.json"
+    return Answers(
+        verify=verify_status,
+        replica_diff=diff_status,
+        salvage=salvage_status,
+        first_lines=(_headline(verify_text), _headline(diff_text)),
+        found=frozenset((row["code"], row["severity"]) for row in _objects(verify_rows)),
+        compared=frozenset(
+            (each["code"], each["severity"])
+            for row in _objects(diff_rows)
+            for each in row["findings"]
+        ),
+        records_cut=_records_cut(paths),
+        is_complete=manifest.exists() and json.loads(manifest.read_text())["isComplete"],
+    )
+
+
+def contradictions(said: Answers) -> Iterator[str]:
+    """Yield what cannot both be right."""
+    verify_line, diff_line = said.first_lines
+    if said.verify != said.replica_diff:
+        yield f"verify ends with {said.verify}, replica-diff with {said.replica_diff}"
+    for name, line, ended, found in (
+        ("verify", verify_line, said.verify, said.found),
+        ("replica-diff", diff_line, said.replica_diff, said.compared),
+    ):
+        worst = sorted(code for code, severity in found if severity in SEVERE)
+        if worst and ended == CLEAN:
+            yield f"{name} names {', '.join(worst)} and ends with 0"
+        if says_sound(line) and (ended != CLEAN or worst):
+            yield f"{name} says sound and ends with {ended}: {', '.join(worst)}"
+        if said.records_cut and (says_sound(line) or ended == CLEAN):
+            yield f"{name} says sound, and the next start cuts {said.records_cut:,} records"
+    if says_sound(verify_line) and said.replica_diff == FOUND:
+        yield f"verify says sound, replica-diff finds {sorted(said.compared)}"
+    gone = {code for code, severity in said.found | said.compared if severity == "C"}
+    if gone & COMMITTED_GONE and said.salvage == CLEAN:
+        yield f"salvage ends with 0 where committed records are gone: {gone & COMMITTED_GONE}"
+    if gone & COMMITTED_GONE and said.is_complete:
+        yield f"salvage is complete where committed records are gone: {gone & COMMITTED_GONE}"
+
+
+def says_sound(line: str) -> bool:
+    """Whether a first line calls everything sound; of the metadata log it may say so by itself."""
+    words = line.replace("cluster metadata sound", "").replace("not sound", "")
+    return "sound" in words.replace(":", " ").replace(",", " ").split()
+
+
+def _asked(command: click.Command, *arguments: str) -> tuple[int, str]:
+    """Run a command as a process would, errors turned into its exit status."""
+    ended: list[int] = []
+
+    def run() -> None:
+        ended.append(status(command, arguments))
+
+    with CliRunner().isolation() as (output, _, _):
+        run()
+        text = output.getvalue().decode()
+    assert ended[0] in (CLEAN, FOUND, TROUBLE), (arguments, text)
+    assert "unexpected " not in text, text
+    return ended[0], text
+
+
+def _headline(text: str) -> str:
+    """The first paragraph in one line."""
+    return " ".join(text.split("\n\n")[0].split())
+
+
+def _objects(text: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
+
+
+def _records_cut(paths: Sequence[str]) -> int | None:
+    recoveries = table("recoveries")
+    asked = request(recoveries, mode="DROPMALFORMED")
+    logging.getLogger("kafkalog_reader").disabled = True
+    try:
+        return sum(
+            cut or 0
+            for unit in recoveries.units(discover(paths), asked)
+            for batch in recoveries.read(unit, asked)
+            for cut in batch.column("recordsCut").to_pylist()
+        )
+    except LocatedError:
+        return None
+    finally:
+        logging.getLogger("kafkalog_reader").disabled = False
