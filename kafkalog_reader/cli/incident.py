@@ -4,18 +4,29 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     HIGH_WATERMARK_BEYOND_END,
     REPLICA_DIRECTORY_MISSING,
 )
+from kafkalog_reader.audits.catalogue.election_rules import (
+    DAMAGE_RECOVERABLE_FROM_PEER,
+    DAMAGE_UNRECOVERABLE,
+)
+from kafkalog_reader.audits.catalogue.replica_rules import DAMAGED_COPY, FORKED
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
+from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
+
+_DAMAGE: Final = codes_with(Role.DAMAGE)
+_OF_DAMAGE: Final = frozenset({DAMAGED_COPY, DAMAGE_RECOVERABLE_FROM_PEER, DAMAGE_UNRECOVERABLE})
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,39 +91,75 @@ class Kind:
         )
 
 
-def incidents(found: Sequence[tuple[Finding, str]]) -> list[Incident]:
+class Found(NamedTuple):
+    """A finding, what it is about in words, and the partition that tells it from others."""
+
+    finding: Finding
+    place: str
+    partition: object
+
+
+def incidents(found: Sequence[Found]) -> list[Incident]:
     """Put each finding to the cause behind it, through causes of causes.
 
+    What is found between the copies of one partition has one cause, a fork where there is one; what
+    says whether damage can be repaired stands with the damage.
+
     Args:
-        found: findings, each with its place; a cause that is not among them stands for itself.
+        found: worst first; a cause that is not among them stands for itself.
     """
-    by_name: dict[tuple[object, str], int] = {}
-    for number, (each, _) in enumerate(found):
-        name = f"{each.code} {each.file} {each.position}"
-        by_name.setdefault((each.directory, name), number)
+    causes = _Causes(found)
     members: dict[int, list[Finding]] = defaultdict(list)
-    for number, (each, _) in enumerate(found):
-        members[_root(number, found, by_name)].append(each)
+    for number, each in enumerate(found):
+        members[causes.root(number)].append(each.finding)
     return [
-        Incident(found[root][1], found[root][0], tuple(_worst_first(found[root][0], together)))
-        for root, together in members.items()
+        Incident(found[root].place, found[root].finding, tuple(_worst_first(together)))
+        for root, together in (
+            (root, [found[root].finding, *(e for e in every if e is not found[root].finding)])
+            for root, every in members.items()
+        )
     ]
 
 
-def _root(
-    number: int, found: Sequence[tuple[Finding, str]], by_name: dict[tuple[object, str], int]
-) -> int:
-    passed = {number}
-    while (caused_by := found[number][0].caused_by) is not None:
-        behind = by_name.get((found[number][0].directory, caused_by))
-        if behind is None or behind in passed:
-            break
-        passed.add(behind)
-        number = behind
-    return number
+class _Causes:
+    """Finds the root of each finding, by number."""
+
+    def __init__(self, found: Sequence[Found]) -> None:
+        self._found = found
+        self._by_name: dict[tuple[object, str], int] = {}
+        self._damage: dict[object, int] = {}
+        self._between_copies: dict[object, int] = {}
+        for number, (each, _, partition) in enumerate(found):
+            name = f"{each.code} {each.file} {each.position}"
+            self._by_name.setdefault((each.directory, name), number)
+            if each.code in _DAMAGE:
+                self._damage.setdefault(partition, number)
+            elif each.code == FORKED:
+                self._between_copies[partition] = number
+            elif each.code not in OF_ONE_COPY:
+                self._between_copies.setdefault(partition, number)
+
+    def root(self, number: int) -> int:
+        """Of a finding that nothing explains, its own number."""
+        passed = {number}
+        while (behind := self._behind(number)) is not None and behind not in passed:
+            passed.add(behind)
+            number = behind
+        return number
+
+    def _behind(self, number: int) -> int | None:
+        each, _, partition = self._found[number]
+        named = self._by_name.get((each.directory, each.caused_by or ""))
+        if named is not None:
+            return named
+        if each.code in _OF_DAMAGE and partition in self._damage:
+            return self._damage[partition]
+        return None if each.code in OF_ONE_COPY else self._between_copies.get(partition)
 
 
-def _worst_first(cause: Finding, together: Iterable[Finding]) -> list[Finding]:
+def _worst_first(together: Sequence[Finding]) -> list[Finding]:
+    """The first of them is the cause."""
+    cause = together[0]
     return sorted(
         together,
         key=lambda each: (

@@ -62,7 +62,7 @@ def verify_command(
     output_format: str, threads: int, fail_on: str, follow_links: bool, verbose: bool,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
-    """Check every checksum, header, index, checkpoint and snapshot against each other.
+    """Check every checksum, header, index, checkpoint and snapshot, and copies against copies.
 
     \b
     Example:
@@ -74,8 +74,11 @@ def verify_command(
     at by itself then. What only the open end of a running broker's log could explain is said to be
     possible.
 
+    Findings of one kind are shown together; the worst places come first, and what follows from
+    damage stands with it. replica-diff shows which copy holds what.
+
     The exit status is 0 when nothing as bad as --fail-on was found, 1 when something was, 2 when
-    files could not be read.
+    files could not be read or copies not be compared. "sound" means 0.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.verify_report import Report

@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.actions import ACTIONS, NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
+from kafkalog_reader.audits.catalogue.election_rules import DAMAGE_UNRECOVERABLE
+from kafkalog_reader.audits.catalogue.input_rules import (
+    DUPLICATE_REPLICA_DIRECTORY,
+    MIXED_CLUSTERS,
+    TOPIC_ID_MISMATCH,
+)
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.refused_file import ONLY_REFUSED
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
 from kafkalog_reader.cli.fail_on import reached
-from kafkalog_reader.cli.incident import Incident, Kind, incidents, kinds
+from kafkalog_reader.cli.incident import Found, Incident, Kind, incidents, kinds
 from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE
 from kafkalog_reader.cli.screen import screen, write_lines
@@ -35,6 +41,12 @@ _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3
 _LONG: Final = 5
 """Seconds that are worth a word."""
+_OF_DAMAGED: Final = OF_ONE_COPY - {
+    MIXED_CLUSTERS,
+    TOPIC_ID_MISMATCH,
+    DUPLICATE_REPLICA_DIRECTORY,
+} | {DAMAGE_UNRECOVERABLE}
+"""Codes that say, where they are severe, that files are damaged or gone."""
 _SEVERE: Final = "CH"
 
 
@@ -115,7 +127,9 @@ class Report:
 
     def _lines(self, columns: int) -> Iterator[Line]:
         ordered = sorted(self._found, key=_order)
-        every = incidents([(each, _place(each, row)) for each, row in ordered])
+        every = incidents(
+            [Found(each, _place(each, row), _partition(row)) for each, row in ordered]
+        )
         yield from wrapped(self._verdict(every), columns)
         found = kinds(each for each in every if self._verbose or each.severity != "I")
         in_full = len(found) if self._verbose else _KINDS_SHOWN
@@ -134,6 +148,16 @@ class Report:
         ):
             yield ()
             yield from wrapped(_COMPARE, columns)
+
+    def _ending(self, found: Sequence[Kind], columns: int) -> Iterator[Line]:
+        """Where more is to be had."""
+        if not found:
+            return
+        yield ()
+        severe = {kind.headline.code for kind in found if kind.severity in _SEVERE}
+        if severe - OF_ONE_COPY:
+            yield from wrapped(_COMPARE, columns)
+        yield (Span(f"kafkalog explain {found[0].headline.code} says what it means."),)
 
     def _undecided_lines(self, columns: int) -> Iterator[Line]:
         listed = self._undecided if self._verbose else self._undecided[:_PLACES_SHOWN]
@@ -162,7 +186,7 @@ class Report:
             for each in every
             if each.severity in _SEVERE and each.headline.actions != ONLY_REFUSED
         ]
-        is_damaged = any(each.headline.code in OF_ONE_COPY for each in severe)
+        is_damaged = any(each.headline.code in _OF_DAMAGED for each in severe)
         if not self.is_answered:
             return "damaged, and not read in full" if is_damaged else "not read in full"
         if is_damaged:
@@ -215,7 +239,7 @@ def _head(kind: Kind) -> Line:
     return (
         Span(f"{code}  "),
         Span(f"{SEVERITY_WORDS[kind.severity]:<11}", _STYLES.get(kind.severity, Style.PLAIN)),
-        Span(f"  {CATALOGUE[code].name}{often}"),
+        Span(f"  {CATALOGUE[code].title}{often}"),
     )
 
 
@@ -226,6 +250,11 @@ def _place(each: Finding, row: dict[str, Any]) -> str:
         return place
     name = each.directory.replica_name
     return f"{place} on {name}" if place else name
+
+
+def _partition(row: dict[str, Any]) -> object:
+    """Two clusters may have partitions of one name."""
+    return row["clusterId"], row["topic"], row["partition"]
 
 
 def _where(incident: Incident, columns: int) -> Iterator[Line]:

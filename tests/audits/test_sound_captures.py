@@ -9,6 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 from fixtures import CAPTURES
+from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
 from kafkalog_reader.cli.verify import verify_command
 
 if TYPE_CHECKING:
@@ -41,7 +42,11 @@ def test_there_are_captures_of_every_release() -> None:
     "state", sorted({path.parent for path in STATES}), ids=lambda p: f"{p.parent.name}-{p.name}"
 )
 def test_nothing_above_low(state: Path) -> None:
-    worse = [row for row in rows_of(state) if row["severity"] in ("C", "H", "M")]
+    worse = [
+        row
+        for row in rows_of(state)
+        if row["severity"] in ("C", "H", "M") and row["code"] in OF_ONE_COPY
+    ]
     assert {row["code"] for row in worse} <= {"KL-117"}, worse
     assert all("2.8.2" in str(row["logDirectory"]) for row in worse)
 

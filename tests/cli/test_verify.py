@@ -48,7 +48,10 @@ def test_a_flipped_bit_is_the_first_and_only_headline(flipped: Path) -> None:
         verify_command, [str(flipped), "--topic", "codec-none"], standalone_mode=False
     )
     assert result.output.startswith("damaged: 1 critical in 1 partition"), result.output
-    assert "KL-101  CRITICAL     batch-crc-mismatch\n  codec-none-0 on broker 0" in result.output
+    assert (
+        "KL-101  CRITICAL     the checksum of a batch is wrong\n  codec-none-0 on broker 0"
+        in result.output
+    )
     assert result.return_value == 1
 
 
@@ -146,7 +149,9 @@ def test_many_findings_are_counted_by_code(tmp_path: Path) -> None:
     (head,) = (line for line in lines if line.startswith("KL-201"))
     partitions = {log.parent for log in root.glob("*/*.log") if log.parent.name[:9] != "__cluster"}
     assert head.split()[1] == "LOW"
-    assert head.endswith(f"index-missing: {count} places in {len(partitions)} partitions")
+    assert head.endswith(
+        f"an index file is missing: {count} places in {len(partitions)} partitions"
+    )
     assert f"  ... {count - 3} more (--verbose)" in lines
     assert len(lines) < 24
     assert max(map(len, lines)) <= 80
@@ -178,7 +183,9 @@ def test_the_headline_is_as_bad_as_the_worst_consequence(torn: Path) -> None:
     status, output, text = said(torn, "--topic", "codec-none")
     assert status == 1
     assert output.startswith("damaged: 1 critical in 1 partition"), output
-    assert "KL-304 CRITICAL high-watermark-beyond-end codec-none-0 on broker 0" in text
+    assert (
+        "KL-304 CRITICAL the high watermark is above the log end codec-none-0 on broker 0" in text
+    )
     assert "high watermark 72 is above the log end 66" in text
     assert "caused by KL-103 LOW: 00000000000000000048.log position 4,053: torn batch" in text
     assert "with it KL-305 CRITICAL" in text
@@ -199,6 +206,28 @@ def test_a_path_is_printed_once(flipped: Path) -> None:
     _, output, _ = said(flipped, "--topic", "codec-none")
     assert output.count("00000000000000000024.log") == 1
     assert str(flipped) not in output
+
+
+def test_replicas_that_fork_are_not_sound() -> None:
+    """README of the capture: brokers 0 and 1 wrote different records from offset 2 on."""
+    status, output, text = said(CAPTURES / "s3_2" / "both-led")
+    assert status == 1
+    assert output.startswith("not sound: "), output
+    assert "KL-503 HIGH the replicas have forked t-0 offsets 2–4" in text
+    assert "replica-diff with the same paths" in text
+
+
+def test_copies_that_cannot_be_compared_are_said_to_be(tmp_path: Path) -> None:
+    """Two topics that had the same name: nothing is wrong with either copy."""
+    roots = [tmp_path / name for name in ("broker-0", "broker-1")]
+    for root in roots:
+        shutil.copytree(CAPTURES / "s3_2" / "healed" / root.name, root)
+    metadata = roots[1] / "t-0" / "partition.metadata"
+    metadata.write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAABA\n")
+    status, output, _ = said(*roots, "--topic", "t", "--fail-on", "never")
+    assert status == 2
+    assert output.startswith("not sound: "), output
+    assert "not comparable: t-0: " in output
 
 
 def test_columns_never_touch(tmp_path: Path) -> None:

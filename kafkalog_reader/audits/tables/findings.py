@@ -222,7 +222,7 @@ def _recoverability(audit: PartitionAudit) -> Iterator[Finding]:
         yield finding(
             DAMAGE_RECOVERABLE_FROM_PEER, "every damaged or missing record has an intact copy"
         )
-    if audit.verdict is Verdict.DAMAGED_UNRECOVERABLE:
+    if audit.verdict is Verdict.DAMAGED_UNRECOVERABLE and len(audit.everyone) > 1:
         yield finding(
             DAMAGE_UNRECOVERABLE, "of some damaged bytes no supplied replica has an intact copy"
         )
