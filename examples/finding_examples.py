@@ -51,7 +51,7 @@ STATES: Final[dict[str, tuple[State, ...]]] = {
     "a replica without records": ((AB, 2, None), ("", None, None)),
 }
 """Logs, high watermarks and leader epochs of brokers 0, 1, ..., in the notation of the builder."""
-COPIES: Final = (("A01", 1), ("A06", 1), ("A19", 1), ("A01", 3), ("D18", 1))
+COPIES: Final = (("F01", 1), ("F06", 1), ("F19", 1), ("F01", 3), ("D18", 1))
 """Faults in the first of three copies of one replica, or in all of them."""
 
 

@@ -114,7 +114,7 @@ def test_torn_end_of_the_last_segment_is_no_damage(tmp_path: Path) -> None:
 
 
 def test_an_impossible_magic_is_damage_that_a_peer_replaces(tmp_path: Path) -> None:
-    audit = audit_after(tmp_path, put(2 * BATCH + 16, b"\x7f"), copies=2)  # A09 of the catalogue
+    audit = audit_after(tmp_path, put(2 * BATCH + 16, b"\x7f"), copies=2)  # F09 of the catalogue
     assert only(audit, "KL-106").position == 2 * BATCH
     assert only(audit, "KL-506").first_offset == 2
     assert audit.verdict is Verdict.DAMAGED_RECOVERABLE
@@ -148,7 +148,7 @@ def test_a_batch_missing_in_the_middle_is_found_by_its_peers(tmp_path: Path) -> 
 
 
 def test_copies_damaged_each_in_its_own_way_are_not_called_intact(tmp_path: Path) -> None:
-    """A33: KL-101 on each and KL-905; KL-506 is for copies of which some are valid."""
+    """F33: KL-101 on each and KL-905; KL-506 is for copies of which some are valid."""
     roots = cluster(tmp_path, dict.fromkeys(range(3), replica(LOG, high_watermark=10)))
     for node, root in roots.items():
         segment = root / "t-0" / SEGMENT

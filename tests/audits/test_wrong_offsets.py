@@ -48,18 +48,18 @@ def flipped(batch: int, bit: int) -> Callable[[bytearray], None]:
 
 
 def swapped(content: bytearray) -> None:
-    """A17: batches 3 and 4 change places."""
+    """F17: batches 3 and 4 change places."""
     at, between, end = (number * BATCH for number in (3, 4, 5))
     content[at:end] = content[between:end] + content[at:between]
 
 
 def repeated(content: bytearray) -> None:
-    """A18: batch 3 twice."""
+    """F18: batch 3 twice."""
     content[4 * BATCH : 4 * BATCH] = content[3 * BATCH : 4 * BATCH]
 
 
 def newer(content: bytearray) -> None:
-    """A09: a magic that comes after those that are known."""
+    """F09: a magic that comes after those that are known."""
     content[2 * BATCH + 16] = 3
 
 

@@ -10,6 +10,8 @@ import pytest
 from fixtures.faults.catalogue import BASES, FAULTS, bases_of
 from fixtures.faults.run import outcome_of
 from fixtures.faults.table import PATH, markdown
+from kafkalog_reader.audits.catalogue.actions import ACTIONS
+from kafkalog_reader.audits.catalogue.traps import TRAPS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,6 +50,11 @@ def test_a_fault_has_three_bases_at_least(fault: Fault) -> None:
 
 def test_ids_are_unique() -> None:
     assert Counter(fault.id for fault in FAULTS).most_common(1)[0][1] == 1
+
+
+def test_no_fault_is_named_like_an_action_or_a_trap() -> None:
+    letters = {code[0] for code in (*ACTIONS, *TRAPS)}
+    assert [fault.id for fault in FAULTS if fault.id[0] in letters] == []
 
 
 def test_the_page_is_what_the_catalogue_says() -> None:

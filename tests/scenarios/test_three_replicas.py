@@ -27,13 +27,13 @@ STOPPED, _, KILLED, *_ = PLAIN
 ALONE: Final = {("KL-101", "C"), ("KL-412", "C"), ("KL-111", "M"), ("KL-403", "M")}
 """Section 3, where no intact peer has the records; with one, all of them are H."""
 NOT_OF_ONE: Final = "KL-5"
-FALLING: Final = {"A06", "A07a", "A07b", "A13b", "A17", "A18", "D23a"}
+FALLING: Final = {"F06", "F07a", "F07b", "F13b", "F17", "F18", "D23a"}
 """Offsets fall: the wrong number is known from the others, or the copy is set aside."""
-NEWER: Final = {"A09b"}
+NEWER: Final = {"F09b"}
 REPLACED: Final = frozenset({Verdict.CONSISTENT, Verdict.LAGGING, Verdict.DAMAGED_RECOVERABLE})
 LIES: Final = {
-    "A12", "A13a", "A14a", "A14b", "A14c", "A15", "A16", "A25", "A26", "A27", "A28", "A29", "A31",
-    "A37a", "A37b",
+    "F12", "F13a", "F14a", "F14b", "F14c", "F15", "F16", "F25", "F26", "F27", "F28", "F29", "F31",
+    "F37a", "F37b",
 }  # fmt: skip
 """A valid checksum over other content: KL-505, and no broker will notice."""
 STAMPED: Final = {each.id for each in FAULTS if each.id[:3] in {"D02", "D03"}} | {"D04a", "D04b"}
@@ -48,7 +48,7 @@ CASES: Final = [
     pytest.param(base, fault, id=f"{fault.id}-{'stopped' if base is STOPPED else 'killed'}")
     for base in (STOPPED, KILLED)
     for fault in FAULTS
-    if base in bases_of(fault) and (base is STOPPED or fault.id.startswith("A"))
+    if base in bases_of(fault) and (base is STOPPED or fault.id.startswith("F"))
     if fault.id not in OTHER_CLUSTER
 ]
 
@@ -71,7 +71,7 @@ def audited(base: Base, fault: Fault, root: Path, *, damaged: int) -> PartitionA
     (directories,) = (
         each
         for (_, topic, _), each in partitions
-        if topic != METADATA_TOPIC  # A38 adds one
+        if topic != METADATA_TOPIC  # F38 adds one
     )
     return audit_partition(directories, check_files=True)
 
@@ -110,8 +110,8 @@ def test_two_intact_copies_leave_nothing_lost(base: Base, fault: Fault, tmp_path
 
 @pytest.mark.parametrize(
     ("base", "fault"), [case for case in CASES if str(case.id) in {
-        "A01-stopped", "A03-killed", "A04-stopped", "A05-stopped", "A05-killed", "A10a-stopped",
-        "A11e-killed", "A22-stopped",
+        "F01-stopped", "F03-killed", "F04-stopped", "F05-stopped", "F05-killed", "F10a-stopped",
+        "F11e-killed", "F22-stopped",
     }],
 )  # fmt: skip
 def test_the_same_records_damaged_on_every_copy_are_unrecoverable(
@@ -126,7 +126,7 @@ def test_the_same_records_damaged_on_every_copy_are_unrecoverable(
         assert ("KL-101", "H") not in found_on(audit, node)
 
 
-@pytest.mark.parametrize("fault", [f for f in FAULTS if f.id in {"A20a", "A20c", "A23c", "A24b"}],
+@pytest.mark.parametrize("fault", [f for f in FAULTS if f.id in {"F20a", "F20c", "F23c", "F24b"}],
                          ids=lambda fault: fault.id)  # fmt: skip
 def test_bytes_between_batches_on_every_copy_lose_no_record(fault: Fault, tmp_path: Path) -> None:
     audit = audited(STOPPED, fault, tmp_path, damaged=3)

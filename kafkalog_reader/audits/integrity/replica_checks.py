@@ -26,7 +26,7 @@ from kafkalog_reader.audits.integrity.epoch_findings import epoch_findings
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.name_findings import name_findings
 from kafkalog_reader.audits.integrity.segment_chain_findings import file_findings
-from kafkalog_reader.audits.integrity.start_findings import start_findings
+from kafkalog_reader.audits.integrity.start_findings import fails_readers, start_findings
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.one_look import look_again
 from kafkalog_reader.io.partition_directory import readable_segments
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.io.evidence import SegmentFiles
 
-_FAILS_READERS: Final = codes_with(Role.FAILS_READERS)
 _TAILS: Final = codes_with(Role.TAIL)
 
 
@@ -113,8 +112,7 @@ def joined(
     stopping = [
         each
         for each in damage
-        if each.code in _FAILS_READERS
-        or (each.code in _TAILS and (is_clean or each.severity == "H"))
+        if fails_readers(each) or (each.code in _TAILS and (is_clean or each.severity == "H"))
     ]
     stopping.sort(key=lambda each: (each.file or "", each.position or 0))
     last = _last_segment(replica)

@@ -147,11 +147,10 @@ class _Start:
 
     def left(self, found: Sequence[Finding], *, is_clean: bool) -> Iterator[Finding]:
         """KL-413 or KL-414: damage that the start does not look at."""
-        codes = _FAILS_READERS | _TAILS if is_clean else _FAILS_READERS
         unseen = [
             each
             for each in found
-            if (each.code in codes or _is_read_as_message(each))
+            if (fails_readers(each) or (is_clean and each.code in _TAILS))
             and _base_of(each) not in self._read
         ]
         if not is_clean:  # a torn end of a closed segment is damage, one of the last is a crash's
@@ -263,9 +262,13 @@ def _may_stop_recovery(each: Finding) -> bool:
     return each.code in _MAY_STOP_RECOVERY or (each.code == ZERO_TAIL and each.severity == "H")
 
 
-def _is_read_as_message(each: Finding) -> bool:
-    """A batch whose magic became that of messages fails their checksum; a magic above 2 is read."""
-    return each.code == MAGIC_IMPOSSIBLE and dict(each.evidence).get("readAs") == "message"
+def fails_readers(each: Finding) -> bool:
+    """Whether readers and recoveries stop there.
+
+    A batch whose magic became that of messages fails their checksum; a magic above 2 is read.
+    """
+    is_read_as_message = dict(each.evidence).get("readAs") == "message"
+    return each.code in _FAILS_READERS or (each.code == MAGIC_IMPOSSIBLE and is_read_as_message)
 
 
 def _base_of(each: Finding) -> int:

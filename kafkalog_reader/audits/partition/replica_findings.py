@@ -91,7 +91,7 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _is_damaged_everywhere(difference: Difference) -> bool:
-    """Whether no copy is valid: nothing tells a damaged copy from an intact one (A33)."""
+    """Whether no copy is valid: nothing tells a damaged copy from an intact one (F33)."""
     holders = {member for side in difference.contents for member in side}
     return difference.kind is DifferenceKind.DAMAGED and holders <= set(difference.damaged)
 
