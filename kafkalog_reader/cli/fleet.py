@@ -7,21 +7,22 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.partition_text import (
-    QUICK_WORD,
-    STYLES,
-    WORDS,
+from kafkalog_reader.report.headline_text import (
+    SOUND_WORD,
     in_short,
-    name_of,
-    partition_lines,
+    is_alarming,
+    style_of,
+    word_of,
+    worst_severity,
 )
+from kafkalog_reader.report.partition_text import name_of, partition_lines
 from kafkalog_reader.report.shell_word import shell_word
-from kafkalog_reader.report.spans import Line, Span, wrapped
-from kafkalog_reader.report.start_text import start_trouble
+from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,16 +33,19 @@ if TYPE_CHECKING:
 _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
 _REPLICA_NOT_READ: Final = codes_with(Role.REPLICA_NOT_READ)
-_LEAST: Final = (1, 0, 0, "", 0)
+_LEAST: Final = (len(SEVERITIES), 0, 0, 0, "", 0)
 """Sorts behind every partition."""
 
 
 class _Entry(NamedTuple):
     """A partition that is not simply sound; sorts worst first."""
 
-    order: tuple[int, int, int, str, int]
+    order: tuple[int, int, int, int, str, int]
     name: str
-    verdict: Verdict
+    word: str
+    style: Style
+    is_alarming: bool
+    is_lagging: bool
     details: str
     topic: str | None
     partition: int | None
@@ -68,8 +72,7 @@ class Fleet:
         self._explain = explain
         self._clusters = clusters
         self._brokers: set[tuple[str | None, int | str]] = set()
-        self._verdicts: Counter[Verdict] = Counter()
-        self._words: dict[Verdict, str] = {}
+        self._words: Counter[tuple[int, str]] = Counter()
         self._single = 0
         self._metadata = 0
         self._unread: Counter[str] = Counter()
@@ -101,20 +104,15 @@ class Fleet:
         if is_sound_metadata:
             self._metadata += 1
             return
-        is_single = len(audit.replicas) == 1 and audit.verdict is Verdict.CONSISTENT
+        is_single = entry.word == SOUND_WORD
         self._single += is_single
-        self._verdicts[audit.verdict] += not is_single
-        if audit.compared_from is not None:
-            self._words[Verdict.CONSISTENT] = QUICK_WORD
-        if audit.verdict is Verdict.CONSISTENT and not start_trouble(audit):
-            if self._verbose and unread and self.planned != 1:
-                self._write_full(audit, found)
-                write_lines([()])
-            return
-        if self._verbose and self.planned != 1:
+        self._words[audit.verdict.badness, entry.word] += not is_single
+        is_shown = entry.is_alarming or audit.verdict is not Verdict.CONSISTENT
+        if self._verbose and self.planned != 1 and (is_shown or unread):
             self._write_full(audit, found)
             write_lines([()])
-        self._entries.append(entry)
+        if is_shown:
+            self._entries.append(entry)
 
     def write(self) -> None:
         """Write the screen: the picture of the only partition in trouble, or one line each."""
@@ -127,8 +125,8 @@ class Fleet:
         write_lines(self._summary())
         if self._verbose:
             return
-        worse = [each for each in self._entries if each.verdict is not Verdict.LAGGING]
-        lagging = [each for each in self._entries if each.verdict is Verdict.LAGGING]
+        worse = [each for each in self._entries if not each.is_lagging]
+        lagging = [each for each in self._entries if each.is_lagging]
         columns, _ = screen()
         if worse != [entry]:
             write_lines(_entry_lines(worse, _SHOWN, "in trouble", columns))
@@ -142,14 +140,10 @@ class Fleet:
 
     def _summary(self) -> Iterator[Line]:
         counts = [
-            f"{count:,} {self._words.get(verdict, WORDS[verdict]).lower()}"
-            for verdict in Verdict
-            if (count := self._verdicts[verdict])
+            f"{count:,} {word.lower()}" for (_, word), count in sorted(self._words.items()) if count
         ]
         if self._single:
-            is_quick = Verdict.CONSISTENT in self._words
-            sound = "" if is_quick else ", sound"
-            counts.append(f"{self._single:,} with one copy supplied{sound}")
+            counts.append(f"{self._single:,} with one copy supplied, sound")
         if self._metadata:
             counts.append("cluster metadata sound")
         done = plural(self.partitions, "partition")
@@ -205,14 +199,18 @@ def _entry(audit: PartitionAudit, found: Sequence[Finding]) -> _Entry:
     name = name_of(audit)
     return _Entry(
         order=(
-            -max(audit.verdict.badness, bool(start_trouble(audit))),
+            SEVERITIES.index(worst_severity(audit, found)),
+            -audit.verdict.badness,
             -known,
             -total,
             audit.topic or name,
             audit.partition or 0,
         ),
         name=name,
-        verdict=audit.verdict,
+        word=word_of(audit, found),
+        style=style_of(audit, found),
+        is_alarming=is_alarming(audit, found),
+        is_lagging=audit.verdict is Verdict.LAGGING and not is_alarming(audit, found),
         details=in_short(audit, found),
         topic=audit.topic,
         partition=audit.partition,
@@ -222,14 +220,13 @@ def _entry(audit: PartitionAudit, found: Sequence[Finding]) -> _Entry:
 def _entry_lines(entries: Sequence[_Entry], limit: int, noun: str, columns: int) -> Iterator[Line]:
     listed = sorted(entries)[:limit]
     width = max((len(entry.name) for entry in listed), default=0)
-    words = max((len(WORDS[entry.verdict]) for entry in listed), default=0)
+    words = max((len(entry.word) for entry in listed), default=0)
     for entry in listed:
-        word = WORDS[entry.verdict]
         yield from wrapped(
-            f"{' ' * (words - len(word))}  {entry.details}",
+            f"{' ' * (words - len(entry.word))}  {entry.details}",
             columns,
             indent=2,
-            beginning=(Span(f"{entry.name.ljust(width)}  "), Span(word, STYLES[entry.verdict])),
+            beginning=(Span(f"{entry.name.ljust(width)}  "), Span(entry.word, entry.style)),
         )
     if len(entries) > limit:
         yield (Span(f"  ... {len(entries) - limit:,} more {noun} (--verbose)"),)

@@ -149,12 +149,7 @@ class Outcome:
 
     def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
         """Take note of one partition."""
-        from kafkalog_reader.audits.comparison.verdict import Verdict
-
-        is_lagging = audit.verdict is Verdict.LAGGING  # followers fetch what only the leader has
-        self._severities.update(
-            each.severity for each in found if not (is_lagging and each.code == _ONE_COPY)
-        )
+        self._severities.update(each.severity for each in found)
         self._is_unanswered |= any(each.code in _NOT_READ for each in found)
         # Where the quorum's logs part, the quorum decides: no question of ours stays open.
         self._is_undecided |= bool(audit.reason) and not audit.is_metadata
@@ -177,6 +172,7 @@ def _audits(
     quick: bool,
     rows_on_stdout: bool,
 ) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...]]]:
+    from kafkalog_reader.audits.integrity.file_checks import FileChecks
     from kafkalog_reader.audits.partition.partition_audit import audit_partition
     from kafkalog_reader.audits.partition.partition_unit import partition_units
     from kafkalog_reader.audits.partition.supply_units import with_supply
@@ -197,6 +193,8 @@ def _audits(
             audit = audit_partition(
                 unit.directories,
                 progress,
+                check_files=not quick,
+                checks=FileChecks.asked(request, unit.directories[0].topic, unit.topics),
                 topics=unit.topics,
                 membership=unit.membership,
                 rule=rule,

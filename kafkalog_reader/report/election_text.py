@@ -71,6 +71,19 @@ def every_choice_loses(audit: PartitionAudit) -> bool:
     return all(election.kind is ElectionKind.UNCLEAN for election in audit.elections)
 
 
+def choice_text(audit: PartitionAudit) -> str:
+    """Who should lead, in a line about a partition among many."""
+    if not audit.elections:
+        return "no copy can lead"
+    if every_choice_loses(audit):
+        return "every candidate loses committed records"
+    best = audit.elections[0]
+    name = audit.replicas[best.candidate].name
+    lost = f"{records_text(best.lost.total)} lost" if best.lost.total else "nothing lost"
+    possibly = f", {best.lost.possible:,} possibly committed" if best.lost.possible else ""
+    return f"{name} should lead ({_kind(audit, best).text}): {lost}{possibly}"
+
+
 def _kind(audit: PartitionAudit, election: Election) -> Span:
     text = election.kind.value
     if election.kind is ElectionKind.UNCLEAN:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -32,6 +32,8 @@ class Span(NamedTuple):
 
 
 Line = tuple[Span, ...]
+_NEVER_BROKEN: Final = "\N{REPLACEMENT CHARACTER}"
+"""Stands for each character of a beginning while lines are broken."""
 
 
 def plain(line: Line) -> str:
@@ -57,19 +59,20 @@ def wrapped(
         beginning: goes before the text and is never broken.
     """
     blank = " " * indent
-    start = blank + "".join(span.text for span in beginning)
+    before = "".join(span.text for span in beginning)
+    placeholder = _NEVER_BROKEN * len(before.rstrip())
     first, *rest = textwrap.wrap(
-        text,
+        placeholder + before[len(before.rstrip()) :] + text,
         columns,
-        initial_indent=start,
+        initial_indent=blank,
         subsequent_indent=blank + " " * hanging,
         break_long_words=False,
         break_on_hyphens=False,
-    ) or [start]
-    if first.startswith(start):
-        yield (Span(blank), *beginning, Span(first[len(start) :]))
-    else:  # the first word did not fit behind the beginning: textwrap dropped its last blank
-        yield (Span(first),)
+    ) or [blank]
+    behind = first[len(blank) + len(placeholder) :]
+    if before != before.rstrip() and behind.startswith(before[len(before.rstrip()) :]):
+        behind = behind[len(before) - len(before.rstrip()) :]
+    yield (Span(blank), *beginning, Span(behind))
     for line in rest:
         yield (Span(line),)
 

@@ -249,7 +249,7 @@ PARTITIONS: Final = (
         "verdict",
         pa.string(),
         "consistent, lagging, pending-truncation, forked, damaged-recoverable, "
-        "damaged-unrecoverable or undecidable",
+        "damaged-unrecoverable, undecidable or committed-records-missing",
     ),
 )
 

@@ -336,7 +336,7 @@ def test_copies_that_agree_are_no_comfort_where_a_start_deletes_one(
     code, out, _ = diff(tmp_path)
     assert code == 1
     text = " ".join(out.split())
-    assert "identical: 2 replicas; broker 0: its next start deletes every segment" in text
+    assert text.startswith("t-0: NOT SOUND: broker 0: its next start deletes every segment; 2 rep")
     assert "A4 do not start broker 0 yet" in text
     assert re.search(r"1 +broker 1 .* nothing +clean", out)
     assert re.search(r"2 +broker 0 .* 2 committed +UNCLEAN", out)
@@ -369,7 +369,7 @@ def test_two_disks_of_a_broker_with_the_partition_the_shorter_copy_moves(
     assert code == 1
     assert out.startswith("t-0: UNDECIDABLE: broker 0: has the partition twice and will not start")
     words = " ".join(out.replace("\\\n", " ").split())
-    assert "KL-007 broker 0" in words
+    assert "KL-007 HIGH broker 0" in words
     assert f"mv {tmp_path}/short/broker-0/t-0 " in words
     assert f"mv {tmp_path}/full/broker-0/t-0 " not in words
 
@@ -592,7 +592,7 @@ def test_a_replica_behind_a_link_is_told(diff: Run, three: Path) -> None:
     copy.symlink_to(three.parent / "elsewhere")
     code, out, _ = diff(three, "--topic", "t")
     assert out.startswith("t-0: identical: 2 replicas\n")
-    assert "KL-002 broker 2 has t-0 as a symbolic link, which was not followed" in out
+    assert "KL-002 MEDIUM broker 2 has t-0 as a symbolic link, which was not followed" in out
     assert (code, diff(three, "--topic", "t", "--fail-on", "medium")[0]) == (0, 1)
     code, out, _ = diff(three, "--topic", "t", "--format", "json")
     document = json.loads(out)
@@ -618,8 +618,11 @@ def test_a_link_that_leads_nowhere_is_told_even_if_links_are_followed(
 def test_a_folder_that_checkpoints_name_and_that_is_gone_is_told(diff: Run, three: Path) -> None:
     shutil.rmtree(three / "broker-2" / "t-0")
     code, out, _ = diff(three, "--topic", "t")
-    assert (code, out.splitlines()[0]) == (1, "t-0: identical: 2 replicas")
-    assert "KL-310 broker 2 has no folder t-0, which its checkpoints name" in out
+    assert code == 1
+    assert " ".join(out.split()).startswith(
+        "t-0: NOT SOUND: broker 2: the directory of a replica is missing (KL-310); 2 replicas"
+    )
+    assert "KL-310 HIGH broker 2 has no folder t-0, which its checkpoints name" in out
     code, out, _ = diff(three, "--topic", "u", "--partition", "0")
     assert (code, "KL-" in out) == (0, False)
 
@@ -631,12 +634,15 @@ def test_among_many_partitions_unread_replicas_are_counted(diff: Run, three: Pat
     told = "replicas that should be here were not read: KL-310 in 1 partition, first t-0"
     assert code == 1
     assert told in " ".join(out.split())
-    assert "KL-310 broker 2 has no folder t-0" in diff(three, "--verbose")[1]
+    assert "KL-310 HIGH broker 2 has no folder t-0" in diff(three, "--verbose")[1]
 
 
 def test_an_assigned_replica_that_was_not_supplied_is_told(diff: Run) -> None:
     brokers = [S3_2 / "broker-0", S3_2 / "broker-1", S3_2 / "controller-100"]
     _, out, _ = diff(*brokers, "--topic", "t")
-    told = "KL-012 by the metadata log broker 2 is expected to have a replica that was not supplied"
+    told = (
+        "KL-012 MEDIUM by the metadata log broker 2 is expected to have a replica that was not "
+        "supplied"
+    )
     assert told in " ".join(out.split())
     assert "KL-012" not in diff(S3_2, "--topic", "t")[1]

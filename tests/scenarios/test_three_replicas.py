@@ -42,6 +42,8 @@ THREE_EPOCHS: Final = next(each for each in FAULTS if each.id == "D02z")
 OTHER_TOPIC: Final = {"D18"}
 OTHER_CLUSTER: Final = {"D19"}
 """Another partition: its copies are not compared with these."""
+BEYOND_EVERY_END: Final = {"D07"}
+"""One copy's high watermark is above the ends of all: committed records are on none."""
 TWICE: Final = {"D20"}
 """Two log directories of one broker hold the partition: it refuses to start, KL-007."""
 CASES: Final = [
@@ -95,6 +97,11 @@ def test_two_intact_copies_leave_nothing_lost(base: Base, fault: Fault, tmp_path
     if fault.id in OTHER_TOPIC | TWICE:
         assert audit.verdict is Verdict.UNDECIDABLE
         assert audit.reason.startswith("broker 0: ") or fault.id in OTHER_TOPIC
+        return
+    if fault.id in BEYOND_EVERY_END:
+        assert audit.verdict is Verdict.COMMITTED_MISSING
+        assert audit.relation is Verdict.CONSISTENT
+        assert "KL-524" in {each.code for each in findings_of(audit)}
         return
     if fault.id in FALLING | NEWER:
         assert {each.code for each in findings_of(audit)} & {"KL-506", "KL-507"}

@@ -7,12 +7,14 @@ from typing import Final
 from kafkalog_reader.audits.catalogue.actions import (
     CHECK_HARDWARE,
     CHOOSE_A_BRANCH,
+    DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     REPORT_DEFECT,
     SAVE_RECORDS,
     START_BEST_FIRST,
+    SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.role import Role
@@ -20,6 +22,7 @@ from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
 from kafkalog_reader.audits.catalogue.traps import (
     COMPACTED_FURTHER,
     COPIED_ANEW,
+    COPIED_WHILE_RUNNING,
     DELETE_HORIZON,
     ELECTED_AND_WROTE_NOTHING,
     EPOCHS_REMOVED_LATER,
@@ -60,7 +63,7 @@ LAGGING_REPLICA: Final = rule(
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
     innocent=(LAGGING_FOLLOWER,),
-    roles=(Role.SEVERAL_REPLICAS,),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
 FORKED: Final = rule(
     "KL-503",
@@ -359,4 +362,18 @@ TRUNCATION_TRACE: Final = rule(
     actions=(NOTHING_TO_DO,),
     innocent=(PRODUCER_STATE_EXPIRED,),
     roles=(Role.SEVERAL_REPLICAS,),
+)
+COMMITTED_RECORDS_MISSING: Final = rule(
+    "KL-524",
+    "committed-records-missing",
+    severity="C",
+    title="committed records are on no copy supplied",
+    explanation="The high-watermark checkpoint of a replica lies above the log end of every copy "
+    "supplied. Records below a high watermark were committed, and none of these copies holds them.",
+    start="A start lowers the checkpoint to the log end, and this trace of the loss is gone.",
+    election="Whoever leads, new records take the offsets of the missing ones.",
+    reader="Consumers may have read the missing records. They see other ones at those offsets.",
+    actions=(DO_NOT_START, FORBID_UNCLEAN_ELECTION, SUPPLY_WHAT_IS_MISSING),
+    innocent=(COPIED_WHILE_RUNNING,),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )

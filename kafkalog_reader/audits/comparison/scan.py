@@ -22,6 +22,7 @@ class Scan:
         regressions: examples of the ``regression_count`` batches at which offsets fall.
         unexplained_falls: of these, those that a restored base offset does not explain.
         unknown_codecs: examples of the ``unknown_codec_count`` batches that cannot be decompressed.
+        last_timestamp: of the last batch, in milliseconds; None without batches.
     """
 
     stops: tuple[ScanStop, ...]
@@ -32,6 +33,7 @@ class Scan:
     unknown_codec_count: int
     batches: int
     size_in_bytes: int
+    last_timestamp: int | None = None
 
 
 def spoilt(stream: BatchStream) -> int:
@@ -50,4 +52,5 @@ def scan_of(stream: BatchStream) -> Scan:
         unknown_codec_count=stream.unknown_codec_count,
         batches=stream.batches,
         size_in_bytes=stream.size_in_bytes,
+        last_timestamp=stream.last_batch_timestamp,
     )

@@ -35,6 +35,8 @@ class Verdict(Enum):
     """Bytes are damaged and no copy has them intact."""
     UNDECIDABLE = "undecidable"
     """These files do not say, and the reason is given."""
+    COMMITTED_MISSING = "committed-records-missing"
+    """Records that were committed are on no copy supplied."""
 
     @property
     def badness(self) -> int:

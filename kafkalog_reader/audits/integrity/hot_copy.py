@@ -30,8 +30,8 @@ def was_copied_while_written(
 ) -> bool:
     """Whether a row above the log end has this innocent explanation, by the times of the files.
 
-    All of it must hold: the files are a copy, clients were writing when the log was copied, and
-    the checkpoint was written after that.
+    All of it must hold: the log was copied while clients wrote, and the checkpoint was written
+    after that.
 
     Args:
         replica: whose row it is.
@@ -41,16 +41,33 @@ def was_copied_while_written(
     """
     root = replica.directory.log_directory
     try:
-        log = Path(last.path("log")).stat()
+        copied_at = Path(last.path("log")).stat().st_ctime
         ahead = Path(checkpoint_path(root, checkpoint)).stat()
-        old = _written_once(replica)
-        first = old.stat()
+    except OSError:
+        return False
+    return ahead.st_mtime > copied_at and is_hot_copy(replica, last, last_timestamp)
+
+
+def is_hot_copy(replica: Replica, last: SegmentFiles, last_timestamp: int) -> bool:
+    """Whether a log was copied from a running broker, by the times of the files.
+
+    Both must hold: the files are a copy, and clients were writing when the log was copied.
+
+    Args:
+        replica: whose log.
+        last: the segment in which it ends.
+        last_timestamp: of its records, in milliseconds.
+    """
+    if replica.directory.log_directory.clean_shutdown:
+        return False
+    try:
+        log = Path(last.path("log")).stat()
+        first = _written_once(replica).stat()
     except OSError:
         return False
     keeps_times = first.st_ctime - first.st_mtime > _CLOCK_SECONDS
     is_copy = keeps_times or first.st_mtime > log.st_mtime - _COPIED_TOGETHER_SECONDS
-    is_written = abs(log.st_ctime - last_timestamp / 1000) < _WRITTEN_TO_SECONDS
-    return is_copy and is_written and ahead.st_mtime > log.st_ctime
+    return is_copy and abs(log.st_ctime - last_timestamp / 1000) < _WRITTEN_TO_SECONDS
 
 
 def _written_once(replica: Replica) -> Path:

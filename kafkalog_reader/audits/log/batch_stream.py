@@ -83,6 +83,7 @@ class BatchStream:
         unsearched: damaged batches of the last segment loaded that hide what they hide, because a
             cap on work was reached.
         rises: whether offsets do in the current window.
+        last_batch_timestamp: of the last batch, in milliseconds; None without batches.
         restored: batches whose base offset, which no checksum covers, was known better.
         unexplained_falls: of ``regression_count``, those that restored offsets do not explain.
     """
@@ -109,6 +110,7 @@ class BatchStream:
         self.read_segments: dict[str, ReadSegment] = {}
         self.shows_cleaning = self.has_transactions = False
         self.first_offset: int | None = None
+        self.last_batch_timestamp: int | None = None
         self.next_offset = 0
         self.size_in_bytes = 0
         self.batches = 0
@@ -291,6 +293,7 @@ class BatchStream:
     def _learn(self, run: BatchRun) -> None:
         self._look_at_falls(run)
         self.retries.look(run)
+        self.last_batch_timestamp = int(run.max_timestamp[-1])
         attributes = run.summary.attributes
         if attributes & CODEC >= KNOWN_CODECS:  # one bit of one codec, one of another will do
             self._note_unknown_codecs(run)

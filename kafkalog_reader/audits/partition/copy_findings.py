@@ -17,8 +17,10 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.partition.lag_severity import lag_severity
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
 
@@ -97,12 +99,21 @@ def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:
             SINGLE_COPY_RANGE,
             f"offsets {branch.first_offset} to {branch.next_offset - 1} are on "
             f"{audit.replicas[index].name} only",
+            severity=_severity(audit),
             directory=audit.replicas[index].directory,
             offsets=(branch.first_offset, branch.next_offset),
             records_at_risk=branch.records,
             bytes_at_risk=branch.size_in_bytes,
             committed=count.state,
         )
+
+
+def _severity(audit: PartitionAudit) -> str | None:
+    """Of a range that one copy alone holds, because the others lag: they fetch it from a leader."""
+    if audit.relation is not Verdict.LAGGING:
+        return None
+    severities = {lag_severity(audit, index) for index in range(len(audit.replicas))}
+    return "H" if "H" in severities else "M"
 
 
 def _has_expired_elsewhere(audit: PartitionAudit, index: int, branch: Branch) -> bool:

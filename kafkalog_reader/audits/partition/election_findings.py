@@ -2,21 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.catalogue.checkpoint_rules import (
-    LOG_START_BEYOND_END,
-)
 from kafkalog_reader.audits.catalogue.election_rules import (
     CLEAN_LEADER_AVAILABLE,
     EVERY_LEADER_LOSES_COMMITTED,
     LEAST_LOSS_LEADER,
-)
-from kafkalog_reader.audits.catalogue.log_rules import (
-    END_WILL_BE_MISREAD,
-    START_WILL_CUT,
-    START_WILL_EXPIRE,
-    START_WILL_SET_ASIDE,
 )
 from kafkalog_reader.audits.catalogue.producer_rules import (
     TRUNCATION_CUTS_TRANSACTION,
@@ -32,8 +23,6 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.follow import Outcome as Ending
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.recovery.outcome import Outcome
-from kafkalog_reader.errors import LocatedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,19 +32,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 
-_START_CODES: Final = {
-    Outcome.CUT: START_WILL_CUT,
-    Outcome.HIDDEN: END_WILL_BE_MISREAD,
-    Outcome.EMPTIED: LOG_START_BEYOND_END,
-    Outcome.STRAY: START_WILL_SET_ASIDE,
-    Outcome.EXPIRED: START_WILL_EXPIRE,
-}
-
-
 def election_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield what the elections of a partition show; nothing where none could be held."""
-    if not audit.checked and audit.compared_from is None:
-        yield from _starts(audit)
     if not audit.elections:
         return
     for election in sorted(audit.elections, key=lambda each: each.candidate):
@@ -64,41 +42,6 @@ def election_findings(audit: PartitionAudit) -> Iterator[Finding]:
             yield from _following(audit, election, outcome)
     if audit.verdict is not Verdict.CONSISTENT:
         yield from _ranking(audit)
-
-
-def _starts(audit: PartitionAudit) -> Iterator[Finding]:
-    """What the next starts take away; where files were checked, that is told with its cause."""
-    for index, recovery in enumerate(audit.recoveries):
-        replica, history = audit.replicas[index], audit.histories[index]
-        is_given_whole = replica.directory.log_directory.clean_shutdown is not None
-        if isinstance(recovery, LocatedError) or not is_given_whole:
-            continue
-        code = _START_CODES.get(recovery.outcome)
-        if code is None or (recovery.outcome is Outcome.CUT and not recovery.records_cut):
-            continue
-        after = recovery.log_end_offset_after_start
-        keeps_beginning = recovery.outcome in (Outcome.CUT, Outcome.HIDDEN)
-        first = after if keeps_beginning else history.log_start_offset
-        first = history.log_start_offset if first is None else first
-        yield finding(
-            code,
-            f"{replica.name}: its next start: {recovery.outcome.value} ({recovery.reason})",
-            severity="H" if _is_elsewhere(audit, index, first) else "C",
-            directory=replica.directory,
-            offsets=(first, max(first, history.log_end_offset)),
-            records_at_risk=recovery.records_cut,
-            bytes_at_risk=recovery.bytes_cut,
-        )
-
-
-def _is_elsewhere(audit: PartitionAudit, index: int, first_offset: int) -> bool:
-    """Whether other replicas hold all that this one has from an offset on."""
-    assert audit.comparison is not None
-    return all(
-        len(branch.members) > 1
-        for branch in audit.comparison.branches()
-        if index in branch.members and branch.batches and branch.next_offset > first_offset
-    )
 
 
 def _transactions(audit: PartitionAudit, election: Election) -> Iterator[Finding]:
@@ -179,9 +122,12 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
     best = audit.elections[0]
     name = audit.replicas[best.candidate].name
     confidence = "possible" if audit.set_aside else "proven"
+    alike = [e.candidate for e in audit.elections if e.lost == best.lost]
+    who = f"{name} loses" if len(alike) == 1 else f"{audit.names(alike)} lose"
+    how = "least" if len(alike) < len(audit.elections) else "the same, whoever leads"
     yield finding(
         LEAST_LOSS_LEADER,
-        f"{name} loses least: {records_text(best.lost.total)}, {best.lost.known:,} known committed",
+        f"{who} {how}: {records_text(best.lost.total)}, {best.lost.known:,} known committed",
         confidence=confidence,
         directory=audit.replicas[best.candidate].directory,
         evidence={

@@ -18,6 +18,7 @@ from kafkalog_reader.audits.comparison.committed import (
 from kafkalog_reader.audits.comparison.comparison import compare
 from kafkalog_reader.audits.comparison.difference import KeyCheck
 from kafkalog_reader.audits.comparison.key_check import check_keys
+from kafkalog_reader.audits.comparison.missing_committed import missing_committed
 from kafkalog_reader.audits.comparison.replica_history import history_of
 from kafkalog_reader.audits.comparison.scan import Scan, scan_of, spoilt
 from kafkalog_reader.audits.comparison.undecided import (
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.missing_committed import MissingCommitted
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.log.replica import Replica
@@ -86,7 +88,9 @@ class PartitionAudit:
         keys: what the keys of a compacted partition say.
         set_aside: audits of single replicas of which is not known what they hold, each with its
             reason; everything else here is about the others.
-        compared_verdict: of the others; None where nothing was set aside.
+        compared_verdict: how the copies stand to each other, where ``verdict`` says more than that:
+            copies are set aside, or committed records are on none.
+        missing: committed records that no copy holds.
     """
 
     cluster_id: str | None
@@ -111,6 +115,12 @@ class PartitionAudit:
     keys: KeyCheck = field(default_factory=KeyCheck)
     set_aside: tuple[PartitionAudit, ...] = ()
     compared_verdict: Verdict | None = None
+    missing: MissingCommitted | None = None
+
+    @property
+    def relation(self) -> Verdict:
+        """How the copies that could be compared stand to each other."""
+        return self.verdict if self.compared_verdict is None else self.compared_verdict
 
     @property
     def everyone(self) -> tuple[Replica, ...]:
@@ -208,7 +218,7 @@ def audit_partition(
     return replace(
         rest,
         verdict=max(rest.verdict, Verdict.DAMAGED_RECOVERABLE, key=lambda each: each.badness),
-        compared_verdict=rest.verdict,
+        compared_verdict=rest.relation,
         set_aside=tuple(audited([directories[index]]) for index in unusable),
     )
 
@@ -301,6 +311,10 @@ def _audited(
         elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):  # KRaft truncates by votes
             verdict = Verdict.UNDECIDABLE
             reason = "the copies part, and the controllers' quorum decides which records stay"
+    relation = None
+    missing = None if reason else missing_committed(replicas, histories, scans)
+    if missing is not None:
+        verdict, relation = Verdict.COMMITTED_MISSING, verdict
     return PartitionAudit(
         cluster_id=cluster_id,
         topic=topic,
@@ -318,6 +332,8 @@ def _audited(
         compared_from=compared_from,
         keys=keys,
         verdict=verdict,
+        compared_verdict=relation,
+        missing=missing,
         reason=reason,
         retries=tuple(stream.retries for stream in streams),
         read_segments=read_segments,

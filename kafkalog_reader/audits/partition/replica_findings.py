@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import FORBID_UNCLEAN_ELECTION, START_BEST_FIRST
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
     TOPIC_ID_MISMATCH,
@@ -13,6 +14,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
 )
 from kafkalog_reader.audits.catalogue.replica_rules import (
     COMMITTED_CONFLICT,
+    COMMITTED_RECORDS_MISSING,
     COMPACTION_SKEW,
     DAMAGED_COPY,
     FORKED,
@@ -33,6 +35,7 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.copy_findings import copy_findings
 from kafkalog_reader.audits.partition.election_findings import election_findings
+from kafkalog_reader.audits.partition.lag_severity import committed_lost_by, lag_severity
 from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
 
 if TYPE_CHECKING:
@@ -48,6 +51,10 @@ _CODE_OF: Final = {
     DifferenceKind.UNCOVERED: UNCOVERED_FIELD_MISMATCH,
     DifferenceKind.MISSING: RECORDS_MISSING_ON_REPLICA,
     DifferenceKind.CLEANED: COMPACTION_SKEW,
+}
+_LAG_ACTIONS: Final = {
+    "H": (FORBID_UNCLEAN_ELECTION, START_BEST_FIRST),
+    "M": (START_BEST_FIRST,),
 }
 _SAYS: Final = {
     DifferenceKind.CONFLICT: "different content under one leader epoch, every checksum valid",
@@ -86,8 +93,45 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
         return
     yield from _forked(audit)
     yield from lineage_findings(audit)
+    yield from _missing(audit)
     yield from copy_findings(audit)
     yield from election_findings(audit)
+
+
+def _missing(audit: PartitionAudit) -> Iterator[Finding]:
+    """Committed records that no copy supplied holds: nothing here brings them back."""
+    missing = audit.missing
+    if missing is None:
+        return
+    first, following = missing.first_offset, missing.next_offset
+    says = "says" if len(missing.members) == 1 else "say"
+    innocent = (
+        ""
+        if missing.is_proven
+        else ", unless that copy was taken from a running broker, the log before the checkpoint"
+    )
+    yield finding(
+        COMMITTED_RECORDS_MISSING,
+        f"{offsets_words(first, following)} were committed, as the high-watermark checkpoint of "
+        f"{audit.names(missing.members)} {says}, and no copy supplied holds them{innocent}",
+        confidence="proven" if missing.is_proven else "possible",
+        offsets=(first, following),
+        evidence={
+            "highWatermark": following,
+            "logEndOffset": first,
+            "by": audit.names(missing.members),
+        },
+        records_at_risk=following - first,
+        committed="known" if missing.is_proven else "possible",
+        innocent=() if missing.is_proven else None,
+    )
+
+
+def offsets_words(first_offset: int, next_offset: int) -> str:
+    """``offset 2``, ``offsets 2 to 4``."""
+    if next_offset - first_offset == 1:
+        return f"offset {first_offset:,}"
+    return f"offsets {first_offset:,} to {next_offset - 1:,}"
 
 
 def _is_damaged_everywhere(difference: Difference) -> bool:
@@ -155,7 +199,7 @@ def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
     everyone = tuple(range(len(audit.replicas)))
     starts = {history.log_start_offset for history in audit.histories}
     common = [b for b in audit.comparison.branches() if b.members == everyone and b.batches]
-    if audit.verdict is Verdict.CONSISTENT and common:
+    if audit.relation is Verdict.CONSISTENT and common:
         yield finding(
             REPLICAS_AGREE,
             f"offsets {common[0].first_offset} to {common[-1].next_offset - 1} are equal on "
@@ -214,13 +258,22 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
             continue  # nothing in common: KL-512
         end = max(branch.next_offset for branch in longer)
         behind = sum(branch.records for branch in longer)
+        lost = committed_lost_by(audit, index)
+        loses = f"; elected, it loses {lost:,} committed" if lost else ""
+        severity = lag_severity(audit, index)
         yield finding(
             LAGGING_REPLICA,
             f"{audit.replicas[index].name} is {records_text(behind)} behind: it ends at "
-            f"{history.log_end_offset}, the longest log at {end}",
+            f"{history.log_end_offset}, the longest log at {end}{loses}",
+            severity=severity,
+            actions=_LAG_ACTIONS.get(severity),
             directory=audit.replicas[index].directory,
             offsets=(history.log_end_offset, end),
-            evidence={"offsets": end - history.log_end_offset, "records": behind},
+            evidence={
+                "offsets": end - history.log_end_offset,
+                "records": behind,
+                "committedLostIfElected": lost,
+            },
         )
 
 

@@ -118,7 +118,7 @@ def skew_findings(audit: PartitionAudit) -> Iterator[Finding]:
         replica.name for replica in audit.replicas
         if not replica.directory.log_directory.clean_shutdown
     ]  # fmt: skip
-    if len(audit.replicas) < 2 or audit.verdict is not Verdict.LAGGING or not hot:
+    if len(audit.replicas) < 2 or audit.relation is not Verdict.LAGGING or not hot:
         return
     ends = [history.log_end_offset for history in audit.histories]
     yield finding(

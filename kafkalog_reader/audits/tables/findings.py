@@ -216,13 +216,11 @@ def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:
 
 
 def _recoverability(audit: PartitionAudit) -> Iterator[Finding]:
-    if Verdict.DAMAGED_RECOVERABLE in (audit.verdict, audit.compared_verdict) and (
-        audit.compared_verdict in (None, Verdict.DAMAGED_RECOVERABLE)
-    ):
+    if audit.relation is Verdict.DAMAGED_RECOVERABLE:
         yield finding(
             DAMAGE_RECOVERABLE_FROM_PEER, "every damaged or missing record has an intact copy"
         )
-    if audit.verdict is Verdict.DAMAGED_UNRECOVERABLE and len(audit.everyone) > 1:
+    if audit.relation is Verdict.DAMAGED_UNRECOVERABLE and len(audit.everyone) > 1:
         yield finding(
             DAMAGE_UNRECOVERABLE, "of some damaged bytes no supplied replica has an intact copy"
         )

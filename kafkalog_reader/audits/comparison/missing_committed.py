@@ -1,0 +1,89 @@
+"""Records that were committed, by a high-watermark row, and that no copy supplied holds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS
+from kafkalog_reader.audits.integrity.hot_copy import is_hot_copy, was_copied_while_written
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.io.partition_directory import readable_segments
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.comparison.committed import History
+    from kafkalog_reader.audits.comparison.scan import Scan
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.io.evidence import SegmentFiles
+
+_LEAST_COPIES = 2
+"""Of one copy KL-304 says the same."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MissingCommitted:
+    """Offsets [first, next) between the end of the longest log and the greatest row.
+
+    Attributes:
+        members: indexes of the replicas whose row is above every log end.
+        is_proven: one of them was stopped in order, so that its row was not written after its log
+            was copied.
+    """
+
+    members: tuple[int, ...]
+    first_offset: int
+    next_offset: int
+    is_proven: bool
+
+
+def missing_committed(
+    replicas: Sequence[Replica], histories: Sequence[History], scans: Sequence[Scan]
+) -> MissingCommitted | None:
+    """What is missing of one partition; None where nothing is known to be.
+
+    A row may be ahead of a copied log only where the copy was taken while clients wrote, log first
+    (T01): where the times of the files show that, the row says nothing. A row is never ahead of the
+    log of a running broker.
+    """
+    if len(replicas) < _LEAST_COPIES or replicas[0].directory.topic == METADATA_TOPIC:
+        return None
+    end = max(history.log_end_offset for history in histories)
+    rows = {
+        index: replica.checkpointed_high_watermark
+        for index, (replica, scan) in enumerate(zip(replicas, scans, strict=True))
+        if (replica.checkpointed_high_watermark or 0) > end and not _is_ahead_of_copy(replica, scan)
+    }
+    if not rows:
+        return None
+    return MissingCommitted(
+        members=tuple(rows),
+        first_offset=end,
+        next_offset=max(row or 0 for row in rows.values()),
+        is_proven=any(replicas[i].directory.log_directory.clean_shutdown for i in rows),
+    )
+
+
+def is_hot(replica: Replica, scan: Scan) -> bool:
+    """Whether a copy was taken from a running broker, as far as the times of its files tell."""
+    last = _last_segment(replica)
+    if last is None or scan.last_timestamp is None:
+        return False
+    return is_hot_copy(replica, last, scan.last_timestamp)
+
+
+def _is_ahead_of_copy(replica: Replica, scan: Scan) -> bool:
+    last = _last_segment(replica)
+    if last is None or scan.last_timestamp is None or not is_hot(replica, scan):
+        return False
+    return was_copied_while_written(replica, HIGH_WATERMARKS, last, scan.last_timestamp)
+
+
+def _last_segment(replica: Replica) -> SegmentFiles | None:
+    try:
+        live = [s for s in readable_segments(replica.directory) if s.log_size is not None]
+    except LocatedError:
+        return None
+    return live[-1] if live else None

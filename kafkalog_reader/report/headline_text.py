@@ -1,0 +1,243 @@
+"""One line about a partition: the worst of all that was found, consequences included."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
+from kafkalog_reader.audits.catalogue.input_rules import REPLICA_NOT_SUPPLIED
+from kafkalog_reader.audits.catalogue.replica_rules import (
+    COMMITTED_RECORDS_MISSING,
+    LAGGING_REPLICA,
+    NO_COMMON_RANGE,
+    SAME_EPOCH_CONFLICT,
+    SUPERSEDED_TAIL,
+)
+from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.catalogue.rule import SEVERITIES
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.election_text import choice_text
+from kafkalog_reader.report.spans import Style, listed, offsets_text
+from kafkalog_reader.report.start_text import start_trouble
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+WORDS: Final = {
+    Verdict.CONSISTENT: "identical",
+    Verdict.LAGGING: "lagging",
+    Verdict.PENDING_TRUNCATION: "PENDING TRUNCATION",
+    Verdict.FORKED: "FORKED",
+    Verdict.DAMAGED_RECOVERABLE: "DAMAGED",
+    Verdict.DAMAGED_UNRECOVERABLE: "DAMAGED, NO INTACT COPY SUPPLIED",
+    Verdict.UNDECIDABLE: "UNDECIDABLE",
+    Verdict.COMMITTED_MISSING: "COMMITTED RECORDS MISSING",
+}
+QUICK_WORD: Final = "alike at the end"
+"""Of a quick look that found no difference."""
+SOUND_WORD: Final = "sound"
+"""Of a single copy."""
+NOT_SOUND_WORD: Final = "NOT SOUND"
+"""Of copies that are equal, or of a single one, where something is wrong all the same."""
+LAGGING_WORD: Final = "LAGGING"
+"""Where an election of the short copy loses committed records, and nothing is known to forbid it.
+"""
+_HARMLESS: Final = frozenset({Verdict.CONSISTENT, Verdict.LAGGING})
+_ALARMING: Final = "CH"
+_CONSEQUENCES: Final = 2
+"""Named in one headline; all are listed below it."""
+_PICTURED: Final = codes_with(Role.PICTURED)
+
+
+def worst_severity(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """The worst of all findings; H where nothing could be concluded."""
+    severities = [each.severity for each in found]
+    if audit.reason and not audit.is_metadata:  # the quorum decides over its own log
+        severities.append("H")
+    return min(severities, key=SEVERITIES.index, default="I")
+
+
+def is_alarming(audit: PartitionAudit, found: Sequence[Finding]) -> bool:
+    """Whether the worst of all is critical or high."""
+    return worst_severity(audit, found) in _ALARMING
+
+
+def word_of(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """The verdict for people; nothing is called sound or identical where something is wrong."""
+    if audit.verdict not in _HARMLESS:
+        return WORDS[audit.verdict]
+    if is_alarming(audit, found):
+        is_the_lag = audit.verdict is Verdict.LAGGING and not _troubles(audit, found)
+        return LAGGING_WORD if is_the_lag else NOT_SOUND_WORD
+    if audit.verdict is Verdict.CONSISTENT and len(audit.replicas) == 1:
+        return SOUND_WORD
+    return _relation_word(audit)
+
+
+def style_of(audit: PartitionAudit, found: Sequence[Finding]) -> Style:
+    """Green only where the copies are equal and nothing is wrong."""
+    if audit.verdict is Verdict.PENDING_TRUNCATION:
+        return Style.ATTENTION
+    if audit.verdict not in _HARMLESS or is_alarming(audit, found):
+        return Style.LOST
+    return Style.SOUND if audit.verdict is Verdict.CONSISTENT else Style.ATTENTION
+
+
+def details_of(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """What follows the verdict's word: the worst first, then how the copies stand."""
+    if audit.missing is not None:
+        parts = [_missing_details(audit, found), *_troubles(audit, found)]
+        return "; ".join([*parts, f"{_copies(audit, found)}: {_relation_word(audit)}"])
+    if audit.set_aside:
+        return _set_aside_details(audit, found)
+    if audit.verdict not in _HARMLESS:
+        return _relation_details(audit, found)
+    relation = _relation_details(audit, found)
+    return "; ".join([*_troubles(audit, found), relation] if relation else _troubles(audit, found))
+
+
+def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """What one line among many partitions says behind the verdict's word."""
+    if audit.verdict is Verdict.FORKED:
+        return f"at offset {audit.fork_offset:,}; {shown(choice_text(audit))}"
+    if audit.verdict in (Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE):
+        worst = next((each for each in found if each.severity in _ALARMING), None)
+        return "" if worst is None else shown(worst.message)
+    if audit.missing is not None:
+        return shown(_missing_details(audit, found))
+    if audit.verdict is Verdict.LAGGING and not _troubles(audit, found):
+        behind = [e for e in found if e.code == LAGGING_REPLICA and e.directory is not None]
+        return shown(", ".join(map(_behind, behind)) or _relation_details(audit, found))
+    return shown(details_of(audit, found))
+
+
+def _behind(lagging: Finding) -> str:
+    assert lagging.directory is not None
+    evidence = dict(lagging.evidence)
+    lost = int(evidence["committedLostIfElected"])
+    loses = f" (elected, it loses {lost:,} committed)" if lost else ""
+    records = records_text(int(evidence["records"]))
+    return f"{lagging.directory.replica_name} is {records} behind{loses}"
+
+
+def _missing_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    missing = audit.missing
+    assert missing is not None
+    told = next(each for each in found if each.code == COMMITTED_RECORDS_MISSING)
+    return told.message.replace(
+        told.message.partition(" were ")[0],
+        offsets_text(missing.first_offset, missing.next_offset),
+        1,
+    )
+
+
+def _troubles(audit: PartitionAudit, found: Sequence[Finding]) -> list[str]:
+    """What is wrong although the copies agree: what starts do, or else the worst findings."""
+    starts = [shown(what) for what, _ in start_trouble(audit)]
+    if starts:
+        return starts
+    alarming = [
+        each
+        for each in found
+        if each.severity in _ALARMING and each.code not in _PICTURED
+        if each.code != LAGGING_REPLICA
+    ]
+    told = list(dict.fromkeys(map(_in_words, alarming)))
+    if len(told) > _CONSEQUENCES:
+        return [*told[: _CONSEQUENCES - 1], f"{len(told) - _CONSEQUENCES + 1:,} more below"]
+    return told
+
+
+def _in_words(each: Finding) -> str:
+    """The rule's title, its code, and where: the message follows below."""
+    where = "" if each.directory is None else f"{each.directory.replica_name}: "
+    return shown(f"{where}{CATALOGUE[each.code].title} ({each.code})")
+
+
+def _relation_word(audit: PartitionAudit) -> str:
+    if audit.relation is Verdict.CONSISTENT and audit.compared_from is not None:
+        return QUICK_WORD
+    return WORDS[audit.relation]
+
+
+def _copies(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """``3 replicas``, or ``2 of 3 replicas`` where the cluster metadata names more."""
+    count = len(audit.everyone)
+    assigned = count if audit.membership is None else len(audit.membership.replicas)
+    is_partial = any(each.code == REPLICA_NOT_SUPPLIED for each in found)
+    if is_partial and assigned > count:
+        return f"{count} of {assigned} replicas supplied"
+    return f"{count} replica{'' if count == 1 else 's'}"
+
+
+def _relation_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """How the copies stand to each other."""
+    match audit.relation:
+        case Verdict.FORKED:
+            return _fork_details(audit, found)
+        case Verdict.DAMAGED_RECOVERABLE:
+            return f"{_damaged_on(audit, found)}every damaged or missing record is on another copy"
+        case Verdict.DAMAGED_UNRECOVERABLE:
+            if len(audit.replicas) == 1:
+                return f"{_damaged_on(audit, found)}whether another replica is intact is not known"
+            return f"{_damaged_on(audit, found)}no copy supplied has all of it intact"
+        case Verdict.PENDING_TRUNCATION:
+            return _messages(found, SUPERSEDED_TAIL)
+        case Verdict.LAGGING:
+            return _messages(found, LAGGING_REPLICA) or _messages(found, NO_COMMON_RANGE)
+        case Verdict.CONSISTENT:
+            return _consistent_details(audit, found)
+        case _:
+            return audit.reason
+
+
+def _consistent_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    copies = _copies(audit, found)
+    if len(audit.replicas) == 1:
+        supplied = copies if " of " in copies else "one copy supplied"
+        return f"{supplied}, nothing to compare"
+    if is_alarming(audit, found):
+        copies = f"{copies}, {_relation_word(audit)}"
+    if audit.compared_from is not None:
+        return f"{copies}, below offset {audit.compared_from:,} not compared"
+    return copies
+
+
+def _set_aside_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """Who is left out, and how the others stand to each other."""
+    out = audit.names(range(len(audit.replicas), len(audit.everyone)))
+    others = audit.names(range(len(audit.replicas)))
+    relation = _relation_word(audit)
+    details = _relation_details(audit, found)
+    return f"{out} cannot be compared, {others}: {relation}{f', {details}' if details else ''}"
+
+
+def _messages(found: Sequence[Finding], code: str) -> str:
+    return "; ".join(each.message for each in found if each.code == code)
+
+
+def _fork_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    offset = audit.fork_offset
+    assert offset is not None
+    if any(each.code == SAME_EPOCH_CONFLICT for each in found):
+        return f"at offset {offset:,} · the copies differ there under one leader epoch"
+    known = {history.lineage.epoch_at(offset) for history in audit.histories}
+    epochs = [str(epoch) for epoch in sorted(e for e in known if e is not None)]
+    if len(epochs) <= 1:  # one name for both sides says nothing
+        return f"at offset {offset:,} · the copies hold different records there"
+    return f"at offset {offset:,} · leader epochs {listed(epochs)} write different records there"
+
+
+def _damaged_on(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    directories = {
+        each.directory
+        for each in found
+        if each.directory is not None and each.severity in _ALARMING
+    }
+    members = [i for i, r in enumerate(audit.everyone) if r.directory in directories]
+    return f"on {audit.names(members)} · " if members else ""

@@ -1,0 +1,152 @@
+"""replica-diff where copies agree and something is lost all the same: no answer contradicts itself.
+
+What each next start does, committed records that no copy holds, and who may lead are part of the
+headline, of JSON and of the exit status.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixtures.builder import cluster, data_batch, replica
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import status
+from kafkalog_reader.format.record import Record
+
+AB = "a@0/e0 b@1/e0"
+ABC = f"{AB} c@2/e0"
+SEGMENT = "00000000000000000000.log"
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Answer = tuple[int, str]
+Run = Callable[..., Answer]
+
+
+@pytest.fixture
+def diff(capfd: pytest.CaptureFixture[str]) -> Run:
+    def diff(*arguments: object) -> Answer:
+        code = status(replica_diff, [str(argument) for argument in arguments])
+        out, _ = capfd.readouterr()
+        return code, out
+
+    return diff
+
+
+def headline(out: str) -> str:
+    """Everything above the first empty line, as one."""
+    return " ".join(out.partition("\n\n")[0].split())
+
+
+def document(diff: Run, *arguments: object) -> dict[str, Any]:
+    _, out = diff(*arguments, "--topic", "t", "--format", "json")
+    (found,) = map(json.loads, out.splitlines())
+    return dict(found)
+
+
+def severities(found: dict[str, Any], code: str) -> set[str]:
+    return {each["severity"] for each in found["findings"] if each["code"] == code}
+
+
+# What the next start does
+
+
+def test_a_clean_marker_over_a_torn_log_is_not_sound(diff: Run, tmp_path: Path) -> None:
+    """The broker takes the end from its index and hands out offsets that exist."""
+    log = " ".join(f"0123456789@{offset}/e0" for offset in range(40))
+    held = replica(log, recovery_point=40, high_watermark=40, index_interval=200)
+    root = cluster(tmp_path, {0: held}, clean=(0,))[0]
+    segment = root / "t-0" / SEGMENT
+    segment.write_bytes(segment.read_bytes()[: segment.stat().st_size // 2 - 9])
+    code, out = diff(tmp_path)
+    assert code == 1
+    assert "NOT SOUND" in headline(out) or "MISSING" in headline(out)
+    assert "next start" in headline(out)
+
+
+def test_a_directory_that_the_start_sets_aside_is_not_sound(diff: Run, tmp_path: Path) -> None:
+    held = replica(AB, recovery_point=2, high_watermark=2, files={"partition.metadata": None})
+    cluster(tmp_path, {0: held}, clean=(0,))
+    code, out = diff(tmp_path)
+    assert code == 1
+    assert "NOT SOUND" in headline(out) or "MISSING" in headline(out)
+    assert "sets the directory aside" in headline(out)
+    assert severities(document(diff, tmp_path), "KL-417") == {"C"}
+
+
+def test_a_retention_that_expires_every_record_is_not_sound(diff: Run, tmp_path: Path) -> None:
+    times = {f"{0:020}.timeindex": bytes(12)}  # a last entry of zero is read as 1970
+    held = replica(AB, recovery_point=2, high_watermark=2, files=times)
+    cluster(tmp_path, {0: held}, clean=(0,))
+    code, out = diff(tmp_path)
+    assert code == 1
+    assert "NOT SOUND" in headline(out) or "MISSING" in headline(out)
+    assert "retention deletes" in headline(out)
+    found = document(diff, tmp_path)
+    assert severities(found, "KL-418") == {"C"}
+    assert found["replicas"][0]["start"]["outcome"] == "expired"
+
+
+def test_identical_copies_of_which_a_start_destroys_one_fail(diff: Run, tmp_path: Path) -> None:
+    aside = replica(AB, recovery_point=2, high_watermark=2, files={"partition.metadata": None})
+    kept = replica(AB, recovery_point=2, high_watermark=2)
+    cluster(tmp_path, {0: aside, 1: kept}, clean=(0, 1))
+    code, out = diff(tmp_path)
+    assert code == 1
+    assert "broker 0: its next start sets the directory aside" in headline(out)
+    assert severities(document(diff, tmp_path), "KL-417") == {"H"}  # broker 1 has them
+
+
+# Committed records that no copy holds
+
+
+def test_committed_records_on_no_copy_are_the_worst_verdict(diff: Run, tmp_path: Path) -> None:
+    short = replica(AB, recovery_point=2, high_watermark=5)
+    cluster(tmp_path, {0: short, 1: short}, clean=(0, 1))
+    code, out = diff(tmp_path)
+    assert code == 1
+    assert headline(out).startswith("t-0: COMMITTED RECORDS MISSING: offsets 2–4")
+    assert "NOT SOUND" in headline(out) or "MISSING" in headline(out)
+    found = document(diff, tmp_path)
+    assert found["verdict"] == "committed-records-missing"
+    assert found["comparedVerdict"] == "consistent"
+    assert severities(found, "KL-524") == {"C"}
+
+
+def test_what_one_copy_holds_is_not_missing(diff: Run, tmp_path: Path) -> None:
+    short, long = replica(AB, high_watermark=3), replica(ABC, high_watermark=3)
+    cluster(tmp_path, {0: short, 1: long})
+    found = document(diff, tmp_path)
+    assert (found["verdict"], severities(found, "KL-524")) == ("lagging", set())
+
+
+def test_a_row_ahead_of_a_copied_log_is_possible_only_without_a_clean_stop(
+    diff: Run, tmp_path: Path
+) -> None:
+    short = replica(AB, high_watermark=5)
+    cluster(tmp_path, {0: short, 1: short})
+    code, out = diff(tmp_path)
+    assert code == 1
+    assert "unless" in out  # copies of running brokers, log first (T01)
+    (found,) = (e for e in document(diff, tmp_path)["findings"] if e["code"] == "KL-524")
+    assert (found["severity"], found["confidence"]) == ("C", "possible")
+
+
+def test_rows_ahead_of_logs_copied_while_they_were_written_are_no_loss(
+    diff: Run, tmp_path: Path
+) -> None:
+    """By the times of the files: a record of this minute, and a row written after the copy."""
+    now = time.time()
+    batch = data_batch(0, [Record(offset_delta=0, value=b"a")], base_timestamp=int(now * 1000))
+    for root in cluster(
+        tmp_path, dict.fromkeys(range(2), replica([batch], high_watermark=5))
+    ).values():
+        os.utime(root / "replication-offset-checkpoint", (now + 2, now + 2))
+    found = document(diff, tmp_path)
+    assert (found["verdict"], severities(found, "KL-524")) == ("consistent", set())
