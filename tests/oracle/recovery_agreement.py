@@ -45,7 +45,11 @@ OLD_RULES: Final = {
 
 
 def predictions(
-    log_directory: Path, release: str | None = None, started_at: int | None = None
+    log_directory: Path,
+    release: str | None = None,
+    started_at: int | None = None,
+    *,
+    is_before_4_4: bool = False,
 ) -> dict[str, Recovery]:
     """The start of the one broker whose log directory this is, by ``topic-partition``.
 
@@ -53,6 +57,7 @@ def predictions(
         log_directory: of the broker.
         release: that starts; None: the newest.
         started_at: milliseconds; None: when the files were last modified.
+        is_before_4_4: the newest rule, as releases 4.0 to 4.3 follow it.
     """
     evidence = discover([str(log_directory)])
     replicas = {
@@ -62,7 +67,7 @@ def predictions(
     }
     if release is None:
         (metadata,) = read_cluster_metadata(evidence).values()
-        rule = replace(RULE, started_at=started_at)
+        rule = replace(RULE, started_at=started_at, reads_whole_version=not is_before_4_4)
         recoveries = predict_start(tuple(replicas.values()), metadata.topics(), rule=rule)
     else:
         rule = replace(OLD_RULES[release], started_at=started_at)

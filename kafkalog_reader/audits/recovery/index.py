@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _OFFSET_ENTRY: Final = struct.Struct(">ii")
 _TIME_ENTRY: Final = struct.Struct(">qi")
-_ABORTED: Final = struct.Struct(">bbqqqq")
+_ABORTED: Final = struct.Struct(">hqqqq")
 _WARM_ENTRIES: Final = 8192 // _OFFSET_ENTRY.size
 TRANSACTION_INDEX_VERSION: Final = 0
 
@@ -106,11 +106,14 @@ def index_contradiction(files: SegmentFiles, *, follow_links: bool) -> str:
     return ""
 
 
-def check_transaction_index(files: SegmentFiles, *, follow_links: bool) -> tuple[bool, int | None]:
+def check_transaction_index(
+    files: SegmentFiles, *, follow_links: bool, reads_whole_version: bool = True
+) -> tuple[bool, int | None]:
     """Whether every entry lies above the base, and the first version that is not known.
 
-    The check stops at whichever comes first. Kafka writes the version in two bytes and looks at
-    the first (AbortedTxn#version of 4.3.1), so that it takes 1 to 255 for 0.
+    The check stops at whichever comes first. Kafka writes the version in two bytes. Up to 4.3 it
+    reads the first of them only (AbortedTxn#version), so that it takes 1 to 255 for 0; 4.4 reads
+    both (TransactionIndex#iterable).
 
     Raises:
         UnreadableFileError: the index cannot be opened or read.
@@ -123,9 +126,15 @@ def check_transaction_index(files: SegmentFiles, *, follow_links: bool) -> tuple
         while position < end:
             window = windows.read(position, _ABORTED.size)
             whole = len(window) - len(window) % _ABORTED.size
-            for version, _, _, _, last_offset, _ in _ABORTED.iter_unpack(window[:whole]):
-                if version > TRANSACTION_INDEX_VERSION:
-                    return True, version << 8
+            for version, _, _, last_offset, _ in _ABORTED.iter_unpack(window[:whole]):
+                first_byte = version >> 8
+                is_known = (
+                    version == TRANSACTION_INDEX_VERSION
+                    if reads_whole_version
+                    else first_byte <= TRANSACTION_INDEX_VERSION
+                )
+                if not is_known:
+                    return True, version
                 if last_offset < files.base_offset:
                     return False, None
             position += whole

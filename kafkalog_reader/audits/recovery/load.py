@@ -184,7 +184,9 @@ class LogLoad:
         ):
             return problem
         is_above_base, version = check_transaction_index(
-            segment.files, follow_links=segment.follow_links
+            segment.files,
+            follow_links=segment.follow_links,
+            reads_whole_version=self._rule.reads_whole_version,
         )
         name = shown(segment.files.path("txnindex"))
         if version is not None:

@@ -83,6 +83,7 @@ class StartRule:
         empties_beyond_end: a log start beyond the end deletes every segment (KAFKA-8306).
         loses_disks: a directory that fails is taken offline; before KIP-112 the broker ended, and a
             malformed recovery point checkpoint counted as none.
+        reads_whole_version: of entries in transaction indexes; up to 4.3 only the first byte.
         sets_strays_aside: a replica whose topic id is missing or not the cluster's is renamed.
         default_config: of topics that say nothing themselves.
         started_at: milliseconds; None: when the files were last modified, so that retention
@@ -96,6 +97,7 @@ class StartRule:
     keeps_producers: bool = True
     empties_beyond_end: bool = True
     loses_disks: bool = True
+    reads_whole_version: bool = True
     sets_strays_aside: bool = True
     default_config: LogConfig = DEFAULT_CONFIG
     started_at: int | None = None
@@ -128,6 +130,7 @@ SINCE_2_3: Final = replace(
     CURRENT_RULE,
     release="2.3",
     reading=Reading(finds_by_last_offset=True),
+    reads_whole_version=False,
 )
 SINCE_0_11: Final = replace(
     SINCE_2_3,

@@ -1,0 +1,47 @@
+"""A start and the version of an aborted transaction: 4.4 reads both bytes of it, 4.3 the first.
+
+Seen on brokers: 4.3.1 starts; 4.4.0 ends with "Unexpected aborted transaction version 1 in
+transaction index ..., supported version range is 0 to 0".
+"""
+
+from __future__ import annotations
+
+import struct
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kafkalog_reader.audits.recovery.index import check_transaction_index
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Path:
+    directory = tmp_path / "t-0"
+    directory.mkdir()
+    (directory / f"{0:020}.log").write_bytes(b"")
+    return directory / f"{0:020}.txnindex"
+
+
+def checked(index: Path, version: int, last_offset: int, *, whole: bool) -> tuple[bool, int | None]:
+    index.write_bytes(struct.pack(">hqqqq", version, 7, 0, last_offset, 10))
+    (directory,) = discover([str(index.parent)]).partition_directories(ReadRequest())
+    (files,) = segments(directory)
+    return check_transaction_index(files, follow_links=False, reads_whole_version=whole)
+
+
+@pytest.mark.parametrize(
+    ("version", "whole", "unknown"),
+    [(0, True, None), (1, True, 1), (1, False, None), (256, True, 256), (256, False, 256)],
+)
+def test_version_is_known(index: Path, version: int, whole: bool, unknown: int | None) -> None:
+    assert checked(index, version, 9, whole=whole) == (True, unknown)
+
+
+def test_entry_below_the_segment_is_seen(index: Path) -> None:
+    assert checked(index, 0, -1, whole=True) == (False, None)
