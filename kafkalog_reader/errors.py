@@ -8,6 +8,7 @@ KafkaLogError
 ├── LogLayoutError           a path or a name that Kafka would not have written
 ├── UnreadableFileError      the operating system refused or failed a read; says where
 ├── UnsupportedFormatError   Kafka's (or newer than we know), but not handled here; says where
+├── MissingRecordsError      records that other files prove, and that are not there; says where
 ├── LimitReachedError        more bytes than a limit allows: sound or not, not looked at; says where
 └── CorruptLogError          bytes that contradict the format; always says where
     ├── CorruptRecordError
@@ -114,6 +115,10 @@ class UnreadableFileError(LocatedError):
 
 class UnsupportedFormatError(LocatedError):
     """The bytes at ``where`` are a format that this version does not read."""
+
+
+class MissingRecordsError(LocatedError):
+    """Records are missing at ``where``: other files of the replica prove that they were there."""
 
 
 class LimitReachedError(LocatedError):

@@ -38,3 +38,14 @@ class Damage:
             raise error
         if self.mode is Mode.PERMISSIVE:
             logger.warning("%s; left out", error)
+
+    def missing(self, error: LocatedError) -> None:
+        """Go on although records are missing, or raise ``error``, which is about them.
+
+        Raises:
+            LocatedError: ``error``, in mode ``FAILFAST``.
+        """
+        if self.mode is Mode.FAILFAST:
+            raise error
+        if self.mode is Mode.PERMISSIVE:
+            logger.warning("%s", error)

@@ -11,6 +11,7 @@ from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.tables.batch_scan import SegmentScan
 from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.expected_end import ExpectedEnd, ExpectedEnds, missing_records
 from kafkalog_reader.tables.log_tail import batch_starts_at
 from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.sparse_index import SparseIndex
@@ -44,6 +45,7 @@ class SegmentSlice:
     from_offset: int
     to_offset: int | None
     is_log_end: bool
+    expected_end: ExpectedEnd | None = None
 
     @property
     def path(self) -> str:
@@ -62,6 +64,7 @@ def log_units(
     directories: Iterable[PartitionDirectory],
     request: ReadRequest,
     bounded: Callable[[PartitionDirectory], ReadRequest] | None = None,
+    expected: ExpectedEnds | None = None,
 ) -> Iterator[LogUnit]:
     """Cut replicas into units of about ``request.max_partition_bytes``.
 
@@ -72,8 +75,10 @@ def log_units(
         directories: the replicas.
         request: what is asked of all of them.
         bounded: what is asked of one of them, where its offsets depend on its log.
+        expected: checks that no records are missing between segments and at the end of a log.
 
     Raises:
+        MissingRecordsError: where planning shows it already, in mode ``FAILFAST``.
         LocatedError: a directory cannot be listed, or a file that is needed for the plan is
             unreadable or damaged; other modes than ``FAILFAST`` do without.
     """
@@ -82,7 +87,7 @@ def log_units(
     size = 0
     for directory in directories:
         asked = request if bounded is None else bounded(directory)
-        for piece in slices_of(directory, asked, damage):
+        for piece in slices_of(directory, asked, damage, expected):
             length = piece.stop - piece.start
             is_full = size + length > request.max_partition_bytes or len(gathered) == MOST_SLICES
             if gathered and is_full:
@@ -105,19 +110,26 @@ def slices_of(
     directory: PartitionDirectory,
     request: ReadRequest,
     damage: Damage = Damage(Mode.FAILFAST),  # noqa: B008  holds no state
+    expected: ExpectedEnds | None = None,
 ) -> Iterator[SegmentSlice]:
     """Yield one replica's byte ranges in order; see ``log_units``."""
+    if expected is not None:
+        expected.prepare(directory.log_directory)
     try:
         found = [segment for segment in segments(directory) if segment.log_size is not None]
     except UnreadableFileError as error:
         damage.left_out(error)
         return
     lower, upper = request.offsets_of(directory.topic, directory.partition)
-    if request.log_range_only and found:
+    if request.log_range_only:
         try:
-            lower = max(lower, log_start_offset(directory, found[0].base_offset))
+            first_offset = found[0].base_offset if found else 0
+            lower = max(lower, log_start_offset(directory, first_offset))
         except LocatedError as error:  # more is shown then than consumers are
             damage.left_out(error)
+    if expected is not None and not found:
+        end = expected.of_log(directory)
+        _check_without_batches(directory.path, 0, end, (lower, upper), damage)
     for number, segment in enumerate(found):
         is_last = number == len(found) - 1
         if upper is not None and segment.base_offset >= upper:
@@ -129,6 +141,10 @@ def slices_of(
         except UnreadableFileError as error:
             damage.left_out(error)
             continue
+        end = None if expected is None else expected.of_segment(directory, found, number)
+        if not cuts:
+            path = segment.path("log")
+            _check_without_batches(path, segment.base_offset, end, (lower, upper), damage)
         for start, stop in pairwise(cuts):
             yield SegmentSlice(
                 directory=directory,
@@ -138,7 +154,23 @@ def slices_of(
                 from_offset=lower,
                 to_offset=upper,
                 is_log_end=is_last and stop == segment.log_size,
+                expected_end=end if stop == segment.log_size else None,
             )
+
+
+def _check_without_batches(
+    path: str,
+    reached: int,
+    expected: ExpectedEnd | None,
+    asked: tuple[int, int | None],
+    damage: Damage,
+) -> None:
+    """A segment without bytes, or a log without segments, has no slice that could be checked."""
+    if expected is None:
+        return
+    error = missing_records(expected, path, reached, asked)
+    if error is not None:
+        damage.missing(error)
 
 
 def _cuts(

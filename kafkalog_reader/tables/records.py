@@ -19,6 +19,7 @@ from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.decompression import codec_names
+from kafkalog_reader.tables.expected_end import ExpectedEnds
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.log_unit import LogUnit, SegmentSlice, log_units, slices_of
@@ -79,9 +80,12 @@ class RecordsTable(Table):
     )  # fmt: skip
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
-        """Byte ranges of segments, cut at record-batch borders."""
+        """Byte ranges of segments, cut at record-batch borders; no records may be missing."""
         return log_units(
-            chosen_replicas(evidence, request), request, lambda replica: bounded(replica, request)
+            chosen_replicas(evidence, request),
+            request,
+            lambda replica: bounded(replica, request),
+            ExpectedEnds(),
         )
 
     def read(
@@ -91,7 +95,8 @@ class RecordsTable(Table):
 
         Raises:
             LocatedError: damage, in mode ``FAILFAST``; the records before it are yielded first.
-            UnreadableFileError: a file cannot be opened or read.
+            MissingRecordsError: records that other files prove are not there, in that mode.
+            UnreadableFileError: a file cannot be opened or read, or is shorter than when planned.
         """
         assert isinstance(unit, LogUnit)
         schema = self.projected(request)

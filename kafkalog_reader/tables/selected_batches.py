@@ -15,8 +15,9 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import CODEC_MASK, BatchRun
+from kafkalog_reader.tables.batch_scan import CODEC_MASK, BatchRun, SegmentScan
 from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.tables.expected_end import missing_records, size_of
 from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 from kafkalog_reader.tables.scan_end import ScanEnd
@@ -77,6 +78,7 @@ def _scanned(
             damage.left_out(error)
             return
         if found is None:
+            _check_end(piece, scan.next_offset, damage)
             return
         if isinstance(found, UnscannedBatches):
             yield found
@@ -87,6 +89,42 @@ def _scanned(
         yield _pruned(found, piece, request)
         if piece.to_offset is not None and found.base_offset[-1] >= piece.to_offset:
             return  # offsets rise
+
+
+def _check_end(piece: SegmentSlice, next_offset: int | None, damage: Damage) -> None:
+    """Report a file that has shrunk since it was planned, and records that must be in it."""
+    size = size_of(piece.path)
+    if size is not None and size < piece.stop:
+        problem = f"the file is {size} bytes long, but was {piece.stop} when the read was planned"
+        damage.left_out(
+            UnreadableFileError(problem, LogPosition(shown(piece.path), size, next_offset))
+        )
+        return
+    expected = piece.expected_end
+    if expected is None:
+        return
+    error = missing_records(
+        expected,
+        piece.path,
+        _reached_before(piece) if next_offset is None else next_offset,
+        (piece.from_offset, piece.to_offset),
+        segment=piece.segment,
+        follow_links=piece.directory.follow_links,
+    )
+    if error is not None:
+        damage.missing(error)
+
+
+def _reached_before(piece: SegmentSlice) -> int:
+    """The offset after the last batch before a slice."""
+    reached = piece.segment.base_offset
+    if piece.start:
+        follow_links = piece.directory.follow_links
+        for run in SegmentScan(
+            piece.path, 0, piece.start, check_crc=False, follow_links=follow_links
+        ):
+            reached = int(run.last_offset[-1]) + 1 if run.count else reached
+    return reached
 
 
 def sound_runs(

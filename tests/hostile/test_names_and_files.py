@@ -12,7 +12,12 @@ import pytest
 import kafkalog_reader
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.run import status
-from kafkalog_reader.errors import KafkaLogError, LogPosition, UnreadableFileError
+from kafkalog_reader.errors import (
+    KafkaLogError,
+    LogPosition,
+    MissingRecordsError,
+    UnreadableFileError,
+)
 from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
 from kafkalog_reader.io.window import Windows
 from tests.tables.logs import batch, offsets
@@ -117,7 +122,9 @@ def test_y05_two_thousand_empty_segments_take_seconds(inputs: Inputs) -> None:
         (inputs.partition / f"{number:020}.log").touch()
     path = inputs.sealed()
     for table in ("records", "batches", "segments", "replicas", "findings"):
-        kafkalog_reader.open(path).table(table).read_all()
+        kafkalog_reader.open(path).table(table, mode="DROPMALFORMED").read_all()
+    with pytest.raises(MissingRecordsError, match="offsets 0 to 0 are missing"):
+        kafkalog_reader.open(path).table("records").read_all()
 
 
 def test_y06_a_sparse_terabyte_of_zeros_takes_no_time(inputs: Inputs) -> None:

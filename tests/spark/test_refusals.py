@@ -85,3 +85,16 @@ def test_damage_is_a_finding(read: Read, damaged: Path) -> None:
     assert [(row.partition, row.position, row.file) for row in rows.collect()] == [
         (0, 0, f"lagging-0/{4:020d}.log")
     ]
+
+
+def test_records_that_are_missing_fail_the_read_unless_it_is_permissive(
+    read: Read, evidence: Path, tmp_path: Path, pushdown: bool
+) -> None:
+    copy = shutil.copytree(evidence / "broker-0", tmp_path / "broker-0")
+    gone = copy / "lagging-0" / f"{4:020d}.log"
+    gone.unlink()
+    assert failure(read(str(copy), subscribe="lagging").collect).startswith(
+        f"{copy}/lagging-0/{0:020d}.log (offset 4): offsets 4 to 5 are missing"
+    )
+    shown = read(str(copy), subscribe="lagging", mode="PERMISSIVE").collect()
+    assert sorted(row.offset for row in shown) == [2, 3, 6, 7, 8, 9]

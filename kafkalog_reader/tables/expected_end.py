@@ -1,0 +1,185 @@
+"""How far a log must reach where one of its segments ends, as other files of its replica prove."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import KafkaLogError, LogPosition, MissingRecordsError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.tables.batch_scan import SegmentScan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory, SegmentFiles
+
+logger = logging.getLogger(__name__)
+
+_CLEANER_OFFSETS: Final = "cleaner-offset-checkpoint"
+_LOG_ENDS: Final = {
+    "high watermark": "replication-offset-checkpoint",
+    "recovery point": "recovery-point-offset-checkpoint",
+}
+_DELETE_HORIZON: Final = 0x40
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExpectedEnd:
+    """Records up to an offset must be in a segment or before it.
+
+    Attributes:
+        next_offset: one after the last offset that must be there.
+        proof: what says so, as the end of a sentence.
+        following: the next segment; None where the log ends.
+        may_be_ahead: whether a copy of a running broker explains it: no clean-shutdown marker.
+    """
+
+    next_offset: int
+    proof: str
+    following: SegmentFiles | None
+    may_be_ahead: bool
+
+
+class ExpectedEnds:
+    """What checkpoints say about the ends of logs; each is read once, before logs are listed.
+
+    A log that grows meanwhile is never behind what was read.
+    """
+
+    def __init__(self) -> None:
+        self._rows: dict[tuple[str, str], Mapping[tuple[str, int], int]] = {}
+
+    def prepare(self, root: LogDirectory) -> None:
+        """Read the checkpoints of a log directory.
+
+        One that cannot be read proves nothing: a warning says so.
+        """
+        for name in (*_LOG_ENDS.values(), _CLEANER_OFFSETS):
+            if (root.path, name) in self._rows:
+                continue
+            try:
+                self._rows[root.path, name] = checkpointed_offsets(root, name)
+            except KafkaLogError as error:
+                logger.warning("%s; not compared with the logs", error)
+                self._rows[root.path, name] = {}
+
+    def of_segment(
+        self, directory: PartitionDirectory, segments: Sequence[SegmentFiles], number: int
+    ) -> ExpectedEnd | None:
+        """What must be reached at the end of ``segments[number]``; None where nothing tells.
+
+        A cleaned log has gaps between segments too; where the cleaner has been says its checkpoint.
+        """
+        if number + 1 == len(segments):
+            return self.of_log(directory)
+        if directory.only is not None:  # nobody said that these are all
+            return None
+        following = segments[number + 1]
+        if following.base_offset <= (self._row(directory, _CLEANER_OFFSETS) or 0):
+            return None
+        return ExpectedEnd(
+            next_offset=following.base_offset,
+            proof=f"the next segment begins with offset {following.base_offset}",
+            following=following,
+            may_be_ahead=False,
+        )
+
+    def of_log(self, directory: PartitionDirectory) -> ExpectedEnd | None:
+        """What must be reached at the end of the log."""
+        if directory.only is not None:
+            return None
+        rows = {what: self._row(directory, name) for what, name in _LOG_ENDS.items()}
+        known = {what: offset for what, offset in rows.items() if offset is not None}
+        if not known:
+            return None
+        what = max(known, key=lambda each: known[each])
+        return ExpectedEnd(
+            next_offset=known[what],
+            proof=f"{_LOG_ENDS[what]} has {known[what]} as {what}",
+            following=None,
+            may_be_ahead=not directory.log_directory.clean_shutdown,
+        )
+
+    def _row(self, directory: PartitionDirectory, name: str) -> int | None:
+        if directory.topic is None or directory.partition is None:
+            return None
+        rows = self._rows[directory.log_directory.path, name]
+        return rows.get((directory.topic, directory.partition))
+
+
+def missing_records(
+    expected: ExpectedEnd,
+    path: str,
+    reached: int,
+    asked: tuple[int, int | None],
+    *,
+    segment: SegmentFiles | None = None,
+    follow_links: bool = False,
+) -> MissingRecordsError | None:
+    """The error about records that must be in front of a place in a log and are not there.
+
+    Args:
+        expected: what must be there.
+        path: of the segment that ends there, or of the partition directory that has none.
+        reached: the offset after the last one that is there.
+        asked: the half-open range of offsets asked for; others may be missing.
+        segment: that segment: a log that was cleaned may have gaps, and its batches show it.
+        follow_links: whether symbolic links may be followed.
+    """
+    lower, upper = asked
+    first = max(reached, lower)
+    stop = expected.next_offset if upper is None else min(expected.next_offset, upper)
+    if first >= stop:
+        return None
+    following = expected.following
+    if following is not None and any(
+        _shows_cleaning(each, follow_links=follow_links)
+        for each in (segment, following)
+        if each is not None
+    ):
+        return None
+    if following is not None:
+        doubt = "a compacted log whose cleaner checkpoint is not here can look the same"
+    elif expected.may_be_ahead:
+        doubt = "a copy of a running broker can look the same, when its checkpoint is newer"
+    else:
+        doubt = ""
+    return MissingRecordsError(
+        f"offsets {first} to {expected.next_offset - 1} are missing: the segment ends before "
+        f"offset {reached}, but {expected.proof}{f' ({doubt})' if doubt else ''}. "
+        "Mode PERMISSIVE reads what is there",
+        LogPosition(shown(path), offset=first),
+    )
+
+
+def _shows_cleaning(segment: SegmentFiles, *, follow_links: bool) -> bool:
+    """Whether batches of a segment lack records, or lie apart: no lost file does that to them."""
+    if not segment.log_size:
+        return False
+    scan = SegmentScan(segment.path("log"), check_crc=False, follow_links=follow_links)
+    due: int | None = None
+    for run in scan:
+        if not run.count:
+            continue
+        is_new = run.magic == 2
+        is_sparse = run.records_count < run.last_offset_delta + 1
+        if (is_new & (is_sparse | ((run.attributes & _DELETE_HORIZON) != 0))).any():
+            return True
+        first = int(run.base_offset[0])
+        is_apart = bool((run.base_offset[1:] > run.last_offset[:-1] + 1).any())
+        if is_apart or (due is not None and first > due):
+            return True
+        due = int(run.last_offset[-1]) + 1
+    return False
+
+
+def size_of(path: str) -> int | None:
+    """The bytes of a file now; None where it cannot be asked."""
+    try:
+        return Path(path).stat().st_size
+    except OSError:
+        return None
