@@ -43,9 +43,9 @@ class Damage:
         """Go on although records are missing, or raise ``error``, which is about them.
 
         Raises:
-            LocatedError: ``error``, in mode ``FAILFAST``.
+            LocatedError: the same and how to go on, in mode ``FAILFAST``.
         """
         if self.mode is Mode.FAILFAST:
-            raise error
+            raise type(error)(f"{error.problem}. Mode PERMISSIVE reads what is there", error.where)
         if self.mode is Mode.PERMISSIVE:
             logger.warning("%s", error)

@@ -149,9 +149,8 @@ def missing_records(
     else:
         doubt = ""
     return MissingRecordsError(
-        f"offsets {first} to {expected.next_offset - 1} are missing: the segment ends before "
-        f"offset {reached}, but {expected.proof}{f' ({doubt})' if doubt else ''}. "
-        "Mode PERMISSIVE reads what is there",
+        f"offsets {first} to {expected.next_offset - 1} are missing: the batches here end before "
+        f"offset {reached}, but {expected.proof}{f' ({doubt})' if doubt else ''}",
         LogPosition(shown(path), offset=first),
     )
 

@@ -19,7 +19,7 @@ from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.decompression import codec_names
-from kafkalog_reader.tables.expected_end import ExpectedEnds
+from kafkalog_reader.tables.expected_end import ExpectedEnds, missing_records
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.log_unit import LogUnit, SegmentSlice, log_units, slices_of
@@ -81,12 +81,14 @@ class RecordsTable(Table):
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
         """Byte ranges of segments, cut at record-batch borders; no records may be missing."""
-        return log_units(
-            chosen_replicas(evidence, request),
-            request,
-            lambda replica: bounded(replica, request),
-            ExpectedEnds(),
-        )
+        expected = ExpectedEnds()
+
+        def asked(replica: PartitionDirectory) -> ReadRequest:
+            if request.isolation == READ_COMMITTED:  # will end before the end of the log
+                _check_log_end(replica, request, expected)
+            return bounded(replica, request)
+
+        return log_units(chosen_replicas(evidence, request), request, asked, expected)
 
     def read(
         self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
@@ -254,6 +256,19 @@ class _Columns:
         self.magic = decoded.of_batches("magic")
         self.producer_id = decoded.of_batches("producer_id")
         self.last_offset = decoded.of_batches("last_offset")
+
+
+def _check_log_end(
+    replica: PartitionDirectory, request: ReadRequest, expected: ExpectedEnds
+) -> None:
+    expected.prepare(replica.log_directory)
+    end = expected.of_log(replica)
+    if end is not None:
+        reached = scan_tail(replica).next_offset
+        offsets = request.offsets_of(replica.topic, replica.partition)
+        error = missing_records(end, replica.path, reached, offsets)
+        if error is not None:
+            Damage(request.mode).missing(error)
 
 
 def bounded(replica: PartitionDirectory, request: ReadRequest) -> ReadRequest:

@@ -67,6 +67,13 @@ def test_the_recovery_point_proves_records_that_were_not_committed(tmp_path: Pat
     assert "recovery-point-offset-checkpoint has 10 as recovery point" in message
 
 
+def test_a_read_that_ends_at_the_last_stable_offset_looks_at_the_end_too(tmp_path: Path) -> None:
+    root = written(tmp_path, high_watermark=10)
+    segment(root, 6).unlink()
+    assert "offsets 6 to 9 are missing" in refusal(root, isolation="read_committed")
+    assert offsets(root, isolation="read_committed", mode="DROPMALFORMED") == [0, 1, 2, 3, 4, 5]
+
+
 def test_without_the_marker_the_message_says_what_may_explain_it(tmp_path: Path) -> None:
     root = written(tmp_path, high_watermark=11, clean=())
     assert "a copy of a running broker can look the same" in refusal(root)
