@@ -16,7 +16,7 @@ from kafkalog_reader.cli.options import (
 )
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
-from kafkalog_reader.errors import UsageError
+from kafkalog_reader.errors import LocatedError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,6 +36,11 @@ MAX_LOST_SHOWN = 5
     "--output", metavar="DIR", required=True, help="A folder, new or empty, not among the inputs."
 )
 @click.option("--as-segments", is_flag=True, help="Logs for a broker of another cluster to load.")
+@click.option(
+    "--merge",
+    is_flag=True,
+    help="With --as-segments: one log of all copies, each batch from a copy where it is sound.",
+)
 @click.option(
     "--topic-id",
     "topic_ids",
@@ -64,7 +69,7 @@ MAX_LOST_SHOWN = 5
 @max_rate_option
 @verbose_option()
 def salvage_command(
-    paths: tuple[str, ...], output: str, as_segments: bool, topic_ids: tuple[str, ...],
+    paths: tuple[str, ...], output: str, as_segments: bool, merge: bool, topic_ids: tuple[str, ...],
     leader_epoch: int, topic: tuple[str, ...], partition: tuple[int, ...], replica: str,
     from_offset: int | None, to_offset: int | None, follow_links: bool,
 ) -> int:  # fmt: skip
@@ -97,6 +102,10 @@ def salvage_command(
 
     if as_segments and replica == "all":
         raise UsageError("--as-segments makes one log of a partition: --replica best or broker:N")
+    if merge and not as_segments:
+        raise UsageError("--merge makes a log: give --as-segments too")
+    if merge and replica != "best":
+        raise UsageError("--merge reads all copies: leave out --replica, or leave out --merge")
     if not as_segments and topic_ids:
         raise UsageError("--topic-id is for --as-segments")
     request = registry.request(
@@ -106,7 +115,9 @@ def salvage_command(
     evidence = discover(paths, follow_links=follow_links)
     check_selection(evidence, request)
     receiver = _receiver(topic_ids, leader_epoch, evidence, request) if as_segments else None
-    return _salvage(evidence, request, output, inputs=paths, receiver=receiver)
+    if merge and receiver is not None:
+        _add_own_topic_ids(receiver, evidence, request)
+    return _salvage(evidence, request, output, inputs=paths, receiver=receiver, merge=merge)
 
 
 def _salvage(evidence: Evidence, request: ReadRequest, output: str, **options: Any) -> int:  # noqa: ANN401  passed on
@@ -127,14 +138,12 @@ def _lines(salvaged: SalvagedPartition, request: ReadRequest) -> Iterator[str]:
     offsets, places = salvaged.offsets, salvaged.left_out.count
     found = f"{salvaged.name}: {plural(salvaged.records, 'record')}"
     if not salvaged.records:
-        found = (
-            f"{salvaged.name}: nothing written: {salvaged.directory.replica_name} has no readable "
-            f"record{_range(request)}"
-        )
+        what = f"{'readable ' if places else ''}record{_range(request)}"
+        found = f"{salvaged.name}: nothing written: {_holder(salvaged)} {what}"
     if offsets.first is not None:
         found += f", offsets {offsets.first:,} to {offsets.last:,}"
     if offsets.missing:
-        found += f", {offsets.missing:,} of them not there"
+        found += f", {offsets.missing:,} of them without a record"
     yield f"{found}; {plural(places, 'damaged place')} left out" if places else found
     torn = [each for each in salvaged.repairs if each.kind == "tornBatch"]
     if len(torn) < len(salvaged.repairs):
@@ -149,9 +158,15 @@ def _lines(salvaged: SalvagedPartition, request: ReadRequest) -> Iterator[str]:
         name = f"offset {lost.first_offset:,} is" if count == 1 else (
             f"offsets {lost.first_offset:,} to {lost.next_offset - 1:,} are"
         )  # fmt: skip
-        yield f"{name} not in this log: {lost.why}"
+        yield f"{name} lost: {lost.why}"
     if len(salvaged.lost) > MAX_LOST_SHOWN:
         yield f"and {len(salvaged.lost) - MAX_LOST_SHOWN:,} more such ranges: see manifest.json"
+
+
+def _holder(salvaged: SalvagedPartition) -> str:
+    if "mergedFrom" in salvaged.notes:
+        return "no copy has a"
+    return f"{salvaged.directory.replica_name} has no"
 
 
 def _range(request: ReadRequest) -> str:
@@ -159,6 +174,28 @@ def _range(request: ReadRequest) -> str:
     if stop is not None:
         return f" from offset {first or 0:,} up to, but not including, {stop:,}"
     return "" if first is None else f" from offset {first:,} on"
+
+
+def _add_own_topic_ids(receiver: Receiver, evidence: Evidence, request: ReadRequest) -> None:
+    """A merged log usually goes back where its copies are from: there topics have these ids."""
+    from kafkalog_reader.io.checkpoints import read_topic_id
+
+    own: dict[str, set[str]] = {}
+    for _, copies in evidence.topic_partitions(request):
+        for each in copies:
+            try:
+                topic_id = read_topic_id(each.path, follow_links=each.follow_links)
+            except LocatedError:  # the other copies may know
+                continue
+            if topic_id is not None and each.topic is not None:
+                own.setdefault(each.topic, set()).add(topic_id)
+    for topic, ids in own.items():
+        if len(ids) > 1:
+            raise UsageError(
+                f"{topic}: the copies are of {len(ids)} topics of this name, by their topic ids: "
+                f"{', '.join(sorted(ids))}. Merge those of one"
+            )
+        receiver.topic_ids.setdefault(topic, *ids)
 
 
 def _receiver(

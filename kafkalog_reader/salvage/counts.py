@@ -25,6 +25,7 @@ class Reason(Enum):
     """Its CRC is wrong and no single bit explains it, or its records do not come out."""
     OUTSIDE_RANGE = "outsideRange"
     """It holds no offset that is asked for, or lies below the log start offset."""
+    OTHER_COPY = "takenFromAnotherCopy"
     MARKER = "transactionMarker"
     ABORTED = "abortedTransaction"
     UNDECIDED = "undecidedTransaction"

@@ -31,7 +31,7 @@ def lost_offsets(
             LostOffsets(
                 first_offset=first,
                 next_offset=last + 1,
-                why="no readable batch holds them, and nothing shows compaction",
+                why="no readable batch is there, and nothing shows compaction",
             )
             for first, last in found.read.missing_ranges
         ]

@@ -255,7 +255,7 @@ class SegmentOffsets:
                 elif self.behind != HIGHEST_OFFSET:
                     if chain.last_offset + 1 == self.behind:
                         continue
-                    jumped = True
+                    jumped |= chain.end_position == self.piece.stop
                 if not jumped:
                     continue
                 why = "and nothing behind it goes on from there"

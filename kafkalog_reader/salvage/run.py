@@ -10,6 +10,7 @@ from kafkalog_reader.salvage.counts import Reason
 from kafkalog_reader.salvage.left_out import NotedDamage, Warnings
 from kafkalog_reader.salvage.lost_offsets import lost_offsets
 from kafkalog_reader.salvage.manifest import SalvagedPartition, manifest_text
+from kafkalog_reader.salvage.merge import merge_partition
 from kafkalog_reader.salvage.output_folder import DOUBTFUL, OutputFolder
 from kafkalog_reader.salvage.parquet import DoubtfulPart, write_parquet
 from kafkalog_reader.salvage.readable_batches import ReadableBatches
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 
@@ -34,6 +35,7 @@ def salvage(
     *,
     inputs: Sequence[str] = (),
     receiver: Receiver | None = None,
+    merge: bool = False,
     progress: Progress = no_progress,
 ) -> Iterator[SalvagedPartition]:
     """Write what can be read of each replica asked for; yield each when it is done.
@@ -44,32 +46,45 @@ def salvage(
         output: a folder, new or empty.
         inputs: paths as given, for the manifest.
         receiver: the cluster that takes the logs over; None writes Parquet.
+        merge: make one log of all copies of a partition; needs a receiver.
         progress: told the bytes read.
 
     Raises:
         UsageError: there is no replica to read, the output holds something or lies in an input, or
-            a topic has no id.
+            a topic has no id; at the end, where copies to merge are of different histories.
     """
     request = replace(request, mode=Mode.PERMISSIVE, log_range_only=receiver is not None)
-    directories = list(chosen_replicas(evidence, request))
-    if not directories:
+    if merge:
+        groups = [copies for _, copies in evidence.topic_partitions(request)]
+    else:
+        groups = [(directory,) for directory in chosen_replicas(evidence, request)]
+    if not groups:
         raise UsageError(f"nothing to salvage: {_missing(request)}")
     if receiver is not None:
-        for directory in directories:
-            receiver.topic_id(directory.topic)
+        for copies in groups:
+            receiver.topic_id(copies[0].topic)
     folders = OutputFolder(output, evidence)
     done: list[SalvagedPartition] = []
+    refused: list[str] = []
     is_finished = False
     try:
-        for directory in directories:
-            salvaged = SalvagedPartition(directory=directory)
+        for copies in groups:
+            salvaged = SalvagedPartition(directory=copies[0])
             done.append(salvaged)
-            _salvage_one(salvaged, request, receiver, folders, progress)
-            yield salvaged
-        is_finished = True
+            try:
+                _salvage_one(salvaged, copies, request, receiver, folders, progress)
+            except UsageError as error:  # a fork: the other partitions can be merged all the same
+                done.pop()
+                refused.append(str(error))
+            else:
+                yield salvaged
+        is_finished = not refused
     finally:
-        form = "parquet" if receiver is None else "segments"
-        folders.write_manifest(manifest_text(form, inputs, done, is_finished=is_finished))
+        if done:
+            form = "parquet" if receiver is None else "segments"
+            folders.write_manifest(manifest_text(form, inputs, done, is_finished=is_finished))
+    if refused:
+        raise UsageError("\n".join(refused))
 
 
 def _missing(request: ReadRequest) -> str:
@@ -80,6 +95,7 @@ def _missing(request: ReadRequest) -> str:
 
 def _salvage_one(
     salvaged: SalvagedPartition,
+    copies: Sequence[PartitionDirectory],
     request: ReadRequest,
     receiver: Receiver | None,
     folders: OutputFolder,
@@ -90,8 +106,16 @@ def _salvage_one(
     with Warnings() as warnings:
         salvaged.warnings = warnings.messages
         try:
-            _read_and_write(salvaged, request, receiver, folder, doubtful, progress)
+            if receiver is not None and len(copies) > 1:
+                merge_partition(salvaged, copies, request, receiver, folder, doubtful, progress)
+            else:
+                _read_and_write(salvaged, request, receiver, folder, doubtful, progress)
+            doubtful.close()
+            salvaged.counts.doubtful.records = doubtful.records
             salvaged.is_finished = True
+        except UsageError:
+            folders.finish(folder)
+            raise
         except LocatedError as error:  # a file that cannot be read ends this replica, not the rest
             salvaged.left_out.add(error)
     finished = folders.finish(folder)
@@ -122,7 +146,5 @@ def _read_and_write(
     else:
         learn_lost_aborts(salvaged.directory, found, damage)
         write_segments(salvaged, receiver, source, found, folder, doubtful)
-    doubtful.close()
-    counts.doubtful.records = doubtful.records
     counts.left_out[Reason.DAMAGED].batches = salvaged.left_out.batches
     counts.left_out[Reason.OUTSIDE_RANGE].batches += source.outside

@@ -83,14 +83,11 @@ def write_segments(
     doubtful: DoubtfulPart,
 ) -> None:
     """Write what can be read of one replica into ``folder``; ``salvaged`` is filled in."""
-    topic_id = receiver.topic_id(salvaged.directory.topic)
-    found.outcomes.settle()
-    copy = _Copy(salvaged, receiver.leader_epoch, found, folder)
+    copy = LogCopy(salvaged, receiver, found, folder)
     for readable in source.read(no_progress, NotedDamage.silent()):
-        copy.add(readable, divided(readable, source, found, salvaged, doubtful))
+        rows = divided(readable, source, found, salvaged, doubtful)
+        copy.add(readable, rows, readable.piece.segment.base_offset)
     copy.finish()
-    if salvaged.offsets.first is not None:
-        _write_small_files(salvaged, folder, receiver.leader_epoch, topic_id, copy.bases)
 
 
 def learn_lost_aborts(directory: PartitionDirectory, found: Survey, damage: Damage) -> None:
@@ -113,24 +110,32 @@ def learn_lost_aborts(directory: PartitionDirectory, found: Survey, damage: Dama
             damage.left_out(error)
 
 
-class _Copy:
-    """Copies batches into segments; one segment becomes one, unless its offsets span too much."""
+class LogCopy:
+    """Copies batches into segments; one segment becomes one, unless its offsets span too much.
+
+    Args:
+        salvaged: filled in.
+        receiver: the cluster that takes the log over.
+        found: how transactions ended; markers that come later count for nothing.
+        folder: the partition directory.
+    """
 
     def __init__(
-        self, salvaged: SalvagedPartition, leader_epoch: int, found: Survey, folder: Path
+        self, salvaged: SalvagedPartition, receiver: Receiver, found: Survey, folder: Path
     ) -> None:
+        found.outcomes.settle()
         self.bases: list[int] = []
         self._salvaged = salvaged
-        self._leader_epoch = leader_epoch
+        self._leader_epoch = receiver.leader_epoch
+        self._topic_id = receiver.topic_id(salvaged.directory.topic)
         self._outcomes = found.outcomes
         self._folder = folder
         self._segment: SegmentFile | None = None
         self._source_base: int | None = None
         self._without_producer = 0
 
-    def add(self, readable: ReadableRun, rows: NDArray[np.intp]) -> None:
-        """Copy what is to be kept of some batches of a run."""
-        source_base = readable.piece.segment.base_offset
+    def add(self, readable: ReadableRun, rows: NDArray[np.intp], source_base: int) -> None:
+        """Copy what is to be kept of some batches of a run, all of one source segment."""
         if source_base != self._source_base:
             self._roll()
             self._source_base = source_base
@@ -156,8 +161,10 @@ class _Copy:
                 self._roll()
 
     def finish(self) -> None:
-        """Close the last segment."""
+        """Close the last segment, and write the small files."""
         self._roll()
+        if self._salvaged.offsets.first is not None:
+            self._write_small_files()
         left_out = self._salvaged.counts.left_out
         self._salvaged.notes.update(
             batchesWithoutProducerNow=self._without_producer,
@@ -194,24 +201,22 @@ class _Copy:
             self._salvaged.files += self._segment.names
         self._segment = None
 
-
-def _write_small_files(
-    salvaged: SalvagedPartition, folder: Path, leader_epoch: int, topic_id: str, bases: list[int]
-) -> None:
-    assert salvaged.offsets.first is not None
-    assert salvaged.offsets.last is not None
-    epochs = [LeaderEpochEntry(leader_epoch=leader_epoch, start_offset=salvaged.offsets.first)]
-    contents = {
-        LEADER_EPOCHS: build_leader_epoch_checkpoint(epochs),
-        PARTITION_METADATA: build_partition_metadata(
-            PartitionMetadata(version=0, topic_id=topic_id)
-        ),
-        # Without one at the log end a broker would replay the log after a clean stop.
-        **{
-            f"{offset:020d}.snapshot": build_producer_snapshot([])
-            for offset in (*bases[1:], salvaged.offsets.last + 1)
-        },
-    }
-    for name, content in contents.items():
-        (folder / name).write_bytes(content)
-        salvaged.files.append(name)
+    def _write_small_files(self) -> None:
+        first, last = self._salvaged.offsets.first, self._salvaged.offsets.last
+        assert first is not None
+        assert last is not None
+        epochs = [LeaderEpochEntry(leader_epoch=self._leader_epoch, start_offset=first)]
+        contents = {
+            LEADER_EPOCHS: build_leader_epoch_checkpoint(epochs),
+            PARTITION_METADATA: build_partition_metadata(
+                PartitionMetadata(version=0, topic_id=self._topic_id)
+            ),
+            # Without one at the log end a broker would replay the log after a clean stop.
+            **{
+                f"{offset:020d}.snapshot": build_producer_snapshot([])
+                for offset in (*self.bases[1:], last + 1)
+            },
+        }
+        for name, content in contents.items():
+            (self._folder / name).write_bytes(content)
+            self._salvaged.files.append(name)

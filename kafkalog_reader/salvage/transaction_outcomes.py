@@ -45,6 +45,10 @@ class TransactionOutcomes:
         """Take back the markers of one segment."""
         self._gathered = [markers for markers in self._gathered if markers[3] != path]
 
+    def join(self, other: TransactionOutcomes) -> None:
+        """Take in the markers that another copy gathered; the same one twice does no harm."""
+        self._gathered += other._gathered
+
     def abort(self, producer_id: int, offset: int) -> None:
         """Take in an abort that is known although its marker could not be read."""
         self._gathered.append(

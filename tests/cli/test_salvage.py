@@ -33,6 +33,12 @@ def test_a_partition_is_a_line_and_a_folder(
         pytest.param(["--as-segments", "--topic-id", "x"], "--topic-id x: expected 22", id="no_id"),
         pytest.param(["--topic-id", TOPIC_ID], "--topic-id is for --as-segments", id="parquet"),
         pytest.param(["--as-segments", "--replica", "all"], "one log of a partition", id="all"),
+        pytest.param(["--merge"], "give --as-segments too", id="merge_as_parquet"),
+        pytest.param(
+            ["--merge", "--as-segments", "--replica", "broker:1"],
+            "reads all copies",
+            id="merge_one",
+        ),
     ],
 )
 def test_what_makes_no_sense_is_refused(
@@ -82,15 +88,13 @@ def test_saving_goes_on_behind_damage(brokers: Path, tmp_path: Path, run: Run) -
     damage(brokers, 1, 3)
     answer = run("salvage", brokers, *SAVE, "--from-offset", "2", "--output", tmp_path / "out")
     assert answer.status == 1
-    assert answer.out.startswith("t-0: 2 records, offsets 2 to 4, 1 of them not there")
+    assert answer.out.startswith("t-0: 2 records, offsets 2 to 4, 1 of them without a record")
 
 
 def test_saving_nothing_is_said(brokers: Path, tmp_path: Path, run: Run) -> None:
     answer = run("salvage", brokers, *SAVE, "--from-offset", "5", "--output", tmp_path / "out")
     assert answer.status == 1
-    assert answer.out == (
-        "t-0: nothing written: broker 1 has no readable record from offset 5 on\n"
-    )
+    assert answer.out == ("t-0: nothing written: broker 1 has no record from offset 5 on\n")
 
 
 def test_a_broker_without_a_copy_is_said(brokers: Path, tmp_path: Path, run: Run) -> None:
@@ -109,3 +113,47 @@ def test_a_directory_that_cannot_be_read_is_said_and_is_no_error_of_use(
     answer = run("salvage", brokers, *SAVE, "--from-offset", "2", "--output", tmp_path / "out")
     assert answer.status == 1
     assert "t-0: nothing written" in answer.out
+
+
+def test_copies_are_merged_under_their_own_topic_id(
+    brokers: Path, tmp_path: Path, run: Run
+) -> None:
+    shutil.rmtree(brokers / "broker-1")
+    damage(brokers, 2, 1)
+    damage(brokers, 3, 2)
+    out = tmp_path / "out"
+    answer = run("salvage", brokers, "--merge", "--as-segments", "--output", out)
+    assert (answer.status, answer.out) == (0, "t-0: 4 records, offsets 0 to 3\n")
+    assert answer.err == ""
+    csv = ("--columns", "value", "--format", "csv", "--render", "utf8")
+    shown = run("table", "records", out, *csv)
+    assert shown.out.split()[1:] == ['"a"', '"b"', '"f"', '"g"']
+    assert TOPIC_ID in (out / "t-0" / "partition.metadata").read_text()
+
+
+def test_a_fork_is_not_merged(untouched: Path, tmp_path: Path, run: Run) -> None:
+    out = tmp_path / "out"
+    answer = run("salvage", untouched, "--merge", "--as-segments", "--output", out)
+    assert answer.status == 2
+    assert "hold different records from offset 2 on" in answer.err
+    assert "--replica broker:N" in answer.err
+    assert list(out.iterdir()) == []
+
+
+def test_doubtful_offsets_are_said_and_records_warns(
+    brokers: Path, tmp_path: Path, run: Run
+) -> None:
+    log = brokers / "broker-1" / "t-0" / f"{0:020d}.log"
+    content = bytearray(log.read_bytes())
+    at = 2 * (12 + int.from_bytes(content[8:12], "big"))
+    content[at : at + 8] = (0).to_bytes(8, "big")
+    log.write_bytes(content)
+    answer = run("salvage", brokers, *SAVE, "--output", tmp_path / "out")
+    assert answer.status == 1
+    assert answer.out == (
+        "t-0: 4 records, offsets 0 to 4, 1 of them without a record\n"
+        "  1 record at doubtful offsets in doubtful-offsets/t-0\n"
+        "  offset 2 is lost: no readable batch is there, and nothing shows compaction\n"
+    )
+    shown = run("table", "records", brokers, *SAVE, "--columns", "value")
+    assert "offset 0 comes behind offset 1" in shown.err

@@ -1,0 +1,192 @@
+"""Several copies of one partition become one sound log, and a fork is never mixed."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixtures import truth
+from fixtures.builder import cluster, replica
+from kafkalog_reader import registry
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.salvage.run import salvage
+from kafkalog_reader.salvage.segments import Receiver
+from kafkalog_reader.tables.request import ReadRequest
+from tests.salvage.test_offsets import FIVE, TOPIC_ID, starts
+
+if TYPE_CHECKING:
+    from kafkalog_reader.salvage.manifest import SalvagedPartition
+
+EVERYTHING = Path(truth.__file__).parent / "captures" / "everything"
+STOPPED = truth.load(EVERYTHING).captures["stopped"]
+BROKER = next(STOPPED.files.glob("broker-*"))
+S3_2 = EVERYTHING.parent / "s3_2"
+
+
+@pytest.fixture
+def three(tmp_path: Path) -> Path:
+    """Three equal copies of five batches of ten records."""
+    root = tmp_path / "in"
+    cluster(root, {n: replica(FIVE, high_watermark=50) for n in (1, 2, 3)})
+    return root
+
+
+def log_of(root: Path, broker: int) -> Path:
+    (log,) = (root / f"broker-{broker}").rglob("*.log")
+    return log
+
+
+def spoil(log: Path, batch: int) -> None:
+    content = bytearray(log.read_bytes())
+    content[starts(content)[batch] + 70] ^= 0x11
+    log.write_bytes(content)
+
+
+def merge(root: Path, output: Path, topic: str = "t") -> SalvagedPartition:
+    receiver = Receiver(topic_ids={topic: TOPIC_ID})
+    request = ReadRequest(topics=frozenset({topic}))
+    evidence = discover([str(root)])
+    (merged,) = salvage(evidence, request, str(output), receiver=receiver, merge=True)
+    return merged
+
+
+def manifest(output: Path) -> dict[str, Any]:
+    content: dict[str, Any] = json.loads((output / "manifest.json").read_text())
+    return content
+
+
+def test_each_batch_comes_from_a_copy_where_it_is_sound(three: Path, tmp_path: Path) -> None:
+    sound = log_of(three, 1).read_bytes()
+    for broker, batches in {1: (0, 3), 2: (1, 4), 3: (0, 1, 2)}.items():
+        for batch in batches:
+            spoil(log_of(three, broker), batch)
+    merged = merge(three, tmp_path / "out")
+    assert (merged.records, merged.is_complete, merged.lost) == (50, True, [])
+    (log,) = (tmp_path / "out").rglob("*.log")
+    assert log.read_bytes() == sound
+    told = manifest(tmp_path / "out")["partitions"][0]
+    assert [each["replica"] for each in told["mergedFrom"]] == ["broker 1", "broker 2", "broker 3"]
+    assert sum(each["batchesTaken"] for each in told["mergedFrom"]) == 5
+    assert [each["leftOut"]["count"] for each in told["mergedFrom"]] == [2, 2, 3]
+    assert told["counts"]["found"]["batches"] == 15
+    assert told["counts"]["leftOut"]["takenFromAnotherCopy"]["batches"] == 3
+    findings = registry.open(str(tmp_path / "out")).table("findings").read_all().to_pylist()
+    assert [f for f in findings if f["severity"] != "L"] == []
+
+
+def test_what_no_copy_holds_is_lost_and_said(three: Path, tmp_path: Path) -> None:
+    for broker in (1, 2, 3):
+        spoil(log_of(three, broker), 2)
+    merged = merge(three, tmp_path / "out")
+    assert (merged.records, merged.is_complete) == (40, False)
+    assert [(each.first_offset, each.next_offset) for each in merged.lost] == [(20, 30)]
+
+
+def test_a_batch_at_a_wrong_offset_is_taken_from_a_copy_where_it_is_right(
+    three: Path, tmp_path: Path
+) -> None:
+    sound = log_of(three, 1).read_bytes()
+    for broker, batch in ((1, 2), (2, 3)):
+        content = bytearray(log_of(three, broker).read_bytes())
+        at = starts(content)[batch]
+        content[at : at + 8] = (7).to_bytes(8, "big")
+        log_of(three, broker).write_bytes(content)
+    log_of(three, 3).write_bytes(sound[: starts(sound)[1]])
+    merged = merge(three, tmp_path / "out")
+    assert (merged.records, merged.is_complete, merged.doubtful) == (50, True, [])
+    (log,) = (tmp_path / "out").rglob("*.log")
+    assert log.read_bytes() == sound
+
+
+def test_a_torn_batch_is_taken_whole_from_another_copy(three: Path, tmp_path: Path) -> None:
+    sound = log_of(three, 1).read_bytes()
+    for broker in (1, 2):
+        log_of(three, broker).write_bytes(sound[:-20])
+    merged = merge(three, tmp_path / "out")
+    assert (merged.records, merged.is_complete) == (50, True)
+    (log,) = (tmp_path / "out").rglob("*.log")
+    assert log.read_bytes() == sound
+
+
+def refused(root: Path, output: Path) -> str:
+    with pytest.raises(UsageError) as caught:
+        merge(root, output)
+    assert list(output.iterdir()) == []
+    return str(caught.value)
+
+
+def test_a_real_fork_is_refused(tmp_path: Path) -> None:
+    problem = refused(S3_2 / "both-led", tmp_path / "out")
+    assert "hold different records from offset 2 on" in problem
+    assert "--replica broker:N" in problem
+
+
+def test_a_fork_that_damage_hides_is_refused(tmp_path: Path) -> None:
+    """Broker 1 wrote 10-19 under epoch 0, broker 2 under epoch 1, and that batch is damaged."""
+    root = tmp_path / "in"
+    cluster(
+        root,
+        {
+            1: replica("0-9/e0 10-19/e0", epochs="0:0"),
+            2: replica("0-9/e0 10-19/e1 20-29/e1", epochs="0:0 1:10"),
+        },
+    )
+    spoil(log_of(root, 2), 1)
+    assert "hold different records from offset 10 on" in refused(root, tmp_path / "out")
+
+
+def test_a_tail_that_a_newer_leader_lacks_is_refused(tmp_path: Path) -> None:
+    root = tmp_path / "in"
+    cluster(
+        root,
+        {
+            1: replica("0-9/e0 10-19/e0", epochs="0:0"),
+            2: replica("0-9/e0", epochs="0:0 1:10"),
+        },
+    )
+    assert "from offset 10 on" in refused(root, tmp_path / "out")
+
+
+def test_a_copy_that_lags_is_no_fork(tmp_path: Path) -> None:
+    root = tmp_path / "in"
+    cluster(root, {1: replica(FIVE), 2: replica("0-9/e0 10-19/e0")})
+    spoil(log_of(root, 1), 0)
+    merged = merge(root, tmp_path / "out")
+    assert (merged.records, merged.is_complete) == (50, True)
+
+
+@pytest.mark.parametrize("topic", ["transactions", "mixed-codecs", "idempotent"])
+def test_damaged_copies_of_a_real_log_give_what_consumers_were_given(
+    topic: str, tmp_path: Path
+) -> None:
+    """Of three copies each batch is sound in one only."""
+    for broker in range(3):
+        copy = tmp_path / "in" / f"broker-{broker}"
+        for directory in BROKER.glob(f"{topic}-*"):
+            shutil.copytree(directory, copy / directory.name)
+        properties = (BROKER / "meta.properties").read_text().splitlines()
+        kept = [line for line in properties if not line.startswith(("node.id", "directory.id"))]
+        (copy / "meta.properties").write_text("\n".join([*kept, f"node.id={broker}", ""]))
+        for log in copy.rglob("*.log"):
+            for batch in range(len(starts(log.read_bytes()))):
+                if batch % 3 != broker:
+                    spoil(log, batch)
+    receiver = Receiver(topic_ids={topic: TOPIC_ID})
+    evidence = discover([str(tmp_path / "in")])
+    merged = list(
+        salvage(evidence, ReadRequest(), str(tmp_path / "out"), receiver=receiver, merge=True)
+    )
+    assert all(each.is_complete for each in merged)
+    rows = registry.open(str(tmp_path / "out")).table(
+        "records", ["partition", "offset", "key", "value"]
+    )
+    found = sorted(tuple(row.values()) for row in rows.read_all().to_pylist())
+    expected = [
+        (r.partition, r.offset, r.key, r.value) for r in STOPPED.records(topic) if r.committed
+    ]
+    assert found == sorted(expected)
