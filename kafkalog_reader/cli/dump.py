@@ -16,28 +16,60 @@ from kafkalog_reader.cli.run import CLEAN, TROUBLE, session, verbose_option
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from kafkalog_reader.cli.dump_index import IndexOptions
     from kafkalog_reader.cli.dump_mismatches import IndexMismatches
     from kafkalog_reader.cli.dump_records import RecordLines
     from kafkalog_reader.cli.progress import ReadProgress
 
 LINES_AT_ONCE: Final = 1000
+MAX_INT: Final = 2**31 - 1
+"""What Kafka's tool takes for no limit."""
 _SUFFIXES: Final = (".log", ".checkpoint", ".index", ".timeindex", ".txnindex", ".snapshot")
 
 
 @click.command("dump", short_help="Files in the layout of kafka-dump-log.")
-@click.argument("files", metavar="FILE...", nargs=-1, required=True)
+@click.argument("paths", metavar="[FILE]...", nargs=-1)
+@click.option("--files", metavar="a,b", help="Files between commas, besides FILE.")
 @click.option("--deep-iteration", is_flag=True, help="A line for each record under its batch.")
 @click.option(
     "--print-data-log", is_flag=True, help="Keys and payloads too; implies --deep-iteration."
 )
+@click.option(
+    "--skip-record-metadata", is_flag=True, help="Of records only key and payload; no control ones."
+)
+@click.option(
+    "--max-bytes",
+    metavar="BYTES",
+    type=click.IntRange(0, MAX_INT),
+    help="Of a .log or .checkpoint only the whole batches in its first BYTES.",
+)
+@click.option(
+    "--index-sanity-check",
+    is_flag=True,
+    help="Of an index only whether a broker takes it as it is at its start.",
+)
+@click.option(
+    "--verify-index-only", is_flag=True, help="Compare indexes with their log; print no entry."
+)
+@click.option(
+    "--max-message-size",
+    metavar="BYTES",
+    type=click.IntRange(0, MAX_INT),
+    help="Refuse an offset index entry that points at a larger batch.  [default: any size]",
+)
 @max_rate_option
 @verbose_option()
-def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: bool) -> int:
+def dump_command(
+    paths: tuple[str, ...], files: str | None, deep_iteration: bool, print_data_log: bool,
+    skip_record_metadata: bool, max_bytes: int | None, index_sanity_check: bool,
+    verify_index_only: bool, max_message_size: int | None,
+) -> int:  # fmt: skip
     """Print segments, indexes and producer snapshots as kafka-dump-log prints them.
 
     \b
     Example:
       kafkalog dump /mnt/b1/orders-17/00000000000081234500.log --deep-iteration
+      kafkalog dump --files 00000000000000000000.log,00000000000000000000.index
 
     The layout is that of Kafka 4.3, line for line. FILE may be a .log, .index, .timeindex,
     .txnindex, .snapshot (of producers) or .checkpoint (of the metadata log). A wrong CRC is shown
@@ -49,23 +81,37 @@ def dump_command(files: tuple[str, ...], deep_iteration: bool, print_data_log: b
     On a terminal control characters in what was written are escaped; in a pipe they stand as they
     are.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader.cli.dump_index import IndexOptions
     from kafkalog_reader.cli.dump_mismatches import IndexMismatches
     from kafkalog_reader.cli.dump_records import RecordLines
     from kafkalog_reader.cli.output import standard_output
     from kafkalog_reader.cli.progress import ReadProgress
 
-    records = RecordLines(contents=print_data_log) if deep_iteration or print_data_log else None
+    names = (*paths, *(files.split(",") if files else ()))
+    if not names:
+        raise click.UsageError(
+            "name a FILE, or several with --files a,b", click.get_current_context()
+        )
+    records = None
+    if deep_iteration or print_data_log:
+        records = RecordLines(contents=print_data_log, metadata=not skip_record_metadata)
     mismatches = IndexMismatches()
-    with standard_output() as sink, ReadProgress(total_size(files)) as progress:
-        for number, file in enumerate(files):
-            counted = f" of file {number + 1} of {len(files)}" if len(files) > 1 else ""
-            _print(_lines(file, records, mismatches, progress), counted, sink)
+    indexes = IndexOptions(
+        sanity_only=index_sanity_check,
+        verify_only=verify_index_only,
+        max_message_size=max_message_size,
+    )
+    asked = (records, mismatches, indexes, None if max_bytes == MAX_INT else max_bytes)
+    with standard_output() as sink, ReadProgress(total_size(names)) as progress:
+        for number, name in enumerate(names):
+            counted = f" of file {number + 1} of {len(names)}" if len(names) > 1 else ""
+            _print(_lines(name, *asked, progress), counted, sink)
     for line in mismatches.lines():
         click.echo(line, err=True)
     if records is not None:
         for line in records.gaps():
             click.echo(line, err=True)
-    return CLEAN if all(Path(file).suffix in _SUFFIXES for file in files) else TROUBLE
+    return CLEAN if all(Path(name).suffix in _SUFFIXES for name in names) else TROUBLE
 
 
 def total_size(files: tuple[str, ...]) -> int:
@@ -74,17 +120,18 @@ def total_size(files: tuple[str, ...]) -> int:
 
 
 def _lines(
-    file: str, records: RecordLines | None, mismatches: IndexMismatches, progress: ReadProgress
-) -> Iterator[str]:
+    file: str, records: RecordLines | None, mismatches: IndexMismatches, indexes: IndexOptions,
+    max_bytes: int | None, progress: ReadProgress,
+) -> Iterator[str]:  # fmt: skip
     from kafkalog_reader.cli import dump_index, dump_log
     from kafkalog_reader.errors import LogPosition, UnreadableFileError
     from kafkalog_reader.io.names import shown
 
     printers: dict[str, Callable[[str], Iterator[str]]] = {
-        ".log": lambda path: dump_log.segment_lines(path, records, progress),
-        ".checkpoint": lambda path: dump_log.snapshot_lines(path, records, progress),
-        ".index": lambda path: dump_index.offset_index_lines(path, mismatches, progress),
-        ".timeindex": lambda path: dump_index.time_index_lines(path, mismatches, progress),
+        ".log": lambda path: dump_log.segment_lines(path, records, progress, max_bytes),
+        ".checkpoint": lambda path: dump_log.snapshot_lines(path, records, progress, max_bytes),
+        ".index": lambda path: dump_index.offset_index_lines(path, mismatches, progress, indexes),
+        ".timeindex": lambda path: dump_index.time_index_lines(path, mismatches, progress, indexes),
         ".txnindex": dump_index.transaction_index_lines,
         ".snapshot": dump_index.producer_snapshot_lines,
     }

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import struct
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.cli.dump_log import base_offset_of, optional_long
-from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.errors import CorruptIndexError, LogPosition
 from kafkalog_reader.format import transaction_index
 from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry, parse_producer_snapshot
 from kafkalog_reader.format.record_batch_header import MAX_SEQUENCE
@@ -22,40 +24,156 @@ if TYPE_CHECKING:
 
 OFFSET_INDEX_ENTRY: Final = struct.Struct(">ii")
 TIME_INDEX_ENTRY: Final = struct.Struct(">qi")
+LOG_OVERHEAD: Final = 12
+"""Bytes of base offset and length, before what the length counts."""
 LARGEST_SNAPSHOT: Final = 256 << 20
 """Bytes: five million producers, far more than a broker keeps."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexOptions:
+    """What is asked about indexes.
+
+    Attributes:
+        sanity_only: only what a broker checks at its start; no entry is printed.
+        verify_only: entries are compared with the log and not printed.
+        max_message_size: a batch that an entry points at must lie in so many bytes; None is any.
+    """
+
+    sanity_only: bool = False
+    verify_only: bool = False
+    max_message_size: int | None = None
+
+
+EVERYTHING: Final = IndexOptions()
+
+
 def offset_index_lines(
-    path: str, mismatches: IndexMismatches, progress: Progress = no_progress
+    path: str,
+    mismatches: IndexMismatches,
+    progress: Progress = no_progress,
+    options: IndexOptions = EVERYTHING,
 ) -> Iterator[str]:
-    """The entries up to the zeros of a preallocated file; then they are held against the log."""
+    """The entries up to the zeros of a preallocated file; then they are held against the log.
+
+    Raises:
+        CorruptIndexError: with ``sanity_only``, what makes a broker rebuild the index; with
+            ``max_message_size``, a larger batch.
+    """
     base_offset = base_offset_of(path)
+    if options.sanity_only and Path(path).stat().st_size >= OFFSET_INDEX_ENTRY.size:
+        _check_offset_index(path)
+        yield f"{shown(path)} passed sanity check."
+        return
     entries: list[tuple[int, int]] = []
     for place, entry in _entries(path, OFFSET_INDEX_ENTRY.size):
         relative_offset, position = OFFSET_INDEX_ENTRY.unpack(entry)
         if relative_offset == 0 and place > 0:
             break
+        if options.max_message_size is not None:
+            _check_size_at(path, position, options.max_message_size)
         entries.append((base_offset + relative_offset, position))
-        yield f"offset: {base_offset + relative_offset} position: {position}"
+        if not options.verify_only:
+            yield f"offset: {base_offset + relative_offset} position: {position}"
     if not entries:
         yield f"{shown(path)} is empty."
     mismatches.check_offsets(path, entries, progress)
 
 
 def time_index_lines(
-    path: str, mismatches: IndexMismatches, progress: Progress = no_progress
+    path: str,
+    mismatches: IndexMismatches,
+    progress: Progress = no_progress,
+    options: IndexOptions = EVERYTHING,
 ) -> Iterator[str]:
-    """The entries up to the zeros of a preallocated file; then they are held against the log."""
+    """The entries up to the zeros of a preallocated file; then they are held against the log.
+
+    Raises:
+        CorruptIndexError: with ``sanity_only``, what makes a broker rebuild the index.
+    """
     base_offset = base_offset_of(path)
+    if options.sanity_only:
+        _check_time_index(path)
+        yield f"{shown(path)} passed sanity check."
+        return
     entries: list[tuple[int, int]] = []
     for place, entry in _entries(path, TIME_INDEX_ENTRY.size):
         timestamp, relative_offset = TIME_INDEX_ENTRY.unpack(entry)
         if relative_offset == 0 and place > 0:
             break
         entries.append((timestamp, base_offset + relative_offset))
-        yield f"timestamp: {timestamp} offset: {base_offset + relative_offset}"
+        if not options.verify_only:
+            yield f"timestamp: {timestamp} offset: {base_offset + relative_offset}"
     mismatches.check_times(path, entries, progress)
+
+
+def _check_offset_index(path: str) -> None:
+    """Source: Kafka 4.3, OffsetIndex#sanityCheck."""
+    base_offset = base_offset_of(path)
+    position, (_, last) = _last_entry(path, OFFSET_INDEX_ENTRY.size)
+    relative_offset, _ = OFFSET_INDEX_ENTRY.unpack(last)
+    _check_last_offset(path, position, base_offset, relative_offset)
+    _check_length(path, OFFSET_INDEX_ENTRY.size)
+
+
+def _check_time_index(path: str) -> None:
+    """Source: Kafka 4.3, TimeIndex#sanityCheck."""
+    base_offset = base_offset_of(path)
+    if Path(path).stat().st_size >= TIME_INDEX_ENTRY.size:
+        position, (first, last) = _last_entry(path, TIME_INDEX_ENTRY.size)
+        first_timestamp, _ = TIME_INDEX_ENTRY.unpack(first)
+        timestamp, relative_offset = TIME_INDEX_ENTRY.unpack(last)
+        if timestamp < first_timestamp:
+            raise CorruptIndexError(
+                f"the last timestamp is {timestamp}, less than the first, {first_timestamp}: "
+                "not cut to its entries, as of a broker that runs or was killed, or damaged",
+                LogPosition(shown(path), position),
+            )
+        _check_last_offset(path, position, base_offset, relative_offset)
+    _check_length(path, TIME_INDEX_ENTRY.size)
+
+
+def _last_entry(path: str, entry_size: int) -> tuple[int, tuple[bytes, bytes]]:
+    """The position of the last whole entry, and the first and the last entry."""
+    with Windows(path, follow_links=True) as windows:
+        position = (windows.size_in_bytes // entry_size - 1) * entry_size
+        first = bytes(windows.read(0, entry_size)[:entry_size])
+        return position, (first, bytes(windows.read(position, entry_size)[:entry_size]))
+
+
+def _check_last_offset(path: str, position: int, base_offset: int, relative_offset: int) -> None:
+    if relative_offset < 0:
+        raise CorruptIndexError(
+            f"the last offset is {base_offset + relative_offset}, less than the base offset "
+            f"{base_offset}",
+            LogPosition(shown(path), position),
+        )
+
+
+def _check_length(path: str, entry_size: int) -> None:
+    length = Path(path).stat().st_size
+    if length % entry_size:
+        raise CorruptIndexError(
+            f"{length} bytes are not a multiple of {entry_size}",
+            LogPosition(shown(path), length - length % entry_size),
+        )
+
+
+def _check_size_at(path: str, position: int, max_message_size: int) -> None:
+    """Whether the batch that an entry points at lies whole within so many bytes."""
+    log = Path(path).with_suffix(".log")
+    if not log.is_file():
+        return
+    with Windows(str(log), size=LOG_OVERHEAD, follow_links=True) as windows:
+        if position < 0 or position + LOG_OVERHEAD > windows.stop:
+            return
+        head = bytes(windows.read(position, LOG_OVERHEAD)[:LOG_OVERHEAD])
+    size = LOG_OVERHEAD + int.from_bytes(head[8:], "big", signed=True)
+    if size > max_message_size:
+        raise CorruptIndexError(
+            f"the batch there has {size} bytes, more than --max-message-size {max_message_size}",
+            LogPosition(shown(str(log)), position),
+        )
 
 
 def transaction_index_lines(path: str) -> Iterator[str]:

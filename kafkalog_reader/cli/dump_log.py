@@ -45,20 +45,32 @@ BATCH_COLUMNS: Final = (
 
 
 def segment_lines(
-    path: str, records: RecordLines | None = None, progress: Progress = no_progress
+    path: str,
+    records: RecordLines | None = None,
+    progress: Progress = no_progress,
+    max_bytes: int | None = None,
 ) -> Iterator[str]:
     """The lines about a ``.log``; with ``records`` those of its records too.
+
+    Args:
+        path: the file.
+        records: prints records.
+        progress: receives the bytes read.
+        max_bytes: only batches that lie whole in so many bytes from the start; None is all.
 
     Raises:
         CorruptRecordError: a batch length that cannot be, or records that contradict their batch.
         UnsupportedFormatError: an unknown magic or codec.
     """
     yield f"Log starting offset: {base_offset_of(path)}"
-    yield from _batch_lines(path, records, progress)
+    yield from _batch_lines(path, records, progress, max_bytes)
 
 
 def snapshot_lines(
-    path: str, records: RecordLines | None = None, progress: Progress = no_progress
+    path: str,
+    records: RecordLines | None = None,
+    progress: Progress = no_progress,
+    max_bytes: int | None = None,
 ) -> Iterator[str]:
     """The lines about a snapshot of the metadata log, ``OFFSET-EPOCH.checkpoint``."""
     name = Path(path).name
@@ -69,7 +81,7 @@ def snapshot_lines(
         yield f"Snapshot end offset: {int(end[1])}, epoch: {int(end[2])}"
     else:
         raise LogLayoutError(f"{shown(path)}: a snapshot is named OFFSET-EPOCH.checkpoint")
-    yield from _batch_lines(path, records, progress)
+    yield from _batch_lines(path, records, progress, max_bytes)
 
 
 def base_offset_of(path: str) -> int:
@@ -94,19 +106,24 @@ def sequence_after(base_sequence: int, offset_delta: int) -> int:
     return -1 if base_sequence < 0 else increment_sequence(base_sequence, offset_delta)
 
 
-def _batch_lines(path: str, records: RecordLines | None, progress: Progress) -> Iterator[str]:
+def _batch_lines(
+    path: str, records: RecordLines | None, progress: Progress, max_bytes: int | None
+) -> Iterator[str]:
     if records is not None:
         records.begin(path)
     scan = SegmentScan(path, progress=progress, follow_links=True)
     for run in scan:
         columns = zip(*(getattr(run, name).tolist() for name in BATCH_COLUMNS), strict=True)
+        ends = (run.position + run.size_in_bytes).tolist()
         for number, batch in enumerate(columns):
+            if max_bytes is not None and ends[number] > max_bytes:
+                return
             yield _batch_line(path, *batch)
             if records is not None:
                 yield from records.of_batch(path, run, number)
     _check_end(scan)
     trailing = Path(path).stat().st_size - scan.end_position
-    if trailing > 0:
+    if trailing > 0 and max_bytes is None:
         yield f"Found {trailing} invalid bytes at the end of {shown(Path(path).name)}"
 
 

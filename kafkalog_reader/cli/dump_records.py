@@ -49,10 +49,12 @@ class RecordLines:
 
     Args:
         contents: whether keys and payloads are printed.
+        metadata: whether offsets, timestamps, sizes and control records are printed.
     """
 
-    def __init__(self, *, contents: bool) -> None:
+    def __init__(self, *, contents: bool, metadata: bool = True) -> None:
         self._contents = contents
+        self._metadata = metadata
         self._decoded: DecodedRecords | None = None
         self._last_offset = -1
         self._gaps: dict[str, list[tuple[int, int]]] = defaultdict(list)
@@ -64,6 +66,40 @@ class RecordLines:
         self._decoded = DecodedRecords(path, contents=self._contents)
 
     def of_batch(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
+        """The lines of one batch's records; without ``metadata`` what is left of them.
+
+        Raises:
+            CorruptRecordError: the records contradict their lengths or the batch.
+            UnsupportedFormatError: too much to decompress.
+        """
+        if self._metadata:
+            yield from self._whole_lines(path, run, number)
+            return
+        is_control = bool(int(run.attributes[number]) & CONTROL_BIT) and (
+            run.magic[number] >= _FIRST_WITH_BATCHES
+        )
+        for key, value in self._contents_of(path, run, number):
+            shown_value = "" if value is None else f" payload: {java_text(value)}"
+            shown_key = "" if key is None else f" key: {java_text(key)}"
+            printed = shown_key + shown_value
+            yield f"|{printed}" if printed and self._contents and not is_control else ""
+
+    def _contents_of(
+        self, path: str, run: BatchRun, number: int
+    ) -> Iterator[tuple[bytes | None, bytes | None]]:
+        """Keys and values of one batch; the slow way, because hardly anybody asks."""
+        content, where = _bytes_of(path, run, number)
+        if run.magic[number] < _FIRST_WITH_BATCHES:
+            for record in message_records(parse_message(content, where, check_crc=False), where):
+                self._note(path, record.offset)
+                yield record.key, record.value
+            return
+        header = parse_record_batch_header(content, where)
+        for each in parse_batch_records(content, header, where):
+            self._note(path, header.offset_of(each))
+            yield each.key, each.value
+
+    def _whole_lines(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
         """The lines of one batch's records, whatever its CRC says.
 
         Raises:
@@ -112,10 +148,7 @@ class RecordLines:
 
         The slow way: each inner message shows its own CRC, which no table has.
         """
-        position = int(run.position[number])
-        where = LogPosition(shown(path), position, int(run.last_offset[number]))
-        start = position - run.window_position
-        content = bytes(run.buffer[start : start + int(run.size_in_bytes[number])])
+        content, where = _bytes_of(path, run, number)
         message = parse_message(content, where, check_crc=False)
         pairs: Iterable[tuple[LegacyRecord, Message]]
         if message.is_wrapper:
@@ -137,10 +170,7 @@ class RecordLines:
 
     def _as_declared(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
         """The slow way, for what the table leaves out: control records, damage, odd times."""
-        position = int(run.position[number])
-        where = LogPosition(shown(path), position, int(run.base_offset[number]))
-        start = position - run.window_position
-        content = bytes(run.buffer[start : start + int(run.size_in_bytes[number])])
+        content, where = _bytes_of(path, run, number)
         header = parse_record_batch_header(content, where)
         for record in parse_batch_records(content, header, where):
             offset = header.offset_of(record)
@@ -158,6 +188,16 @@ class RecordLines:
                 line += "" if record.key is None else f" key: {java_text(record.key)}"
                 line += "" if record.value is None else f" payload: {java_text(record.value)}"
             yield line
+
+
+def _bytes_of(path: str, run: BatchRun, number: int) -> tuple[bytes, LogPosition]:
+    """One batch or message, and where it lies."""
+    position = int(run.position[number])
+    is_message = run.magic[number] < _FIRST_WITH_BATCHES
+    offset = run.last_offset[number] if is_message else run.base_offset[number]
+    start = position - run.window_position
+    content = bytes(run.buffer[start : start + int(run.size_in_bytes[number])])
+    return content, LogPosition(shown(path), position, int(offset))
 
 
 class DecodedRecords:

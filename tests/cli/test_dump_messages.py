@@ -54,7 +54,7 @@ def test_lines_about_messages_are_kafkas(
 ) -> None:
     kafka = subprocess.run(
         [
-            *JAVA, "-cp", jars.class_path(), "org.apache.kafka.tools.DumpLogSegments", *options,
+            *JAVA, "-cp", jars.class_path(jars.LATEST_TOOLS), "org.apache.kafka.tools.DumpLogSegments", *options,
             "--files", str(segment),
         ],
         capture_output=True, text=True, timeout=120, check=True,
