@@ -54,8 +54,8 @@ def test_lines_about_messages_are_kafkas(
 ) -> None:
     kafka = subprocess.run(
         [
-            *JAVA, "-cp", jars.class_path(jars.LATEST_TOOLS), "org.apache.kafka.tools.DumpLogSegments", *options,
-            "--files", str(segment),
+            *JAVA, "-cp", jars.class_path(jars.LATEST_TOOLS),
+            "org.apache.kafka.tools.DumpLogSegments", *options, "--files", str(segment),
         ],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip

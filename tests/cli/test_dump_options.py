@@ -77,7 +77,7 @@ def test_options_print_what_kafkas_tool_prints(
     ("change", "said", "theirs_said"),
     [
         (lambda index: index + b"abc", "1995 bytes are not a multiple of 8", "found 1995 bytes"),
-        (lambda index: index[:8] + b"\xff\xff\xff\xf0\0\0\0\0", "last offset is -16", "offset is -16"),
+        (lambda index: index[:8] + b"\xff\xff\xff\xf0" + bytes(4), "is -16, less", "is -16 which"),
     ],
 )  # fmt: skip
 def test_an_index_that_a_broker_rebuilds_fails_the_sanity_check_of_both(
