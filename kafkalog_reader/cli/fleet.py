@@ -9,6 +9,8 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.plan.choice import choice_of
+from kafkalog_reader.audits.plan.plan import plan_of
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import shown
@@ -21,6 +23,7 @@ from kafkalog_reader.report.headline_text import (
     worst_severity,
 )
 from kafkalog_reader.report.partition_text import name_of, partition_lines
+from kafkalog_reader.report.plan_text import plan_summary_lines
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
@@ -29,7 +32,10 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.plan.choice import Choice, Unanswered
 
+_SEVERAL: Final = 2
+"""Partitions from which on one procedure for all is needed."""
 _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
 _REPLICA_NOT_READ: Final = codes_with(Role.REPLICA_NOT_READ)
@@ -78,6 +84,7 @@ class Fleet:
         self._unread: Counter[str] = Counter()
         self._first_unread = ""
         self._entries: list[_Entry] = []
+        self._decided: list[Choice | Unanswered] = []
         self._worst: tuple[_Entry, PartitionAudit, Sequence[Finding]] | None = None
 
     def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
@@ -106,6 +113,8 @@ class Fleet:
             return
         is_single = entry.word == SOUND_WORD
         self._single += is_single
+        if not audit.is_metadata and audit.compared_from is None:
+            self._decided.append(choice_of(audit))
         self._words[audit.verdict.badness, entry.word] += not is_single
         is_shown = entry.is_alarming or audit.verdict is not Verdict.CONSISTENT
         if self._verbose and self.planned != 1 and (is_shown or unread):
@@ -131,12 +140,29 @@ class Fleet:
         if worse != [entry]:
             write_lines(_entry_lines(worse, _SHOWN, "in trouble", columns))
             write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
+            write_lines(self._plan_lines(columns))
             if worse:
                 write_lines(self._next_command(entry))
             return
         write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
         write_lines([()])
         self._write_full(audit, found)
+        write_lines(self._plan_lines(columns))
+
+    def _plan_lines(self, columns: int) -> Iterator[Line]:
+        """The first lines of the plan: brokers start as a whole, whatever one partition wants."""
+        if len(self._decided) < _SEVERAL or self._clusters > 1:
+            return
+        _, *paths = self._command
+        plan = plan_of(self._decided, paths=paths)
+        if plan.is_one_broker or not plan.has_work:
+            return
+        yield ()
+        yield (Span("  The plan for all partitions together:", Style.STRONG),)
+        for line in plan_summary_lines(plan, columns - 4):
+            yield (Span("    "), *line)
+        text = "Every step of it: kafkalog plan with the same paths."
+        yield from wrapped(text, columns, indent=4)
 
     def _summary(self) -> Iterator[Line]:
         counts = [

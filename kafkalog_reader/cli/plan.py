@@ -67,7 +67,8 @@ def plan_command(
     The exit status is 0 when nothing has to be done and nothing is lost, 1 when something has to be
     done or is lost, 2 when a partition could not be planned.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
-    from kafkalog_reader.audits.plan.plan import plan_of
+    from kafkalog_reader.audits.plan.choice import choice_of
+    from kafkalog_reader.audits.plan.plan import allows_unclean, plan_of
     from kafkalog_reader.cli.interrupt import whole
     from kafkalog_reader.cli.screen import screen, write_lines
     from kafkalog_reader.errors import UsageError
@@ -89,13 +90,16 @@ def plan_command(
     if len(clusters) > 1:
         raise UsageError("a plan is for one cluster; these log directories belong to several")
     configs: dict[str, Mapping[str, str]] = {}
-    plan = plan_of(
-        list(_audits(evidence, request, configs, rows_on_stdout=output_format != "text")),
-        paths=paths,
-        wanted=wanted,
-        configs=configs,
-        follow_links=follow_links,
-    )
+    audits = _audits(evidence, request, configs, rows_on_stdout=output_format != "text")
+    decided = [
+        choice_of(
+            audit,
+            wanted.get((audit.topic or "", audit.partition or 0)),
+            allows_unclean=allows_unclean(audit.topic or "", configs),
+        )
+        for audit in audits
+    ]
+    plan = plan_of(decided, paths=paths, configs=configs, follow_links=follow_links)
     if not plan.partitions:
         raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")
     _check_elected(plan, wanted)

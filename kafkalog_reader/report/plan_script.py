@@ -72,7 +72,10 @@ def _step_lines(number: int, step: PlanStep) -> Iterator[str]:
         yield f"go_on {_quoted('Is that done?')}"
     elif step.kind is StepKind.UNFREEZE:
         yield f"go_on {_quoted('Shall the configuration be restored now?')}"
-    if step.kind not in (StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.START):
+    if step.kind is StepKind.SAVE:  # it ends with 1 where damage had to be left out
+        left_out = _quoted("That left something out, see above. Go on all the same?")
+        yield from (f"{_filled_in(command)} || go_on {left_out}" for command in step.commands)
+    elif step.kind not in (StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.START):
         yield from map(_filled_in, step.commands)
     if step.election is not None and step.kind is StepKind.START:
         yield f"echo {_quoted('   Partitions with a leader are left alone by this election.')}"
@@ -87,7 +90,7 @@ def _step_lines(number: int, step: PlanStep) -> Iterator[str]:
 
 def _question(step: PlanStep) -> str:
     warning = "What is listed above as lost is then gone. " if step.is_destructive else ""
-    return f"{warning}{step.title}. Do they run?"
+    return f"{warning}{step.title}. Is that done?"
 
 
 def _quoted(text: str) -> str:

@@ -7,10 +7,13 @@ import shlex
 import subprocess
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from fixtures.builder import cluster, log_directory, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import status
 from tests.cli.conftest import ROOT, Answer
 
 if TYPE_CHECKING:
@@ -203,3 +206,38 @@ def test_a_wrong_choice_is_refused_by_name(run: Run) -> None:
     answer = run("plan", S3_2, "--elect", "t-9=1")
     assert answer.status == 2
     assert "no partition t-9 among the inputs" in answer.err
+
+
+def test_replica_diff_of_several_partitions_shows_the_first_lines_of_the_plan(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = write(tmp_path, {1: {"a": LONG, "b": SHORT}, 2: {"a": LONG, "b": LONG}})
+    status(replica_diff, [str(root)])
+    out, _ = capfd.readouterr()
+    lines = out.splitlines()
+    at = lines.index("  The plan for all partitions together:")
+    assert lines[at + 1].strip().startswith("Start broker 2, then broker 1.")
+    assert "kafkalog plan with the same paths" in out
+    capfd.readouterr()
+    status(replica_diff, [str(root), "--topic", "b"])
+    assert "kafkalog plan" not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("state", ["s3_2/both-led", "s5_2/c-written"])
+def test_every_save_command_runs_and_holds_all_that_is_lost(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
+) -> None:
+    document = plan(run("plan", CAPTURES / state, "--format", "json"))
+    (save,) = [step for step in document["steps"] if step["kind"] == "save"]
+    monkeypatch.chdir(tmp_path)
+    for command in save["commands"]:
+        program, *arguments = shlex.split(command)
+        assert program == "kafkalog"
+        assert run(*arguments).status == 0
+    saved = {
+        offset
+        for file in tmp_path.rglob("*.parquet")
+        for offset in pq.read_table(file)["offset"].to_pylist()
+    }
+    for lost in document["partitions"][0]["lostRanges"]:
+        assert set(range(lost["firstOffset"], lost["nextOffset"])) <= saved

@@ -7,13 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.plan.choice import Choice, Unanswered, choice_of
+from kafkalog_reader.audits.plan.choice import Choice, Unanswered
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.plan.start_loss import StartLoss
 
 UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
@@ -135,46 +134,43 @@ class Plan:
 
 
 def plan_of(
-    audits: Iterable[PartitionAudit],
+    decided: Iterable[Choice | Unanswered],
     *,
     paths: Sequence[str],
-    wanted: Mapping[tuple[str, int], int] | None = None,
     configs: Mapping[str, Mapping[str, str]] | None = None,
     follow_links: bool = False,
 ) -> Plan:
-    """Make the plan.
+    """Make one procedure of what all partitions want.
 
     Args:
-        audits: of every partition, the metadata log left out or not.
+        decided: of every partition, see ``choice_of``.
         paths: as a person gave them.
-        wanted: leaders that a person chose, by topic and partition.
         configs: of topics, as the metadata log says.
         follow_links: links were followed.
     """
-    wanted, configs = wanted or {}, configs or {}
-    decided = [
-        choice_of(
-            audit,
-            wanted.get((audit.topic or "", audit.partition or 0)),
-            allows_unclean=configs.get(audit.topic or "", {}).get(UNCLEAN_ELECTION) == "true",
-        )
-        for audit in audits
-        if not audit.is_metadata
-    ]
-    choices = tuple(each for each in decided if isinstance(each, Choice))
-    unanswered = tuple(each for each in decided if isinstance(each, Unanswered))
+    choices, unanswered = [], []
+    for each in decided:
+        if isinstance(each, Choice):
+            choices.append(each)
+        else:
+            unanswered.append(each)
     brokers = {broker for c in choices for broker in c.paths}
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
     absent = {broker for c in choices for broker in c.not_supplied}
     if len(brokers) == 1:  # nothing to compare: only its start can be told
-        choices = tuple(replace(c, others=c.set_aside, is_forced=False) for c in choices)
+        choices = [replace(c, others=c.set_aside, is_forced=False) for c in choices]
         absent = set()
     return Plan(
         paths=tuple(paths),
         brokers=tuple(sorted(brokers)),
-        choices=choices,
-        unanswered=unanswered,
+        choices=tuple(choices),
+        unanswered=tuple(unanswered),
         order=start_order(choices, brokers | absent),
-        configs=configs,
+        configs=configs or {},
         follow_links=follow_links,
     )
+
+
+def allows_unclean(topic: str, configs: Mapping[str, Mapping[str, str]]) -> bool:
+    """Whether the topic's own configuration allows unclean election."""
+    return configs.get(topic, {}).get(UNCLEAN_ELECTION) == "true"

@@ -110,7 +110,12 @@ def _ordered(
         unsettled = [c for c in unsettled if not may_lead[c.name] & allowed]
         remaining -= allowed
         starts.append(Start(brokers=tuple(sorted(allowed)), settled=settled))
-    return StartOrder(starts=tuple(starts), replaced=tuple(replaced), by_membership=by_membership)
+    waived = any(
+        c.waiting(by_membership=False) and not c.waiting(by_membership=True) for c in choices
+    )
+    return StartOrder(
+        starts=tuple(starts), replaced=tuple(replaced), by_membership=by_membership and waived
+    )
 
 
 def _cost(
