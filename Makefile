@@ -9,10 +9,12 @@ export SPARK_LOCAL_IP ?= 127.0.0.1
 FUZZ_SECONDS ?= 600
 HISTORIES ?= 100000
 HISTORIES_SEED ?= 1000000
+PLANS ?= 32
+PLANS_SEED ?= 100
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle fuzz faults faults-long histories bench portable lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
+.PHONY: help demo test oracle fuzz faults faults-long histories plans bench portable lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -36,6 +38,9 @@ fuzz: check-test $(VENV)/.test  ## every parser on hostile bytes, FUZZ_SECONDS i
 
 histories: check-test $(VENV)/.test  ## elections of HISTORIES random histories against a plain-Python model, from HISTORIES_SEED on
 	$(RUN) -m tests.histories --histories $(HISTORIES) --seed $(HISTORIES_SEED)
+
+plans: check-test $(VENV)/.test  ## plans carried out on real brokers: PLANS random states from PLANS_SEED on; half an hour
+	$(RUN) -m fixtures.plans --states $(PLANS) --seed $(PLANS_SEED)
 
 faults: check-test $(VENV)/.test  ## every fault of the catalogue in every base; writes docs/faults.md
 	$(RUN) -m fixtures.faults

@@ -9,10 +9,11 @@ import click
 from kafkalog_reader.cli.run import verbose_option
 
 REPLICA_DIFF = "replica-diff"
+PLAN = "plan"
 
 
 @click.command("schema", no_args_is_help=True, short_help="JSON Schema of --format json.")
-@click.argument("name", metavar="replica-diff|TABLE")
+@click.argument("name", metavar="replica-diff|plan|TABLE")
 @verbose_option()
 def schema_command(name: str) -> None:
     """Print the JSON Schema of one line of --format json.
@@ -26,7 +27,8 @@ def schema_command(name: str) -> None:
     table findings. The schemas are also in docs/schemas.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.report.json_schema import partition_schema, table_schema
+    from kafkalog_reader.report.json_schema import partition_schema, plan_schema, table_schema
 
-    schema = partition_schema() if name == REPLICA_DIFF else table_schema(registry.table(name))
+    made = {REPLICA_DIFF: partition_schema, PLAN: plan_schema}.get(name)
+    schema = table_schema(registry.table(name)) if made is None else made()
     click.echo(json.dumps(schema, indent=2, ensure_ascii=False))

@@ -9,6 +9,7 @@ import pyarrow as pa
 from kafkalog_reader.audits.tables.findings import FindingsTable
 from kafkalog_reader.audits.tables.partitions import PartitionsTable
 from kafkalog_reader.report.partition_json import SCHEMA_VERSION
+from kafkalog_reader.report.plan_json import PLAN_SCHEMA_VERSION
 from kafkalog_reader.tables.schemas import IDENTITY
 
 if TYPE_CHECKING:
@@ -58,6 +59,67 @@ def partition_schema() -> Schema:
             actions=_list(_ACTION),
             findings=_list(_row(FindingsTable.columns)),
             **_ONLY_WITH_RECORDS,
+        ),
+    }
+
+
+def plan_schema() -> Schema:
+    """What ``kafkalog plan --format json`` prints: one procedure for all partitions."""
+    lost = _object(_LOST)
+    named = _object({"topic": _TEXT, "partition": _INTEGER})
+    lost_range = {
+        "brokers": _list(_INTEGER),
+        **_named(_INTEGER, "firstOffset", "nextOffset"),
+        "records": lost,
+    }
+    start = {
+        "brokerId": _INTEGER,
+        "outcome": _TEXT,
+        **_named(_INTEGER, "firstOffset", "nextOffset", "records"),
+        "reason": _or_null(_TEXT),
+    }
+    choice = {
+        "topic": _TEXT,
+        **_named(_INTEGER, "partition", "leader"),
+        **_named(_list(_INTEGER), "mayLead", "mustNotLead", "notSupplied"),
+        "electable": _or_null(_list(_INTEGER)),
+        "personMustChoose": _BOOLEAN,
+        "lost": lost,
+        "lostRanges": _list(_object(lost_range)),
+        "alternatives": _list(_object({"leader": _INTEGER, "lost": lost})),
+        "starts": _list(_object(start)),
+    }
+    election = {
+        **_named(_TEXT, "type", "file"),
+        "partitions": _list(named),
+        "commands": _list(_TEXT),
+    }
+    step = {
+        "step": _INTEGER,
+        **_named(_TEXT, "kind", "title"),
+        **_named(_list(_TEXT), "texts", "commands"),
+        "brokers": _list(_INTEGER),
+        "checks": _list(_object({"command": _TEXT, "expected": _list(_TEXT)})),
+        "election": _or_null(_object(election)),
+        "lost": _list(_object({"topic": _TEXT, "partition": _INTEGER, **lost_range})),
+    }
+    replaced = {"topic": _TEXT, **_named(_INTEGER, "partition", "brokerId", "byBrokerId")}
+    return {
+        "$schema": DIALECT,
+        "title": "kafkalog plan --format json",
+        "description": "One object. Offsets are half-open.",
+        **_object(
+            {
+                "schemaVersion": {"const": PLAN_SCHEMA_VERSION},
+                "nothingToDo": _BOOLEAN,
+                "brokers": _list(_INTEGER),
+                "lost": lost,
+                "startOrder": _list(_list(_INTEGER)),
+                "replacedCopies": _list(_object(replaced)),
+                "partitions": _list(_object(choice)),
+                "unanswered": _list(_object(_named(_TEXT, "partition", "reason"))),
+                "steps": _list(_object(step)),
+            }
         ),
     }
 

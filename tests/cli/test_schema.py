@@ -56,7 +56,7 @@ def assert_each_line_is_valid(name: str, printed: str) -> None:
         validator(name).validate(json.loads(line))
 
 
-@pytest.mark.parametrize("name", sorted(["replica-diff", *TABLES]))
+@pytest.mark.parametrize("name", sorted(["replica-diff", "plan", *TABLES]))
 def test_published_schema_is_the_programs(name: str, run: Run) -> None:
     printed = run("schema", name)
     assert printed.status == 0
@@ -77,6 +77,20 @@ def test_replica_diff_of_a_scenario_is_valid(
     name: str, tmp_path: Path, compared: Callable[[Path], str]
 ) -> None:
     assert_each_line_is_valid("replica-diff", compared(SCENARIOS[name].write(tmp_path)))
+
+
+@pytest.mark.parametrize(
+    "capture", CAPTURED[:2], ids=lambda path: f"{path.parent.name}-{path.name}"
+)
+def test_plan_of_a_capture_is_valid(capture: Path, run: Run) -> None:
+    assert_each_line_is_valid("plan", run("plan", capture, "--format", "json").out)
+
+
+def test_plan_with_a_start_that_cuts_is_valid(run: Run, tmp_path: Path) -> None:
+    next(iter(SCENARIOS.values())).write(tmp_path)
+    for log in tmp_path.rglob("*.log"):
+        log.write_bytes(log.read_bytes()[:-3])
+    assert_each_line_is_valid("plan", run("plan", tmp_path, "--format", "json").out)
 
 
 def test_verify_prints_rows_of_findings(run: Run, tmp_path: Path) -> None:
