@@ -11,11 +11,7 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     HIGH_WATERMARK_BEYOND_END,
     REPLICA_DIRECTORY_MISSING,
 )
-from kafkalog_reader.audits.catalogue.election_rules import (
-    DAMAGE_RECOVERABLE_FROM_PEER,
-    DAMAGE_UNRECOVERABLE,
-)
-from kafkalog_reader.audits.catalogue.replica_rules import DAMAGED_COPY, FORKED
+from kafkalog_reader.audits.catalogue.replica_rules import FORKED
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
@@ -26,7 +22,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
 
 _DAMAGE: Final = codes_with(Role.DAMAGE)
-_OF_DAMAGE: Final = frozenset({DAMAGED_COPY, DAMAGE_RECOVERABLE_FROM_PEER, DAMAGE_UNRECOVERABLE})
+_OF_DAMAGE: Final = codes_with(Role.SUMS_UP_DAMAGE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,9 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.actions import ACTIONS, NOTHING_TO_DO
-from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.election_rules import DAMAGE_UNRECOVERABLE
-from kafkalog_reader.audits.catalogue.input_rules import (
-    DUPLICATE_REPLICA_DIRECTORY,
-    MIXED_CLUSTERS,
-    TOPIC_ID_MISMATCH,
-)
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.refused_file import ONLY_REFUSED
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
@@ -41,11 +37,7 @@ _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3
 _LONG: Final = 5
 """Seconds that are worth a word."""
-_OF_DAMAGED: Final = OF_ONE_COPY - {
-    MIXED_CLUSTERS,
-    TOPIC_ID_MISMATCH,
-    DUPLICATE_REPLICA_DIRECTORY,
-} | {DAMAGE_UNRECOVERABLE}
+_OF_DAMAGED: Final = OF_ONE_COPY - codes_with(Role.PUT_TOGETHER_WRONGLY) | {DAMAGE_UNRECOVERABLE}
 """Codes that say, where they are severe, that files are damaged or gone."""
 _SEVERE: Final = "CH"
 

@@ -109,8 +109,8 @@ MOVE_COPY_ASIDE: Final = action(
     warnings=(
         "First make sure that another replica holds all records and leads: an empty replica that "
         "is elected empties all others.",
-        "Move it out of the log directory: a folder inside it that has no name of Kafka's keeps "
-        "older brokers from starting.",
+        "Move it out of the log directory: a broker does not start with a folder in it that is "
+        "named like no partition.",
     ),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N /mnt/b1/aside/",
 )
@@ -154,10 +154,7 @@ RESTORE_IDENTITY: Final = action(
     short="restore the file from a copy, or name the broker as N=PATH for this run",
     explanation="meta.properties says which cluster, node and directory the files belong to. A "
     "broker refuses to start with one that contradicts its configuration.",
-    warnings=(
-        "kafka-storage.sh format writes a new directory id: brokers of 3.7 and later then take it "
-        "for an empty, new disk.",
-    ),
+    warnings=("kafka-storage.sh format writes a new directory id: to KRaft that is another disk.",),
 )
 RESTORE_TOPIC_ID: Final = action(
     "A28",
@@ -168,6 +165,14 @@ RESTORE_TOPIC_ID: Final = action(
     "that finds another id, or none, sets the directory aside and starts empty.",
     warnings=("Take it from the same partition of the same cluster only.",),
     command="cat /mnt/b2/kafka-logs/TOPIC-N/partition.metadata",
+)
+MOVE_STRANGE_NAME: Final = action(
+    "A32",
+    "move-strange-name",
+    short="before the next start, move what does not belong to Kafka out of the log directory",
+    explanation="A broker parses the name of every folder in its log directories, and of every "
+    "file that ends like a segment's. It ends where it cannot.",
+    warnings=("Look into it first: it may be a partition that somebody renamed.",),
 )
 CHECK_HARDWARE: Final = action(
     "A9",

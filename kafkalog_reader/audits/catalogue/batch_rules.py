@@ -186,7 +186,8 @@ OFFSET_REGRESSION: Final = rule(
     explanation="A batch starts at or below the last offset of the batch before it. The base "
     "offset lies outside the checksum, so a flipped bit is one cause; a batch written twice, or "
     "two logs in one file, are others.",
-    start="A recovery may stop where the offset index no longer rises, and truncate the rest.",
+    start="A recovery that reads the segment empties it, and deletes all later ones, where an "
+    "index entry would have to fall.",
     election="The end of this log may be misjudged.",
     reader="Consumers may get records twice, or miss some: a fetch by offset stops at the first "
     "batch that reaches it.",
@@ -245,7 +246,8 @@ SEGMENT_OFFSET_OVERFLOW: Final = rule(
     title="an offset does not fit its segment",
     explanation="An offset lies more than 2,147,483,647 above the segment's base, which an index "
     "entry cannot hold (KAFKA-6264).",
-    start="A recovery splits the segment.",
+    start="A recovery that reads the segment splits it. The broker does not start where it cannot "
+    "be split.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
@@ -295,7 +297,8 @@ REPEATED_PHYSICAL_BATCH: Final = rule(
     severity="H",
     title="two batches at one offset",
     explanation="Two batches of one replica have the same base offset, identical or not.",
-    start="A recovery may stop at the second, because the offset index no longer rises.",
+    start="A recovery that reads the segment empties it, and deletes all later ones, where an "
+    "index entry would have to fall.",
     election="The copies may disagree on which of the two a consumer sees.",
     reader="Consumers may get both, or only the first.",
     actions=(SAVE_RECORDS, REPORT_DEFECT),

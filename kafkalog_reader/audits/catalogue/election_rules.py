@@ -63,7 +63,7 @@ DAMAGE_RECOVERABLE_FROM_PEER: Final = rule(
     "whole: salvage takes each batch from a copy that has it.",
     reader=NO_EFFECT,
     actions=(START_BEST_FIRST,),
-    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.SUMS_UP_DAMAGE),
 )
 DAMAGE_UNRECOVERABLE: Final = rule(
     "KL-905",
@@ -75,5 +75,5 @@ DAMAGE_UNRECOVERABLE: Final = rule(
     election="Whoever leads, these records cannot be served.",
     reader="Consumers fail at these offsets, or never see them.",
     actions=(SAVE_RECORDS,),
-    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
+    roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.SUMS_UP_DAMAGE),
 )

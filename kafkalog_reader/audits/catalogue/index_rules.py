@@ -40,8 +40,8 @@ INDEX_SIZE_ODD: Final = rule(
     title="the size of an index is odd",
     explanation="The file's size is not a multiple of its entry size, 8 bytes for .index and 12 "
     "for .timeindex.",
-    start="Older releases notice the odd size and rebuild the index. Newer ones do not look, and "
-    "ignore the bytes of the incomplete entry.",
+    start="Releases before 2.3 rebuild the index. Newer ones do not look, and ignore the bytes of "
+    "the incomplete entry.",
     election=NO_EFFECT,
     reader="Lookups may start at a wrong position.",
     actions=(REBUILD_INDEX,),
@@ -193,8 +193,8 @@ TRANSACTION_INDEX_MALFORMED: Final = rule(
     title="a transaction index is malformed",
     explanation="The file's size is not a multiple of 34, or entries have an unknown version, "
     "fall, or end below the segment's base. Nothing checks the bytes of this file.",
-    start="A start checks only that entries do not lie below the segment's base, and recovers the "
-    "segment where one does.",
+    start="The start recovers the segment where an entry lies below its base, and ends the broker "
+    "at an entry of an unknown version. Nothing else is checked.",
     election=NO_EFFECT,
     reader="Consumers with read_committed may see records of aborted transactions, or miss "
     "committed ones.",

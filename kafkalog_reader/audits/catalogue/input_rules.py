@@ -9,6 +9,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     COPY_AGAIN,
     KEEP_ONE_DIRECTORY,
     LEAVE_ONE_OUT,
+    MOVE_STRANGE_NAME,
     NAME_REAL_PATH,
     NOTHING_TO_DO,
     RAISE_LIMIT,
@@ -60,11 +61,11 @@ HOSTILE_NAME: Final = rule(
     explanation="A file or folder has a name outside Kafka's grammar: characters that no topic may "
     "have, a partition that is not a number, control or bidirectional characters. It is shown "
     "escaped.",
-    start="Older brokers stop at a folder in the log directory whose name they cannot parse. Files "
-    "inside a partition directory are ignored.",
+    start="A broker does not start with a folder in its log directory that is named like no "
+    "partition, nor with a file that ends like a segment's and has no number in front.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
-    actions=(NOTHING_TO_DO,),
+    actions=(MOVE_STRANGE_NAME,),
 )
 UNREADABLE_FILE: Final = rule(
     "KL-004",
@@ -118,6 +119,7 @@ DUPLICATE_REPLICA_DIRECTORY: Final = rule(
     reader=NO_EFFECT,
     actions=(KEEP_ONE_DIRECTORY,),
     innocent=(NOT_A_LIVE_DIRECTORY,),
+    roles=(Role.PUT_TOGETHER_WRONGLY,),
 )
 MIXED_CLUSTERS: Final = rule(
     "KL-008",
@@ -131,6 +133,7 @@ MIXED_CLUSTERS: Final = rule(
     election="No election can be predicted across clusters.",
     reader=NO_EFFECT,
     actions=(LEAVE_ONE_OUT,),
+    roles=(Role.PUT_TOGETHER_WRONGLY,),
 )
 TOPIC_ID_MISMATCH: Final = rule(
     "KL-009",
@@ -145,6 +148,7 @@ TOPIC_ID_MISMATCH: Final = rule(
     reader=NO_EFFECT,
     actions=(LEAVE_ONE_OUT,),
     innocent=(TOPIC_CREATED_AGAIN,),
+    roles=(Role.PUT_TOGETHER_WRONGLY,),
 )
 NOT_A_REPLICA_DIRECTORY: Final = rule(
     "KL-010",

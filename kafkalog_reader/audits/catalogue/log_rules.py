@@ -41,7 +41,8 @@ SEGMENT_NAME_ABOVE_CONTENT: Final = rule(
     title="a segment begins below its name",
     explanation="The first batch of a segment has an offset below the number in the file's name. "
     "Only the first segment of a log may begin like that.",
-    start="A recovery finds that an offset does not fit the segment, and may truncate or fail.",
+    start="A recovery that reads the segment cannot place the offset in its index, and the broker "
+    "does not start.",
     election=NO_EFFECT,
     reader="A fetch chooses the segment by its name and may miss the records below it.",
     actions=(COMPARE_REPLICAS,),
@@ -223,8 +224,8 @@ END_WILL_BE_MISREAD: Final = rule(
     explanation="After a clean shutdown the broker reads the last batches from the last entry of "
     "the offset index on. Because of damage there, it takes another end than the sound batches "
     "have.",
-    start="The broker begins to append at a wrong offset: it hands out offsets that exist, or "
-    "skips some.",
+    start="The broker appends at the wrong offset: what lies above it is no longer served and its "
+    "offsets are handed out again, or offsets are skipped.",
     election="A replica that reports a lower end truncates others, or itself.",
     reader="Consumers may see two records at one offset, or a gap.",
     actions=(DO_NOT_START, REBUILD_INDEX),

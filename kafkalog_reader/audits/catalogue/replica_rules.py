@@ -121,7 +121,7 @@ DAMAGED_COPY: Final = rule(
     "it again.",
     reader="Consumers of a damaged copy fail at this offset.",
     actions=(START_BEST_FIRST, MOVE_COPY_ASIDE),
-    roles=(Role.SEVERAL_REPLICAS,),
+    roles=(Role.SEVERAL_REPLICAS, Role.SUMS_UP_DAMAGE),
 )
 UNCOVERED_FIELD_MISMATCH: Final = rule(
     "KL-507",

@@ -14,6 +14,10 @@ class Role(Enum):
     """Damage to a whole batch, which may still be repaired; a torn one never was complete."""
     FAILS_READERS = auto()
     """Whoever reads the log stops there: a wrong checksum, or headers that no longer chain."""
+    SUMS_UP_DAMAGE = auto()
+    """Which copies of a partition are damaged, or whether others have it intact."""
+    PUT_TOGETHER_WRONGLY = auto()
+    """Directories that do not go together; each of them may be sound."""
     TAIL = auto()
     """The bytes end, or turn to zeros, within a batch."""
     MAY_STOP_RECOVERY = auto()

@@ -25,7 +25,9 @@ RULES = {
     for path in CATALOGUE_FOLDER.glob("*_rules.py")
     for constant, code in DECLARATION.findall(path.read_text())
 }
-DIALECT = re.compile(r"\btold\b|\b(it|that|which) is no\b|of which it is|\bwho reads\b|\blets go\b")
+DIALECT = re.compile(
+    r"\btold\b|\b(it|that|which) is no (?!longer)|of which it is|\bwho reads\b|\blets go\b"
+)
 BEGINNING = re.compile(r"[A-Z]|[\w.-]*[-._]")  # a capital, or the name of a file, tool or setting
 
 
