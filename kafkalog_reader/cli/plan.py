@@ -99,7 +99,13 @@ def plan_command(
         )
         for audit in audits
     ]
-    plan = plan_of(decided, paths=paths, configs=configs, follow_links=follow_links)
+    plan = plan_of(
+        decided,
+        paths=paths,
+        configs=configs,
+        follow_links=follow_links,
+        is_selected=bool(topic or partition),
+    )
     if not plan.partitions:
         raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")
     _check_elected(plan, wanted)

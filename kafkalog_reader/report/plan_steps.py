@@ -218,6 +218,7 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
         texts=(
             f"With this copy broker {broker} does not come up, or never gets in sync. It copies "
             f"the partition again from broker {choice.leader}.",
+            "Run this on its host, with the path of the log directory there.",
         ),
         commands=_move_commands(choice.paths[broker]),
         is_destructive=True,
@@ -237,8 +238,9 @@ def _replace(replacement: Replacement) -> PlanStep:
         texts=(
             f"No order of starts keeps everything: broker {broker} must start before broker "
             f"{choice.leader} for other partitions, and would lead this one.",
-            "Run this on the host of broker "
-            f"{broker}. The indexes stay behind, so that the start reads every batch again.",
+            f"Run this on the host of broker {broker}, with the paths there. The indexes stay "
+            "behind, so that the start reads every batch again.",
+            *_cautions(choice, broker),
         ),
         commands=(
             *_move_commands(target),
@@ -248,6 +250,21 @@ def _replace(replacement: Replacement) -> PlanStep:
         is_destructive=True,
         brokers=(broker,),
     )
+
+
+def _cautions(choice: Choice, broker: int) -> Iterator[str]:
+    """What may go wrong with a copy in the place of another."""
+    if not choice.is_sound:
+        yield (
+            f"The copy of broker {choice.leader} has damaged batches: on broker {broker} it is cut "
+            "at the first of them. Save it whole first (kafkalog salvage)."
+        )
+    start = choice.log_starts.get(choice.leader, 0)
+    if choice.log_starts.get(broker, 0) > start:
+        yield (
+            f"If log-start-offset-checkpoint of broker {broker} has a line for this partition, "
+            f"write {start} into it: records below that line are deleted."
+        )
 
 
 def _start(plan: Plan, number: int, start: Start) -> PlanStep:

@@ -65,6 +65,12 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
             "outside of it are not elected while unclean election is forbidden."
         )
         yield from wrapped(text, columns, hanging=0)
+    if plan.is_selected:
+        text = (
+            "Only the partitions asked for are in this plan; a broker that starts starts all of "
+            "its partitions."
+        )
+        yield from wrapped(text, columns, hanging=0)
     if plan.is_one_broker:
         text = (
             f"Only broker {plan.brokers[0]} was supplied. What it cuts when it follows another "
@@ -103,6 +109,13 @@ def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
     for each in plan.unanswered:
         beginning = (Span("NO PLAN ", Style.LOST),)
         yield from wrapped(shown(f"{each.name}: {each.reason}"), columns, beginning=beginning)
+    waiting = sorted({broker for each in plan.unanswered for broker in each.brokers if broker >= 0})
+    if waiting:
+        text = (
+            f"Do not start {brokers_text(waiting)} before that is answered: with the start these "
+            "partitions get a leader too, and this plan does not know what that destroys."
+        )
+        yield from wrapped(text, columns, hanging=0)
 
 
 def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:

@@ -169,6 +169,7 @@ def test_what_cannot_be_planned_is_named_and_ends_with_2(run: Run, tmp_path: Pat
     answer = run("plan", tmp_path)
     assert answer.status == 2
     assert answer.out.startswith("NO PLAN t-0: ")
+    assert "Do not start brokers 1 and 2 before that is answered" in " ".join(answer.out.split())
 
 
 def test_the_script_asks_before_brokers_start_and_stops_at_no(run: Run, tmp_path: Path) -> None:
@@ -200,6 +201,22 @@ def test_the_script_asks_before_brokers_start_and_stops_at_no(run: Run, tmp_path
     assert [call.split()[1] for call in calls] == [
         "kafkalog", "kafka-topics.sh", "kafka-topics.sh", "kafka-leader-election.sh",
     ]  # fmt: skip
+
+
+def test_an_isr_older_than_the_logs_is_not_trusted(run: Run, tmp_path: Path) -> None:
+    root = write(tmp_path, {1: {"a": f"{SHORT} x@2/e5"}, 2: {"a": SHORT}})
+    state = PartitionState(
+        topic="a",
+        topic_id=f"{ord('a'):A<22d}",
+        replicas=(1, 2),
+        in_sync=(1,),
+        leader=1,
+        leader_epoch=4,
+    )
+    log_directory(9, metadata_log([state])).write(root / "controller-9")
+    document = plan(run("plan", root, "--format", "json"))
+    assert document["partitions"][0]["electable"] is None
+    assert document["startOrder"] == [[1], [2]]
 
 
 def test_a_wrong_choice_is_refused_by_name(run: Run) -> None:

@@ -174,11 +174,7 @@ def choice_of(
         leader=brokers[leading],
         equals=equals - aside,
         others=others,
-        electable=(
-            None
-            if membership is None
-            else frozenset((*membership.isr, *membership.elr, *membership.last_known_elr))
-        ),
+        electable=_electable(audit),
         lost=tuple(
             LostRecords(
                 brokers=tuple(brokers[member] for member in lost.members),
@@ -225,6 +221,15 @@ def _unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
         return f"broker {twice} has two copies and does not start: keep one, move the other away"
     failed = next((each for each in audit.recoveries if isinstance(each, LocatedError)), None)
     return "" if failed is None else f"the next start cannot be predicted: {failed}"
+
+
+def _electable(audit: PartitionAudit) -> frozenset[int] | None:
+    """Whom the controller may elect; None where that is not known, or older than the logs."""
+    membership = audit.membership
+    greatest = max((epoch for each in audit.histories for epoch in each.leader_epochs), default=-1)
+    if membership is None or membership.leader_epoch < greatest:
+        return None
+    return frozenset((*membership.isr, *membership.elr, *membership.last_known_elr))
 
 
 def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:

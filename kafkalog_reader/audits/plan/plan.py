@@ -30,6 +30,7 @@ class Plan:
         order: of starts.
         configs: of topics, as the metadata log says.
         follow_links: links were followed.
+        is_selected: other partitions of these brokers were not asked for.
     """
 
     paths: tuple[str, ...]
@@ -39,6 +40,7 @@ class Plan:
     order: StartOrder
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     follow_links: bool = False
+    is_selected: bool = False
 
     @property
     def partitions(self) -> int:
@@ -55,8 +57,14 @@ class Plan:
 
     @property
     def set_aside(self) -> tuple[tuple[Choice, int], ...]:
-        """Copies to be moved away while their broker is stopped."""
-        return tuple((c, broker) for c in self.choices for broker in sorted(c.set_aside))
+        """Copies to be moved away while their broker is stopped; those replaced are not here."""
+        replaced = {(each.choice.name, each.broker_id) for each in self.order.replaced}
+        return tuple(
+            (c, broker)
+            for c in self.choices
+            for broker in sorted(c.set_aside)
+            if (c.name, broker) not in replaced
+        )
 
     @cached_property
     def losing(self) -> tuple[Choice, ...]:
@@ -139,6 +147,7 @@ def plan_of(
     paths: Sequence[str],
     configs: Mapping[str, Mapping[str, str]] | None = None,
     follow_links: bool = False,
+    is_selected: bool = False,
 ) -> Plan:
     """Make one procedure of what all partitions want.
 
@@ -147,6 +156,7 @@ def plan_of(
         paths: as a person gave them.
         configs: of topics, as the metadata log says.
         follow_links: links were followed.
+        is_selected: other partitions of these brokers were not asked for.
     """
     choices, unanswered = [], []
     for each in decided:
@@ -168,6 +178,7 @@ def plan_of(
         order=start_order(choices, brokers | absent),
         configs=configs or {},
         follow_links=follow_links,
+        is_selected=is_selected,
     )
 
 

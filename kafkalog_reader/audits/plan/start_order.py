@@ -121,6 +121,7 @@ def _ordered(
 def _cost(
     broker: int, unsettled: Sequence[Choice], waiting: dict[str, frozenset[int]]
 ) -> tuple[int, int, int]:
-    """What replacing all copies costs that keep a broker waiting: bytes, copies."""
+    """What replacing all copies costs that keep a broker waiting: damaged ones, bytes."""
     copied = [c for c in unsettled if broker in waiting[c.name]]
-    return sum(c.size_in_bytes for c in copied), len(copied), broker
+    damaged = sum(not c.is_sound for c in copied)
+    return damaged, sum(c.size_in_bytes for c in copied), broker
