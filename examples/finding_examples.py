@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from fixtures.builder import cluster, replica
+from fixtures.builder import cluster
+from fixtures.builder.metadata_log import metadata_log
 from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
+from fixtures.synthetic import EXPECTED, SCENARIOS
+from fixtures.synthetic.across_replicas import CROSS_FAULTS
 from kafkalog_reader import registry
 
 if TYPE_CHECKING:
@@ -17,41 +21,12 @@ if TYPE_CHECKING:
 
     from fixtures.faults.fault import Fault
     from fixtures.faults.sample import Base
+    from fixtures.synthetic import Scenario
+    from fixtures.synthetic.across_replicas import CrossFault
 
-State = tuple[str, int | None, str | None]
-AB: Final = "a@0/e0 b@1/e0"
-STATES: Final[dict[str, tuple[State, ...]]] = {
-    "a follower that has not fetched the last record": (
-        (f"{AB} c@2/e0", 2, None),
-        (AB, 2, None),
-    ),
-    "two leaders wrote at one offset": ((f"{AB} c@2/e0", 2, None), (f"{AB} d@2/e1", 2, None)),
-    "two leaders wrote at one offset, and both sides were committed": (
-        (f"{AB} c@2/e0 d@3/e0", 4, None),
-        (f"{AB} x@2/e1 y@3/e1", 4, None),
-    ),
-    "a leader was elected without the last records": (
-        (f"{AB} c@2/e0", 2, None),
-        (AB, 2, "0:0 1:2"),
-    ),
-    "other content under one leader epoch": (
-        (f"{AB} c@2/e0", 2, None),
-        (f"{AB} d@2/e0", 2, None),
-    ),
-    "three leaders, two of them under one leader epoch": (
-        (f"{AB} x@2/e1", 2, None),
-        (f"{AB} y@2/e1", 2, None),
-        (f"{AB} z@2/e2", 2, None),
-    ),
-    "a replica that begins later": (
-        (f"{AB} c@2/e0 d@3/e0", 4, None),
-        ("c@2/e0 d@3/e0", 4, None),
-    ),
-    "a replica that ends before the other begins": ((AB, 2, None), ("e@4/e0 f@5/e0", 6, None)),
-    "a replica without records": ((AB, 2, None), ("", None, None)),
-}
-"""Logs, high watermarks and leader epochs of brokers 0, 1, ..., in the notation of the builder."""
-COPIES: Final = (("F01", 1), ("F06", 1), ("F19", 1), ("F01", 3), ("D18", 1))
+PLANS: Final = frozenset({"KL-901", "KL-902"})
+"""What follows every comparison, and is not among what is expected."""
+COPIES: Final = (("F01", 1), ("F06", 1), ("F19", 1), ("F01", 3), ("D07", 3), ("D18", 1))
 """Faults in the first of three copies of one replica, or in all of them."""
 
 
@@ -91,8 +66,14 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
         for base in bases_of(fault):
             if {each.code for each in fault.expected(base.sample)} - set(found):
                 yield f"{fault.what} ({fault.id}), Kafka {base.release}", _of_fault(fault, base)
-    for what, brokers in STATES.items():
-        yield what, _of_state(brokers)
+    for scenario in SCENARIOS.values():
+        expected = json.loads((EXPECTED / f"{scenario.name}.json").read_text())
+        codes = {each["code"] for each in expected["findings"]} | PLANS
+        if scenario.rule is None and codes - set(found):
+            yield scenario.says, _of_scenario(scenario)
+    for across in CROSS_FAULTS:
+        if {code for code, *_ in across.expected} - set(found):
+            yield f"{across.what} ({across.id})", _of_brokers(across)
     for fault_id, damaged in COPIES:
         fault = next(each for each in FAULTS if each.id == fault_id)
         where = "the first of three copies" if damaged == 1 else "each of three copies"
@@ -106,13 +87,17 @@ def _of_fault(fault: Fault, base: Base) -> list[dict[str, Any]]:
         return _rows(path, folder)
 
 
-def _of_state(brokers: tuple[State, ...]) -> list[dict[str, Any]]:
+def _of_scenario(scenario: Scenario) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
-        described = {}
-        for node, state in enumerate(brokers):
-            log, high_watermark, epochs = state
-            described[node] = replica(log, high_watermark=high_watermark, epochs=epochs)
-        cluster(Path(folder), described)
+        return _rows(str(scenario.write(Path(folder))), folder)
+
+
+def _of_brokers(across: CrossFault) -> list[dict[str, Any]]:
+    brokers = {node: [copy.build()] for node, copy in across.copies().items()}
+    if across.metadata is not None:
+        brokers[0].append(metadata_log([across.metadata]))
+    with tempfile.TemporaryDirectory() as folder:
+        cluster(Path(folder), brokers)
         return _rows(folder, folder)
 
 

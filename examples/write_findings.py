@@ -30,7 +30,7 @@ same. `kafkalog explain CODE` prints the same texts. Written by `make findings`.
 
 A severity is that of the rule; a finding may have another one, for instance where a peer holds the
 records intact. Examples are real output: a fault of [faults.md](faults.md) in what a broker wrote,
-or replicas that were built for it.
+or a state of [replica-divergence.md](reference/replica-divergence.md) that was built byte by byte.
 
 Severities: **critical**, data is lost, will be lost, or wrong data is served; **high**, a copy or a
 guarantee is broken and something else still protects the data; **medium**, degraded; **low**,

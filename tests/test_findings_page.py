@@ -14,10 +14,10 @@ from kafkalog_reader.audits.catalogue.traps import TRAPS
 ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 LINK = re.compile(r"\]\(#([^)]+)\)")
 WITHOUT_EXAMPLE = {
-    "KL-001", "KL-003", "KL-004", "KL-012", "KL-416", "KL-418", "KL-509", "KL-511", "KL-515",
-    "KL-516", "KL-518", "KL-521", "KL-522", "KL-523", "KL-602", "KL-713",
+    "KL-001", "KL-003", "KL-004", "KL-012", "KL-418", "KL-515", "KL-516", "KL-518", "KL-521",
+    "KL-524",
 }  # fmt: skip
-"""What takes a running broker, the keys of records, or a longer history."""
+"""What takes a running broker, an older rule of truncation, or files that cannot be read."""
 
 
 @pytest.fixture(scope="module")

@@ -98,8 +98,8 @@ RECOVERY_POINT_BEYOND_END: Final = rule(
     explanation="recovery-point-offset-checkpoint says that records were flushed to disk which "
     "this replica does not have. Kafka lowers it when it truncates, so this points at the disk or "
     "at files that were removed.",
-    start="The broker believes that everything is flushed, and recovers only the last segment or "
-    "none.",
+    start="The broker believes that everything is flushed: after an unclean stop it recovers the "
+    "last segment only.",
     election="Electing this replica may lose committed records.",
     reader=NO_EFFECT,
     actions=(COMPARE_REPLICAS, CHECK_HARDWARE),

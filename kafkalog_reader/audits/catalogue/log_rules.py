@@ -180,10 +180,11 @@ START_WILL_CUT: Final = rule(
     "start-will-cut",
     severity="C",
     title="the next start cuts the log",
-    explanation="There is no clean-shutdown marker, so the start recovers, and it stops at a "
-    "damaged or torn place. The finding counts the sound records behind it that go too.",
-    start="The segment is truncated at the place and all later segments are deleted. If this is "
-    "the first start since the copy, it can still be prevented.",
+    explanation="The start recovers segments, after an unclean stop or because an index is "
+    "missing, and it stops at a damaged or torn place. The finding counts the sound records "
+    "behind it that go too.",
+    start="The segment is truncated at the place, and after an unclean stop all later segments are "
+    "deleted. Before the first start it can still be prevented.",
     election="After the start this replica ends at the cut. If it leads, the others truncate to "
     "it.",
     reader="Records that were cut can be read only while another replica has them and leads.",

@@ -203,7 +203,7 @@ NO_COMMON_RANGE: Final = rule(
     "compared.",
     start=NO_EFFECT,
     election="A follower that ends before its leader begins throws its whole log away and starts "
-    "at the leader's log start. If it leads instead, the others truncate to nothing in common.",
+    "at the leader's log start. If it leads instead, the others throw theirs away.",
     reader=NO_EFFECT,
     actions=(START_BEST_FIRST,),
     innocent=(RETENTION_AT_OTHER_TIMES, COPIED_ANEW),
