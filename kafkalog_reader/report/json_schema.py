@@ -81,7 +81,7 @@ def plan_schema() -> Schema:
     choice = {
         "topic": _TEXT,
         **_named(_INTEGER, "partition", "leader"),
-        **_named(_list(_INTEGER), "mayLead", "mustNotLead", "notSupplied"),
+        **_named(_list(_INTEGER), "mayLead", "mustNotLead", "silentDivergence", "notSupplied"),
         "electable": _or_null(_list(_INTEGER)),
         "personMustChoose": _BOOLEAN,
         "lost": lost,

@@ -48,6 +48,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "mustNotLead": sorted(choice.others),
         "electable": None if choice.electable is None else sorted(choice.electable),
         "personMustChoose": choice.is_forced,
+        "silentDivergence": list(choice.apart),
         "notSupplied": list(choice.not_supplied),
         "lost": lost_object(choice.lost_records),
         "lostRanges": [_lost(each) for each in choice.lost],

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.plan import Plan
 
+_ELSEWHERE: Final = frozenset({StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.REPAIR})
+"""Steps on other hosts."""
 _HEAD: Final = """\
 #!/bin/sh
 # Made by `kafkalog plan`. Every broker must be stopped before this starts.
@@ -64,7 +66,7 @@ def _step_lines(number: int, step: PlanStep) -> Iterator[str]:
         yield f"go_on {_quoted(_question(step))}"
     elif step.kind is StepKind.CONTROLLERS:
         yield f"go_on {_quoted('Have the controllers run for 30 seconds, and no broker?')}"
-    elif step.kind in (StepKind.MOVE_ASIDE, StepKind.REPLACE):
+    elif step.kind in _ELSEWHERE:
         # Paths are those of the inputs, on another host: nothing is moved from here.
         yield f"echo {_quoted('   Run there, with the paths of that host:')}"
         for command in step.commands:
@@ -75,7 +77,7 @@ def _step_lines(number: int, step: PlanStep) -> Iterator[str]:
     if step.kind is StepKind.SAVE:  # it ends with 1 where damage had to be left out
         left_out = _quoted("That left something out, see above. Go on all the same?")
         yield from (f"{_filled_in(command)} || go_on {left_out}" for command in step.commands)
-    elif step.kind not in (StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.START):
+    elif step.kind not in _ELSEWHERE and step.kind is not StepKind.START:
         yield from map(_filled_in, step.commands)
     if step.election is not None and step.kind is StepKind.START:
         yield f"echo {_quoted('   Partitions with a leader are left alone by this election.')}"

@@ -46,6 +46,7 @@ class StepKind(Enum):
     REPLACE = "replaceCopy"
     START = "startBrokers"
     PREFERRED = "electPreferred"
+    REPAIR = "repairSilentDivergence"
     UNFREEZE = "restoreConfiguration"
 
 
@@ -145,6 +146,9 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
         yield _start(plan, number, start)
     if plan.moved_back:
         yield _preferred(plan)
+    for choice in plan.apart:
+        for broker in choice.apart:
+            yield _repair(plan, choice, broker)
     if plan.freezing:
         yield _unfreeze(plan)
 
@@ -343,6 +347,26 @@ def _preferred(plan: Plan) -> PlanStep:
         title="Give the preferred leaders their partitions back; nothing is lost by it",
         commands=election.commands,
         election=election,
+    )
+
+
+def _repair(plan: Plan, choice: Choice, broker: int) -> PlanStep:
+    ranges = [each for each in choice.lost_with_copies if broker in each.brokers]
+    first_offset = min((each.first_offset for each in ranges), default=0)
+    return PlanStep(
+        kind=StepKind.REPAIR,
+        title=f"Later: stop broker {broker}, move {shown(choice.name)} aside, start it again",
+        texts=(
+            f"Broker {broker} keeps records that the leader has otherwise or lacks, and Kafka "
+            "never notices. When all copies are in sync, it copies the partition anew from the "
+            "leader. What only it has is saved by the first command.",
+        ),
+        commands=(
+            _salvage(plan, choice, broker, first_offset),
+            *_move_commands(choice.paths[broker]),
+        ),
+        is_destructive=True,
+        brokers=(broker,),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.election.candidates import ElectionKind
+from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import Outcome as Following
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.recovery.outcome import Outcome
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from kafkalog_reader.audits.election.candidates import Election
+    from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _NEVER_IN_SYNC: Final = frozenset({Following.STUCK, Following.LOOPS})
@@ -56,6 +58,8 @@ class Choice:
         electable: node ids that the controller may elect by itself: the ISR, the ELR and the last
             known ELR; None where no cluster metadata was supplied.
         lost: by offset, with ``leader`` leading.
+        lost_with_copies: the same if the other copies are replaced too.
+        apart: brokers that keep what the leader has otherwise, and are never told: KL-517.
         alternatives: the other elections, best first.
         is_forced: every election loses records that were committed.
         not_supplied: assigned brokers of which no copy was read.
@@ -77,6 +81,8 @@ class Choice:
     others: frozenset[int]
     electable: frozenset[int] | None
     lost: tuple[LostRecords, ...] = ()
+    lost_with_copies: tuple[LostRecords, ...] = ()
+    apart: tuple[int, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     is_forced: bool = False
     not_supplied: tuple[int, ...] = ()
@@ -175,15 +181,17 @@ def choice_of(
         equals=equals - aside,
         others=others,
         electable=_electable(audit),
-        lost=tuple(
-            LostRecords(
-                brokers=tuple(brokers[member] for member in lost.members),
-                first_offset=lost.first_offset,
-                next_offset=lost.next_offset,
-                records=lost.records,
-            )
-            for lost in best.lost_ranges
-            if lost.records.total
+        lost=_lost(
+            audit,
+            best,
+            brokers,
+            [each for each in best.followers if brokers[each.follower] not in aside],
+        ),
+        lost_with_copies=_lost(audit, best, brokers, []),
+        apart=tuple(
+            brokers[each.follower]
+            for each in best.followers
+            if each.silent_divergence is not None and brokers[each.follower] not in aside
         ),
         alternatives=tuple(
             Alternative(broker_id=brokers[each.candidate], lost=each.lost)
@@ -245,17 +253,39 @@ def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
     )
 
 
+def _lost(
+    audit: PartitionAudit,
+    election: Election,
+    brokers: Sequence[int],
+    followers: Sequence[FollowerOutcome],
+) -> tuple[LostRecords, ...]:
+    """What nobody keeps if only these followers do."""
+    comparison = audit.comparison
+    assert comparison is not None
+    ranges, _ = lost_ranges(
+        election.candidate, followers, audit.candidates, audit.bounds, comparison
+    )
+    return tuple(
+        LostRecords(
+            brokers=tuple(brokers[member] for member in each.members),
+            first_offset=each.first_offset,
+            next_offset=each.next_offset,
+            records=each.records,
+        )
+        for each in ranges
+        if each.records.total
+    )
+
+
 def _moved_away(audit: PartitionAudit, election: Election) -> set[int]:
-    """Copies that keep their broker down, never get in sync, or keep what the leader lacks."""
+    """Copies that keep their broker down, or never get in sync."""
     aside = {
         index
         for index, recovery in enumerate(audit.recoveries)
         if not isinstance(recovery, LocatedError) and recovery.outcome is Outcome.BROKER_ABORTS
     }
     return aside | {
-        each.follower
-        for each in election.followers
-        if each.following.outcome in _NEVER_IN_SYNC or each.silent_divergence is not None
+        each.follower for each in election.followers if each.following.outcome in _NEVER_IN_SYNC
     }
 
 

@@ -121,7 +121,12 @@ class Plan:
         What a start takes from one copy of several counts only where nobody else holds it.
         """
         starts = self.start_losses if self.is_one_broker else self.down
-        return bool(self.is_ordered or self.lost.total or starts)
+        return bool(self.is_ordered or self.lost.total or starts or self.apart)
+
+    @property
+    def apart(self) -> tuple[Choice, ...]:
+        """Partitions of which copies stay different for ever."""
+        return tuple(c for c in self.choices if c.apart)
 
     @property
     def down(self) -> tuple[StartLoss, ...]:
@@ -170,12 +175,17 @@ def plan_of(
     if len(brokers) == 1:  # nothing to compare: only its start can be told
         choices = [replace(c, others=c.set_aside, is_forced=False) for c in choices]
         absent = set()
+    order = start_order(choices, brokers | absent)
+    replaced = {each.choice.name for each in order.replaced}
+    choices = [
+        replace(c, lost=c.lost_with_copies, apart=()) if c.name in replaced else c for c in choices
+    ]
     return Plan(
         paths=tuple(paths),
         brokers=tuple(sorted(brokers)),
         choices=tuple(choices),
         unanswered=tuple(unanswered),
-        order=start_order(choices, brokers | absent),
+        order=order,
         configs=configs or {},
         follow_links=follow_links,
         is_selected=is_selected,
