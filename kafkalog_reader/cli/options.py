@@ -113,6 +113,24 @@ class Size(click.ParamType[int]):
         return int(size[1]) << _SHIFTS[size[2].lower()]
 
 
+class Rate(Size):
+    """Bytes a second, as ``Size``; what is below a kilobyte must say that it means bytes."""
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401  click's signature
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int:
+        rate = super().convert(value, param, ctx)
+        if isinstance(value, str) and value.strip().isdigit() and rate < 1 << _SHIFTS["k"]:
+            self.fail(
+                f"{rate} bytes a second? Give a unit: {rate}MB, {rate}k, or {rate}B for bytes",
+                param, ctx,
+            )  # fmt: skip
+        return rate
+
+
 def paths_argument(command: Any) -> Any:  # noqa: ANN401  what click decorates
     """The argument ``PATH...``; the command's parameter is ``paths``."""
     return click.argument("paths", metavar="PATH...", nargs=-1, required=True)(command)
@@ -241,7 +259,7 @@ def max_rate_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
     return click.option(
         "--max-rate",
         metavar="BYTES",
-        type=Size(),
+        type=Rate(),
         expose_value=False,
         callback=_limit_rate,
         help="Read at most so many bytes a second, such as 50MB: for a broker's own disk.",

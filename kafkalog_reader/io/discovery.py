@@ -1,7 +1,8 @@
 """Look at the paths that were given and say what of Kafka's is there.
 
 A log directory is known by its own files; without them (copies often lack them) by the partition
-directories in it. Folders above it are looked through. Only ``meta.properties`` is opened.
+directories in it. Folders above it are looked through. Nothing is opened but ``meta.properties``,
+and a file that was given and is not named as a segment.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import LogLayoutError, LogPosition, UnreadableFileError
 from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
 from kafkalog_reader.io.folder import FolderKind, Leftovers, look_into
+from kafkalog_reader.io.foreign_file import describe_foreign_file
 from kafkalog_reader.io.log_directory import (
     describe_log_directory,
     with_assumed_cluster,
@@ -196,6 +198,9 @@ class _Search:
             path = os.path.realpath(path)
         directory, file_name = os.path.dirname(path) or ".", os.path.basename(path)
         name = parse_segment_file_name(file_name)
+        foreign = _foreign(path, by_content=name is None)
+        if foreign is not None:
+            raise LogLayoutError(f"{shown(path)}: {foreign}")
         if name is None:
             raise LogLayoutError(
                 f"{shown(path)}: not a log: a segment's name is 20 digits and .log, "
@@ -232,6 +237,13 @@ class _Search:
             is_whole=is_whole,
             follow_links=self.follow_links,
         )
+
+
+def _foreign(path: str, *, by_content: bool) -> str | None:
+    try:
+        return describe_foreign_file(path, by_content=by_content)
+    except OSError as error:
+        raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
 
 
 def _status(path: str) -> os.stat_result:

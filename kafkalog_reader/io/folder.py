@@ -11,6 +11,7 @@ from typing import Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.evidence import is_folder
+from kafkalog_reader.io.foreign_file import ARCHIVES, advice_on_pattern, foreign_pattern
 from kafkalog_reader.io.names import (
     CLEAN_SHUTDOWN,
     LEADER_EPOCHS,
@@ -28,7 +29,6 @@ logger = logging.getLogger(__name__)
 
 _LOG_DIRECTORY_FILES: Final = frozenset({META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS})
 _PARTITION_FILES: Final = frozenset({LEADER_EPOCHS, PARTITION_METADATA, "quorum-state"})
-_ARCHIVES: Final = (".tar", ".tgz", ".gz", ".zip", ".zst", ".xz", ".bz2", ".7z")
 
 
 class FolderKind(Enum):
@@ -112,8 +112,9 @@ def _kind(found: set[FolderKind], folders: list[str]) -> FolderKind:
 
 def _counted(pattern: str, count: int) -> str:
     files = "1 file" if count == 1 else f"{count:,} files"
-    hint = ""
-    if pattern.endswith(_ARCHIVES):
+    what = advice_on_pattern(pattern)
+    hint = "" if what is None else f" ({what})"
+    if pattern.endswith(ARCHIVES):
         hint = " (unpack it first)" if count == 1 else " (unpack them first)"
     return f"{files} named {shown(pattern)}{hint}"
 
@@ -127,5 +128,8 @@ def _belongs_to_partition(name: str) -> bool:
 
 
 def _pattern(name: str) -> str:
+    foreign = foreign_pattern(name)
+    if foreign is not None:
+        return foreign
     stem, extension = os.path.splitext(name)
     return f"*{extension}" if extension and stem else name

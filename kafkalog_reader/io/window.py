@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.io.foreign_file import GIT_LFS_ADVICE, GIT_LFS_POINTER, MAX_POINTER_SIZE
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.page_cache import cold_pieces, let_go, stop_reading_ahead
 from kafkalog_reader.io.read_rate import rate_limit
@@ -36,7 +37,8 @@ class Windows:
         allocate: makes the buffer; a pool that hands memory out again saves touching fresh pages.
 
     Raises:
-        UnreadableFileError: the file cannot be opened or is not regular (a FIFO would hang).
+        UnreadableFileError: the file cannot be opened, is not regular (a FIFO would hang), or is
+            only a pointer of git-lfs.
     """
 
     def __init__(
@@ -53,9 +55,18 @@ class Windows:
         self._allocate = allocate
         self._descriptor = open_regular_file(path, follow_links=follow_links)
         self.size_in_bytes = os.fstat(self._descriptor).st_size
+        if len(GIT_LFS_POINTER) <= self.size_in_bytes <= MAX_POINTER_SIZE:
+            self._refuse_pointer()
         self.start = min(max(start, 0), self.size_in_bytes)
         self.stop = self.size_in_bytes if stop is None else min(stop, self.size_in_bytes)
         self._buffer = memoryview(allocate(max(1, min(size, self.stop - self.start)))).cast("B")
+
+    def _refuse_pointer(self) -> None:
+        """A clone without git-lfs would else be read as a log that ends at once."""
+        start = os.pread(self._descriptor, len(GIT_LFS_POINTER), 0)
+        if start == GIT_LFS_POINTER:
+            os.close(self._descriptor)
+            raise UnreadableFileError(GIT_LFS_ADVICE, LogPosition(shown(self.path)))
 
     def read(self, position: int, at_least: int = 0, *, at_most: int | None = None) -> memoryview:
         """The bytes from ``position`` on: a buffer full, or ``at_least`` where that is more.

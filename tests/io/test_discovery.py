@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import kafkalog_reader
 from kafkalog_reader.errors import LogLayoutError, UnreadableFileError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
@@ -431,3 +432,48 @@ def test_twenty_thousand_partitions_are_listed_without_opening_one(
     monkeypatch.setattr(os, "stat", lambda path, *_, **__: opened.append(path))
     assert sum(1 for _ in evidence.topic_partitions(EVERYTHING)) == 20_000
     assert opened == []
+
+
+LFS_POINTER = (
+    b"version https://git-lfs.github.com/spec/v1\n"
+    b"oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "said"),
+    [
+        ("b1.tar.gz", b"", "an archive: unpack it first"),
+        ("b1", b"\x1f\x8b\x08\x00", "an archive: unpack it first"),
+        ("snapshot.1a3", b"", "a snapshot of ZooKeeper"),
+        ("log.4f", b"", "a transaction log of ZooKeeper"),
+        ("copied", b"ZKLG\x00\x00\x00\x02", "a transaction log of ZooKeeper"),
+        ("0-1-v1.log", b"", "a segment of Redpanda"),
+        ("copy.log", LFS_POINTER, "a git-lfs pointer, not the file itself: run `git lfs pull`"),
+    ],
+)
+def test_files_of_other_programs_are_named_as_what_they_are(
+    name: str, content: bytes, said: str, tmp_path: Path
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(LogLayoutError) as caught:
+        discover([str(tmp_path / name)])
+    assert str(caught.value).startswith(f"{tmp_path / name}: {said}")
+
+
+def test_a_folder_of_zookeeper_or_redpanda_is_called_so(tree: Tree) -> None:
+    root = tree("zk/version-2/snapshot.0", "zk/version-2/snapshot.1a", "zk/version-2/log.1",
+                "rp/kafka/orders/0_12/0-1-v1.log")  # fmt: skip
+    with pytest.raises(LogLayoutError, match=r"2 files named snapshot\.\* \(a snapshot of ZooK"):
+        discover([str(root / "zk")])
+    with pytest.raises(LogLayoutError, match=r"1 file named \*-v\*\.log \(a segment of Redpanda"):
+        discover([str(root / "rp")])
+
+
+def test_a_git_lfs_pointer_in_the_place_of_a_segment_is_not_an_empty_log(broker: Path) -> None:
+    log = next(broker.glob("*-0")) / "00000000000000000000.log"
+    log.write_bytes(LFS_POINTER)
+    table = kafkalog_reader.open(str(log.parent)).table("records")
+    with pytest.raises(UnreadableFileError) as caught:
+        table.read_all()
+    assert str(caught.value).startswith(f"{log}: a git-lfs pointer, not the file itself")

@@ -1,0 +1,78 @@
+"""Files that are not a broker's but are often given as if they were: what they are, what to do.
+
+Sources: ZooKeeper FileTxnLog, FileSnap; Redpanda storage/segment_utils; the git-lfs specification.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Final
+
+GIT_LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
+GIT_LFS_ADVICE: Final = (
+    "a git-lfs pointer, not the file itself: run `git lfs pull` where it was cloned"
+)
+MAX_POINTER_SIZE: Final = 1024
+"""Bytes, by the specification."""
+
+_ARCHIVE: Final = "an archive: unpack it first, and give the folder that comes out"
+_ZOOKEEPER_SNAPSHOT: Final = (
+    "a snapshot of ZooKeeper, which zkSnapShotToolkit.sh prints: give the brokers' log.dirs instead"
+)
+_ZOOKEEPER_LOG: Final = (
+    "a transaction log of ZooKeeper, which zkTxnLogToolkit.sh prints: give the brokers' log.dirs "
+    "instead"
+)
+_REDPANDA: Final = (
+    "a segment of Redpanda, whose batches have another header than Kafka's: read it with "
+    "Redpanda's offline_log_viewer, or consume the topic"
+)
+ARCHIVES: Final = (".tar", ".tgz", ".gz", ".zip", ".zst", ".xz", ".bz2", ".7z")
+_BY_NAME: Final = (
+    (re.compile(r"snapshot\.[0-9a-f]{1,16}", re.ASCII), "snapshot.*", _ZOOKEEPER_SNAPSHOT),
+    (re.compile(r"log\.[0-9a-f]{1,16}", re.ASCII), "log.*", _ZOOKEEPER_LOG),
+    (re.compile(r"[0-9]{1,20}-[0-9]{1,20}-v[0-9]\.log", re.ASCII), "*-v*.log", _REDPANDA),
+)
+_BY_CONTENT: Final = (
+    (GIT_LFS_POINTER, GIT_LFS_ADVICE),
+    (b"ZKSN", _ZOOKEEPER_SNAPSHOT),
+    (b"ZKLG", _ZOOKEEPER_LOG),
+    (b"\x1f\x8b", _ARCHIVE),
+    (b"PK\x03\x04", _ARCHIVE),
+    (b"\x28\xb5\x2f\xfd", _ARCHIVE),
+    (b"\xfd7zXZ\x00", _ARCHIVE),
+)
+
+
+def describe_foreign_file(path: str, *, by_content: bool = True) -> str | None:
+    """What a file is and what to do with it; None where it is not known to be foreign.
+
+    Args:
+        path: a regular file.
+        by_content: look at its first bytes too. A segment may begin with any of them.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    name = os.path.basename(path)
+    if name.endswith(ARCHIVES):
+        return _ARCHIVE
+    for pattern, _, description in _BY_NAME:
+        if pattern.fullmatch(name):
+            return description
+    if not by_content:
+        return None
+    with open(path, "rb") as file:
+        start = file.read(len(GIT_LFS_POINTER))
+    return next((what for magic, what in _BY_CONTENT if start.startswith(magic)), None)
+
+
+def foreign_pattern(name: str) -> str | None:
+    """The pattern under which files of this kind are counted; None where the kind is not known."""
+    return next((shown for pattern, shown, _ in _BY_NAME if pattern.fullmatch(name)), None)
+
+
+def advice_on_pattern(shown: str) -> str | None:
+    """What files of such a pattern are and what to do; see ``foreign_pattern``."""
+    return next((what for _, pattern, what in _BY_NAME if pattern == shown), None)
