@@ -15,7 +15,6 @@ ANCHOR = re.compile(r'<a id="([^"]+)"></a>')
 LINK = re.compile(r"\]\(#([^)]+)\)")
 WITHOUT_EXAMPLE = {
     "KL-001", "KL-003", "KL-004", "KL-012", "KL-418", "KL-515", "KL-516", "KL-518", "KL-521",
-    "KL-524",
 }  # fmt: skip
 """What takes a running broker, an older rule of truncation, or files that cannot be read."""
 

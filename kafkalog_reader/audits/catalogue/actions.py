@@ -205,6 +205,21 @@ REBUILD_INDEX: Final = action(
     ),
     command="mkdir -p ASIDE && mv TOPIC-N/BASE_OFFSET.{index,timeindex,txnindex} ASIDE/",
 )
+FORCE_RECOVERY: Final = action(
+    "A33",
+    "force-recovery",
+    short="while {where} {are} stopped, move .kafka_cleanshutdown out of the log directory: the "
+    "next start recovers the logs",
+    explanation="With the marker a broker takes the last segment as it is. Without it the start "
+    "reads every segment from the recovery point on, removes a torn or zero end, and builds the "
+    "indexes of these segments anew.",
+    warnings=(
+        "Every log in that log directory is recovered, and one with a damaged batch at or above "
+        "its recovery point is cut there. On a copy without the marker, kafkalog table recoveries "
+        "says beforehand what goes.",
+    ),
+    command="mv /mnt/b1/kafka-logs/.kafka_cleanshutdown /mnt/b1/",
+)
 REBUILT_AT_START: Final = action(
     "A21",
     "rebuilt-at-start",

@@ -10,6 +10,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     COPY_AGAIN,
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
+    FORCE_RECOVERY,
     NOTHING_TO_DO,
     REBUILT_AT_START,
     RESTORE_CHECKPOINT,
@@ -248,6 +249,6 @@ CLEAN_MARKER_CONTRADICTED: Final = rule(
     "appended to.",
     election="The log end that the broker takes may not be that of the sound batches.",
     reader="Consumers fail at the damage.",
-    actions=(DO_NOT_START, COMPARE_REPLICAS),
+    actions=(DO_NOT_START, FORCE_RECOVERY, COMPARE_REPLICAS),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )

@@ -7,6 +7,7 @@ from typing import Final
 from kafkalog_reader.audits.catalogue.actions import (
     COMPARE_REPLICAS,
     DO_NOT_START,
+    FORCE_RECOVERY,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     REBUILD_INDEX,
@@ -229,7 +230,7 @@ END_WILL_BE_MISREAD: Final = rule(
     "offsets are handed out again, or offsets are skipped.",
     election="A replica that reports a lower end truncates others, or itself.",
     reader="Consumers may see two records at one offset, or a gap.",
-    actions=(DO_NOT_START, REBUILD_INDEX),
+    actions=(DO_NOT_START, FORCE_RECOVERY),
     innocent=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )

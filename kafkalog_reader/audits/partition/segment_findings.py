@@ -9,6 +9,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     CHECK_HARDWARE,
     COMPARE_REPLICAS,
     DO_NOT_START,
+    FORCE_RECOVERY,
     NOTHING_TO_DO,
     SAVE_RECORDS,
 )
@@ -21,11 +22,13 @@ from kafkalog_reader.audits.catalogue.batch_rules import (
     UNREADABLE_REGION,
     ZERO_TAIL,
 )
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
     UNKNOWN_VERSION,
     UNREADABLE_FILE,
 )
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.traps import COPIED_WHILE_RUNNING
 from kafkalog_reader.audits.comparison.verdict import is_replaced
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -47,6 +50,7 @@ if TYPE_CHECKING:
 
 _NEWEST_MAGIC = 2
 _ROUND = 1 << 20
+_TAILS = codes_with(Role.TAIL)
 _ELSEWHERE = (COMPARE_REPLICAS, CHECK_HARDWARE)
 _NOWHERE_ELSE = (DO_NOT_START, SAVE_RECORDS, CHECK_HARDWARE)
 """``segment.bytes`` is a multiple of it by default and by custom; a crash leaves any size."""
@@ -244,10 +248,19 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
         evidence={"problem": stop.problem, "bytesNotRead": stop.size_in_bytes},
         innocent=None if stop.in_last_segment else (),
         bytes_at_risk=stop.size_in_bytes,
-        actions=(NOTHING_TO_DO,)
-        if code == ZERO_TAIL and severity == "I"
-        else actions_of_refusal(stop.problem),
+        actions=_actions_of(stop, code, severity, is_clean=directory.log_directory.clean_shutdown),
     )
+
+
+def _actions_of(
+    stop: ScanStop, code: str, severity: str | None, *, is_clean: bool | None
+) -> tuple[str, ...] | None:
+    """Zeros and torn ends of a log that was stopped in order go when its start has to recover."""
+    if code == ZERO_TAIL and severity == "I":
+        return (NOTHING_TO_DO,)
+    if code in _TAILS and stop.in_last_segment and is_clean:
+        return (FORCE_RECOVERY, COMPARE_REPLICAS)
+    return actions_of_refusal(stop.problem)
 
 
 def _judged(audit: PartitionAudit, index: int, stop: ScanStop) -> tuple[str, str | None, str]:

@@ -9,9 +9,10 @@ import pytest
 from click.testing import CliRunner
 
 from fixtures import CAPTURES
+from kafkalog_reader import registry
 from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
-    COMPARE_REPLICAS,
+    FORCE_RECOVERY,
     LEAVE_ONE_OUT,
     NOTHING_TO_DO,
     REBUILD_INDEX,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 TOPIC = "codec-none"
 SEGMENT = f"{TOPIC}-0/00000000000000000024"
+SEGMENT_AT_END = f"{TOPIC}-0/00000000000000000048"
 BROKERS = ("this broker", "broker 1", "brokers 1 and 2")
 
 
@@ -78,12 +80,35 @@ def test_a_missing_time_index_comes_back_only_without_the_offset_index(broker: P
 
 
 def test_zeros_that_end_a_stopped_log_are_not_nothing_to_do(broker: Path) -> None:
-    with (broker / f"{SEGMENT}.log").open("ab") as segment:
+    with (broker / f"{SEGMENT_AT_END}.log").open("ab") as segment:
         segment.write(bytes(4096))
     text = verified(broker)
     assert "KL-104" in text
-    assert ACTIONS[COMPARE_REPLICAS].text() in text
+    assert ACTIONS[FORCE_RECOVERY].text() in text
     assert ACTIONS[NOTHING_TO_DO].text() not in text
+
+
+def outcome(root: Path) -> tuple[str, int]:
+    """What the next start does to the partition, and how many records go."""
+    rows = registry.open(str(root)).table("recoveries").read_all().to_pylist()
+    ((outcome, records),) = {
+        (row["outcome"], row["recordsCut"]) for row in rows if row["topic"] == TOPIC
+    }
+    return outcome, records
+
+
+@pytest.mark.parametrize(
+    ("content", "with_marker"), [(bytes(300), "brokerAborts"), (b"\0" * 8 + b"\1", "loads")]
+)
+def test_without_the_marker_a_bad_end_goes_and_no_record(
+    broker: Path, content: bytes, with_marker: str
+) -> None:
+    """By the prediction, which real brokers confirm in the oracle of recoveries."""
+    with (broker / f"{SEGMENT_AT_END}.log").open("ab") as segment:
+        segment.write(content)
+    assert outcome(broker)[0] == with_marker
+    (broker / ".kafka_cleanshutdown").unlink()
+    assert outcome(broker) == ("cut", 0)
 
 
 @pytest.mark.parametrize("code", [MIXED_CLUSTERS, TOPIC_ID_MISMATCH])
