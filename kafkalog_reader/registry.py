@@ -58,6 +58,7 @@ OPTIONS: Final[dict[str, str]] = {
     "limit": "limit",
     "deep": "deep",
     "rule": "rule",
+    "started_at": "started_at",
 }
 EVERY_TABLE: Final = frozenset({"topic", "partition", "broker", "mode", "limit"})
 ONE_READER: Final = 1 << 31
@@ -90,7 +91,7 @@ def request(table: Table, columns: Iterable[str] | None = None, **options: Any) 
             ``to_offset`` (exclusive), ``from_time``, ``to_time`` (exclusive; datetime, ISO 8601
             text or milliseconds), ``last``, ``isolation``, ``limit``, ``mode``, ``replica``,
             ``include_control_records``, ``log_range_only``, ``max_partition_bytes``,
-            ``max_batch_bytes``, ``deep``, ``rule``.
+            ``max_batch_bytes``, ``deep``, ``rule``, ``started_at``.
 
     Raises:
         UsageError: an unknown option, column or value.

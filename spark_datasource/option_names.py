@@ -29,6 +29,7 @@ SOME_TABLES: Final = {
     "maxBatchBytes": "max_batch_bytes",
     "deep": "deep",
     "rule": "rule",
+    "startedAt": "started_at",
 }
 RECORDS_ONLY: Final = "includeHeaders"
 KNOWN: Final = (*EVERY_TABLE, *SOME_TABLES, RECORDS_ONLY)

@@ -103,6 +103,7 @@ def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
         max_batch_bytes=_size(given, "maxBatchBytes", 0) or None,
         deep=_flag(given, "deep"),
         rule=parse_rule(given["rule"]) if "rule" in given else None,
+        started_at=_time(given, "startedAt"),
     )
 
 

@@ -219,6 +219,17 @@ def time_range_options(command: Any) -> Any:  # noqa: ANN401  what click decorat
     )(command)
 
 
+def started_at_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
+    """The option ``--started-at``, as text; None where it is not given."""
+    return click.option(
+        "--started-at",
+        metavar="TIME",
+        type=MOMENT,
+        help="When brokers start, for what retention deletes then: 2026-11-21T06:00:00Z, "
+        "milliseconds, now or -1h.  [default: right after each log's newest record]",
+    )(command)
+
+
 def deep_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
     """The option ``--deep``; None where it is not given."""
     return click.option(

@@ -22,6 +22,7 @@ from kafkalog_reader.cli.options import (
     rule_option,
     selected,
     selection_options,
+    started_at_option,
     text_or_json_option,
 )
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, run, session, verbose_option
@@ -50,6 +51,7 @@ _ONE_COPY = SINGLE_COPY_RANGE
 @selection_options
 @text_or_json_option("one object a partition, with everything")
 @rule_option
+@started_at_option
 @click.option("--records", is_flag=True, help="List the records that only some copies have.")
 @click.option(
     "--export",
@@ -69,7 +71,7 @@ _ONE_COPY = SINGLE_COPY_RANGE
 def replica_diff(
     paths: tuple[str, ...], topic: tuple[str, ...], partition: tuple[int, ...],
     output_format: str, rule: str | None, records: bool, export: str | None, quick: bool,
-    explain: bool, fail_on: str, follow_links: bool, verbose: bool,
+    explain: bool, fail_on: str, follow_links: bool, verbose: bool, started_at: str | None,
 ) -> int:  # fmt: skip
     """Say where copies of a partition part, and what each candidate leader would lose.
 
@@ -90,7 +92,7 @@ def replica_diff(
     from kafkalog_reader.cli.sides import Sides
     from kafkalog_reader.errors import UnreadableFileError
     from kafkalog_reader.io.discovery import discover
-    from kafkalog_reader.tables.option_values import parse_rule
+    from kafkalog_reader.tables.option_values import parse_rule, timestamp_ms
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.selection import check_selection
 
@@ -98,6 +100,7 @@ def replica_diff(
     request = ReadRequest(
         topics=frozenset(topic) if chosen["topic"] else None,
         partitions=frozenset(partition) if chosen["partition"] else None,
+        started_at=None if started_at is None else timestamp_ms(started_at, "started_at"),
     )
     evidence = discover(paths, follow_links=follow_links)
     with suppress(UnreadableFileError):  # told with the partitions that can be read
@@ -199,6 +202,7 @@ def _audits(
                 membership=unit.membership,
                 rule=rule,
                 quick=quick,
+                started_at=request.started_at,
             )
             not_read, supply = unread.beside(unit)
             found = (*findings_of(audit, supply), *not_read)

@@ -17,6 +17,7 @@ from kafkalog_reader.cli.options import (
     paths_argument,
     rule_option,
     selected,
+    started_at_option,
 )
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.row_options import offsets, row_options
@@ -51,6 +52,7 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
 @paths_argument
 @row_options
 @deep_option
+@started_at_option
 @rule_option
 @click.option("--replica", metavar="REPLICA", help=f"Which copies: {REPLICAS}.  [default: all]")
 @follow_links_option

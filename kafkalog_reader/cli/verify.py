@@ -20,6 +20,7 @@ from kafkalog_reader.cli.options import (
     paths_argument,
     selected,
     selection_options,
+    started_at_option,
     text_or_json_option,
     time_range_options,
 )
@@ -43,6 +44,7 @@ _MOST_LISTED = 10_000
 @selection_options
 @time_range_options
 @deep_option
+@started_at_option
 @max_batch_bytes_option
 @text_or_json_option("one object a finding, the rows of the table findings")
 @click.option(

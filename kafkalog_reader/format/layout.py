@@ -120,11 +120,16 @@ def timestamp_text(timestamp: int) -> str:
     """Write milliseconds since 1970 as ISO 8601 in UTC, where the calendar reaches."""
     if timestamp == -1:
         return "-1 none"
+    return f"{timestamp} {utc_text(timestamp)}"
+
+
+def utc_text(timestamp: int) -> str:
+    """Only the ISO 8601 of milliseconds since 1970, or that there is none."""
     try:
         moment = _EPOCH + timedelta(milliseconds=timestamp)
     except OverflowError:
-        return f"{timestamp} outside of the years 1 to 9999"
-    return f"{timestamp} {moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
+        return "outside of the years 1 to 9999"
+    return f"{moment.replace(tzinfo=None).isoformat(timespec='milliseconds')}Z"
 
 
 def bytes_text(content: bytes) -> str:

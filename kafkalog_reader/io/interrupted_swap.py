@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from kafkalog_reader.io.evidence import SegmentFiles
 
@@ -25,8 +25,14 @@ _OVERHEAD: Final = 12  # the bytes before those that batchLength counts
 _SMALLEST_LENGTH: Final = 14  # of a magic 0 message; magic 2 needs 49
 
 
-def settle_swaps(found: Sequence[SegmentFiles]) -> tuple[SegmentFiles, ...]:
+def settle_swaps(
+    found: Sequence[SegmentFiles], next_offset: Callable[[SegmentFiles], int] | None = None
+) -> tuple[SegmentFiles, ...]:
     """What of these segments a broker would have after its start, by base offset.
+
+    Args:
+        found: all of them.
+        next_offset: one past the last offset of a ``.swap``; None: by its batch headers.
 
     Raises:
         UnreadableFileError: a ``.swap`` log cannot be read.
@@ -43,8 +49,13 @@ def settle_swaps(found: Sequence[SegmentFiles]) -> tuple[SegmentFiles, ...]:
     if not swapped:
         return live
     start = swapped[0].base_offset
-    end = max(read_next_offset(segment) for segment in swapped)
-    kept = [segment for segment in live if not start <= segment.base_offset < end]
+    end = max(map(next_offset or read_next_offset, swapped))
+    renamed_over = {segment.base_offset for segment in swapped}
+    kept = [
+        segment
+        for segment in live
+        if not start <= segment.base_offset < end and segment.base_offset not in renamed_over
+    ]
     return tuple(sorted((*kept, *swapped), key=lambda segment: segment.base_offset))
 
 

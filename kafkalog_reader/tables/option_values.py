@@ -181,6 +181,7 @@ _CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
     "to_offset": _offset,
     "from_time": lambda name, value: timestamp_ms(value, name),
     "to_time": lambda name, value: timestamp_ms(value, name),
+    "started_at": lambda name, value: timestamp_ms(value, name),
     "limit": _count,
     "mode": lambda name, value: parse_mode(
         value if isinstance(value, Mode) else _text(name, value), name

@@ -61,6 +61,8 @@ class ReadRequest:
         limit: stop after this many rows.
         deep: findings look into payloads too.
         rule: how followers truncate, one of ``TRUNCATION_RULES``; None: as the files tell.
+        started_at: when brokers start, in milliseconds since 1970 UTC, for what retention deletes
+            then; None: right after the newest record of each log.
     """
 
     columns: tuple[str, ...] | None = None
@@ -89,6 +91,7 @@ class ReadRequest:
     limit: int | None = None
     deep: bool = False
     rule: str | None = None
+    started_at: int | None = None
 
     def selects(self, topic: str | None, partition: int | None) -> bool:
         """Whether a topic partition is asked for; unknown names pass only an open question."""

@@ -56,22 +56,29 @@ def predictions(
     Args:
         log_directory: of the broker.
         release: that starts; None: the newest.
-        started_at: milliseconds; None: when the files were last modified.
+        started_at: milliseconds; None: when the files were last modified, which is just before.
         is_before_4_4: the newest rule, as releases 4.0 to 4.3 follow it.
     """
+    if started_at is None:
+        times = (path.stat().st_mtime for path in log_directory.rglob("*"))
+        started_at = int(max(times) * 1000)
     evidence = discover([str(log_directory)])
-    replicas = {
-        f"{replica.topic}-{replica.partition}": replica
-        for replica in evidence.partition_directories(ReadRequest())
-        if replica.topic != "__cluster_metadata"
-    }
+    found = [
+        each
+        for each in evidence.partition_directories(ReadRequest())
+        if each.topic != "__cluster_metadata"
+    ]
+    replicas = {f"{each.topic}-{each.partition}": each for each in found if each.is_replica}
+    others = [each for each in found if not each.is_replica]
     if release is None:
         (metadata,) = read_cluster_metadata(evidence).values()
         rule = replace(RULE, started_at=started_at, reads_whole_version=not is_before_4_4)
-        recoveries = predict_start(tuple(replicas.values()), metadata.topics(), rule=rule)
+        recoveries = predict_start(
+            tuple(replicas.values()), metadata.topics(), others=others, rule=rule
+        )
     else:
         rule = replace(OLD_RULES[release], started_at=started_at)
-        recoveries = predict_start(tuple(replicas.values()), rule=rule)
+        recoveries = predict_start(tuple(replicas.values()), others=others, rule=rule)
     return dict(zip(replicas, recoveries, strict=True))
 
 

@@ -144,3 +144,12 @@ def test_a_range_of_time_is_for_tables_that_know_one() -> None:
         parse_options({"path": "/mnt/b1", "table": "batches", "fromTime": "0"})
     with pytest.raises(UsageError, match="fromTime: 'yesterday'"):
         parse_options({"path": "/mnt/b1", "table": "findings", "fromTime": "yesterday"})
+
+
+def test_the_start_time_is_one_of_tables_that_predict_starts() -> None:
+    options = parse_options(
+        {"path": "/mnt/b1", "table": "recoveries", "startedAt": "2026-11-21T06:00:00Z"}
+    )
+    assert options.request.started_at == 1_795_240_800_000
+    with pytest.raises(UsageError, match="startedAt does not apply to table records"):
+        parse_options({"path": "/mnt/b1", "startedAt": "2026-11-21"})

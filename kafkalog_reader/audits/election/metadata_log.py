@@ -79,7 +79,11 @@ class ClusterMetadata:
 
     def topics(self) -> ClusterTopics:
         """What the prediction of a start needs."""
-        return ClusterTopics(topic_ids=self.topic_ids, configs=self.configs)
+        return ClusterTopics(
+            topic_ids=self.topic_ids,
+            configs=self.configs,
+            replicas={place: each.replicas for place, each in self.partitions.items()},
+        )
 
 
 def read_cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:

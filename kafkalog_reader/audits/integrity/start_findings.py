@@ -71,6 +71,8 @@ def start_findings(
         return
     if recovery.outcome is Outcome.EXPIRED:
         yield start.expires(in_order)
+    elif recovery.expires_later:
+        yield start.expires_later()
     yield from start.cut(in_order)
     yield from start.left(in_order, is_clean=is_clean)
     yield from start.misread(in_order)
@@ -116,6 +118,16 @@ class _Start:
             records_at_risk=self._recovery.records_cut,
             bytes_at_risk=self._recovery.bytes_cut,
             cause=cause,
+        )
+
+    def expires_later(self) -> Finding:
+        """KL-418 as information: only file times, which may be those of a copy, say so."""
+        return finding(
+            START_WILL_EXPIRE,
+            f"{self._replica.name}: {self._recovery.expires_later}",
+            severity="I",
+            confidence="possible",
+            directory=self._replica.directory,
         )
 
     def cut(self, found: Sequence[Finding]) -> Iterator[Finding]:

@@ -73,16 +73,14 @@ class PartitionAudit:
 
     Attributes:
         comparison: None where topic ids differ, and nothing was compared.
-        elections: best candidate first; empty where the verdict is undecidable, and of the
-            metadata log.
+        elections: best candidate first; empty where undecidable, and of the metadata log.
         reason: why the verdict is undecidable; empty otherwise.
         checked: what the other files and the headers of each replica say; empty unless asked for.
         recoveries: what the next start does to each replica, or why that cannot be said; empty
             where the verdict is undecidable, and of the metadata log.
         rules: by which followers may truncate; elections follow the first.
         membership: as the cluster metadata says; None where none was supplied.
-        compared_from: content below this offset was not looked at, and starts were not predicted;
-            None: everything was.
+        compared_from: below it nothing was read, and no start predicted; None: everything was.
         retries: of each replica, which batches were stored again.
         read_segments: of each replica, what reading its segments whole told, by their path.
         keys: what the keys of a compacted partition say.
@@ -91,6 +89,7 @@ class PartitionAudit:
         compared_verdict: how the copies stand to each other, where ``verdict`` says more than that:
             copies are set aside, or committed records are on none.
         missing: committed records that no copy holds.
+        started_at: when brokers start, in milliseconds; None: right after their newest records.
     """
 
     cluster_id: str | None
@@ -116,6 +115,7 @@ class PartitionAudit:
     set_aside: tuple[PartitionAudit, ...] = ()
     compared_verdict: Verdict | None = None
     missing: MissingCommitted | None = None
+    started_at: int | None = None
 
     @property
     def relation(self) -> Verdict:
@@ -176,6 +176,7 @@ def audit_partition(
     membership: PartitionMembership | None = None,
     rule: TruncationRule | None = None,
     quick: bool = False,
+    started_at: int | None = None,
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
 
@@ -192,6 +193,7 @@ def audit_partition(
         membership: of this partition, as that log says.
         rule: how followers truncate; None: as the files tell, or all rules that may hold.
         quick: compare epochs, ends and tails only, and take starts for harmless.
+        started_at: when brokers start, in milliseconds; None: right after their newest records.
     """
     audited = partial(
         _audited,
@@ -202,6 +204,7 @@ def audit_partition(
         membership=membership,
         rule=rule,
         quick=quick,
+        started_at=started_at,
     )
     together = audited(directories)
     unusable = unusable_copies(together.replicas, together.scans)
@@ -233,6 +236,7 @@ def _audited(
     membership: PartitionMembership | None,
     rule: TruncationRule | None,
     quick: bool,
+    started_at: int | None,
 ) -> PartitionAudit:
     replicas = tuple(inspect_replica(directory) for directory in directories)
     size = max(_SMALLEST_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
@@ -280,7 +284,7 @@ def _audited(
         recoveries = (
             tuple(map(_taken_for_loaded, replicas, histories))
             if quick
-            else predict_starts(directories, topics, known=read_segments)
+            else predict_starts(directories, topics, known=read_segments, started_at=started_at)
         )
     rules = possible_rules(replicas, histories) if rule is None else (rule,)
     candidates: tuple[Candidate, ...] = ()
@@ -337,6 +341,7 @@ def _audited(
         reason=reason,
         retries=tuple(stream.retries for stream in streams),
         read_segments=read_segments,
+        started_at=started_at,
         checked=tuple(
             check_replica(replica, stream)
             for replica, stream in zip(replicas, watched, strict=False)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import posixpath
 import re
 from functools import lru_cache
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
@@ -22,7 +23,7 @@ from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.io.checkpoints import FileVersion
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
@@ -37,7 +38,12 @@ _SMALL: Final = 1 << 20
 """Bytes of a checkpoint, some 30,000 rows, of which many may stay in memory."""
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _WHITESPACE: Final = re.compile(rb"[ \t\n\x0b\f\r]+")
-_INTEGER: Final = re.compile(rb"[+-]?[0-9]{1,20}")
+_INTEGER: Final = re.compile(rb"[+-]?[0-9]+")
+_INT32: Final = 31
+_INT64: Final = 63
+"""Bits of a number, without its sign."""
+_LONGEST_NUMBER: Final = 100
+"""Digits: Java takes leading zeros, and nobody writes as many."""
 _SEPARATOR: Final = re.compile(rb":[ \t\n\x0b\f\r]+")
 
 
@@ -102,14 +108,32 @@ def read_epochs(directory: PartitionDirectory) -> tuple[LeaderEpochEntry, ...]:
     path = posixpath.join(directory.path, LEADER_EPOCHS)
     content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=directory.follow_links)
     try:
-        return tuple(
-            LeaderEpochEntry(leader_epoch=_integer(epoch), start_offset=_integer(offset))
-            for epoch, offset in _entries(content or b"", 2)
+        rows = tuple(
+            LeaderEpochEntry(leader_epoch=int(epoch), start_offset=int(offset))
+            for epoch, offset in _entries(content or b"", (_INT32, _INT64))
         )
     except _NoNumber as problem:
         raise StartFailure(f"{shown(path)}: {problem}") from None
     except _Malformed as problem:
         raise DirectoryFailure(f"{shown(path)}: {problem}") from None
+    for number, entry in enumerate(rows, 3):
+        if entry.leader_epoch < 0 or entry.start_offset < 0:  # LeaderEpochFileCache#assign
+            raise StartFailure(f"{shown(path)}: line {number}: a leader epoch or offset below 0")
+    _check_temporary(path)
+    return rows
+
+
+def _check_temporary(path: str) -> None:
+    """Raise what writing a checkpoint meets where its temporary file is a directory.
+
+    Raises:
+        DirectoryFailure: every start writes it, at the latest as leader.
+    """
+    temporary = f"{path}.tmp"
+    if Path(temporary).is_dir():
+        raise DirectoryFailure(
+            f"{shown(temporary)}: a directory, and {LEADER_EPOCHS} is written through it"
+        )
 
 
 def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
@@ -146,7 +170,7 @@ def _ends_broker(metadata: bytes) -> bool:
     if len(lines) < 2:
         return True
     values = [_SEPARATOR.split(line) for line in lines[:2]]
-    if any(len(value) != 2 for value in values) or not _INTEGER.fullmatch(values[0][1]):
+    if any(len(value) != 2 for value in values) or not _is_number(values[0][1], _INT32):
         return False
     return values[1][1] != ZERO_UUID.encode() and int(values[0][1]) >= 0
 
@@ -184,8 +208,8 @@ def _parsed(path: str, follow_links: bool) -> Mapping[TopicPartition, int] | Exc
     try:
         return MappingProxyType(
             {
-                (topic.decode("utf-8", "replace"), _integer(partition)): _integer(offset)
-                for topic, partition, offset in _entries(content or b"", 3)
+                (topic.decode("utf-8", "replace"), int(partition)): int(offset)
+                for topic, partition, offset in _entries(content or b"", (None, _INT32, _INT64))
             }
         )
     except _NoNumber as problem:
@@ -204,7 +228,8 @@ _read_small = lru_cache(maxsize=64)(_version_parsed)
 _read_large = lru_cache(maxsize=12)(_version_parsed)
 
 
-def _entries(content: bytes, width: int) -> list[list[bytes]]:
+def _entries(content: bytes, bits: Sequence[int | None]) -> list[list[bytes]]:
+    """Rows of fields; ``bits`` of each field that is a number, None of text."""
     lines = _lines(content)
     if not lines:
         return []
@@ -213,15 +238,20 @@ def _entries(content: bytes, width: int) -> list[list[bytes]]:
     if len(lines) == 1:
         return []
     count = _head(lines[1], 2)
+    if count < 0:  # new ArrayList(-1) is as unexpected as a number that is none
+        raise _NoNumber(f"line 2: {count} entries")
     entries = []
     for number, line in enumerate(lines[2:], 3):
         fields = _WHITESPACE.split(line)
         while len(fields) > 1 and fields[-1] == b"":  # as java.util.regex.Pattern#split
             fields.pop()
-        if len(fields) != width:
-            raise _Malformed(f"line {number}: {len(fields)} fields, {width} expected")
-        if not all(_INTEGER.fullmatch(field) for field in fields[width - 2 :]):
-            raise _NoNumber(f"line {number}: no number where one is expected")
+        if len(fields) != len(bits):
+            raise _Malformed(f"line {number}: {len(fields)} fields, {len(bits)} expected")
+        if not all(
+            size is None or _is_number(field, size)
+            for field, size in zip(fields, bits, strict=True)
+        ):
+            raise _NoNumber(f"line {number}: not a number that Java reads where one is expected")
         entries.append(fields)
     if len(entries) != count:
         raise _Malformed(f"line 2 announces {count} entries, found {len(entries)}")
@@ -236,10 +266,13 @@ def _lines(content: bytes) -> list[bytes]:
 
 
 def _head(line: bytes, number: int) -> int:
-    if not _INTEGER.fullmatch(line):
+    if not _is_number(line, _INT32):
         raise _Malformed(f"line {number}: no number")
     return int(line)
 
 
-def _integer(field: bytes) -> int:
-    return int(field)
+def _is_number(field: bytes, bits: int) -> bool:
+    """Whether Java's parseInt or parseLong takes it."""
+    if len(field) > _LONGEST_NUMBER or not _INTEGER.fullmatch(field):
+        return False
+    return -(1 << bits) <= int(field) < 1 << bits

@@ -11,13 +11,15 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import cached_property
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.recovery.batches import WalkEnd
 from kafkalog_reader.audits.recovery.index import check_transaction_index, index_contradiction
 from kafkalog_reader.audits.recovery.loss import LostRange
+from kafkalog_reader.audits.recovery.markers import unreadable_marker
 from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.audits.recovery.rebuilt_index import ENTRY_SIZES
 from kafkalog_reader.audits.recovery.rule import CURRENT_RULE, IndexCheck, StartRule
 from kafkalog_reader.audits.recovery.segment import (
     LoadingSegment,
@@ -42,8 +44,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.rule import LogConfig
     from kafkalog_reader.io.evidence import PartitionDirectory
 
-_ENTRY_SIZES: Final = {"index": 8, "timeindex": 12}
-
 
 class LogLoad:
     """The load of one log.
@@ -54,6 +54,7 @@ class LogLoad:
         recovery_point: of the checkpoint; 0 without a row.
         log_start: of the checkpoint; 0 without a row.
         is_clean: the marker is there.
+        is_deleted: the directory waits for its deletion; it is loaded, but not recovered.
         config: of the topic.
         rule: of the broker's release.
         progress: told the bytes that were read.
@@ -80,6 +81,7 @@ class LogLoad:
         log_start: int,
         is_clean: bool,
         config: LogConfig,
+        is_deleted: bool = False,
         rule: StartRule = CURRENT_RULE,
         progress: Progress = no_progress,
         known: Mapping[str, ReadSegment] | None = None,
@@ -97,6 +99,7 @@ class LogLoad:
         self._recovery_point = recovery_point
         self._log_start = log_start
         self._is_clean = is_clean
+        self._is_deleted = is_deleted
         self._config = config
         self._rule = rule
         self._progress = progress
@@ -113,6 +116,8 @@ class LogLoad:
         self.segments = loading_segments(self._directory, self._rule.reading)
         self._on_disk = replace(self.segments[-1]) if self.segments else None
         self._load_segment_files()
+        if self._is_deleted:
+            return
         if not self._is_clean:
             self._recover_log()
         self._find_end()
@@ -136,6 +141,7 @@ class LogLoad:
                 if found.overflows:
                     self._split(segment)
                     continue
+                self._check_room(segment, found)
                 if found.falls:
                     raise StartFailure(f"{_path(segment)}: offsets fall, and {problem}")
                 self.reasons.append(f"{problem}: segment {segment.base_offset} is read again")
@@ -159,7 +165,8 @@ class LogLoad:
         last = self.segments[-1] if self.segments else None
         if last is not None and last.recovered is not None:
             end = last.recovered.next_offset
-            return SoundPrefix(next_offset=end, greatest_offset=end - 1, is_whole=True)
+            greatest = last.recovered.greatest_offset
+            return SoundPrefix(end, end - 1 if greatest is None else greatest, is_whole=True)
         if last is not None and self._is_known_sound(last):
             end = self._known[last.path].next_offset
             return SoundPrefix(next_offset=end, greatest_offset=end - 1, is_whole=True)
@@ -177,7 +184,8 @@ class LogLoad:
 
     def _index_problem(self, segment: LoadingSegment) -> str:
         """Why a segment is recovered whatever the marker says; empty where it is not."""
-        if segment.files.offset_index_size is None:
+        is_made_anew = segment.files.suffix == "swap"  # when the start looks for the swap's end
+        if segment.files.offset_index_size is None and not is_made_anew:
             return f"{LogPosition(shown(segment.files.path('index')))}: missing"
         if self._rule.index_check is IndexCheck.REBUILDS and (
             problem := index_contradiction(segment.files, follow_links=segment.follow_links)
@@ -211,6 +219,7 @@ class LogLoad:
             if found.overflows:
                 self._split(segment)
                 continue
+            self._check_room(segment, found)
             if found.falls:
                 self.reasons.append(
                     f"{_path(segment)}: offsets fall where its index needs them to rise, "
@@ -233,10 +242,17 @@ class LogLoad:
         return recover(
             segment,
             self.cache,
-            self._config.index_interval,
+            self._config,
             self._progress,
             known=self._known_of(segment),
         )
+
+    def _check_room(self, segment: LoadingSegment, found: Recovered) -> None:
+        if found.is_full:
+            raise StartFailure(
+                f"{_path(segment)}: its rebuilt index needs more entries than segment.index.bytes "
+                f"of {self._config.max_index_size} holds"
+            )
 
     def _known_of(self, segment: LoadingSegment) -> ReadSegment | None:
         """What an earlier reading says of all the bytes of a segment."""
@@ -318,7 +334,7 @@ class LogLoad:
         if last.recovered is not None:
             return  # rebuilt, with no more entries than fit
         sizes = {"index": last.files.offset_index_size, "timeindex": last.files.time_index_size}
-        for kind, entry_size in _ENTRY_SIZES.items():
+        for kind, entry_size in ENTRY_SIZES.items():
             size = sizes[kind] or 0
             greatest = self._config.max_index_size // entry_size * entry_size
             if size // entry_size * entry_size > greatest:
@@ -346,15 +362,16 @@ class LogLoad:
             is_read = segment.recovered is not None or self._is_known_sound(segment)
             if segment.base_offset >= offset or is_read:
                 continue
+            marker = unreadable_marker(segment, start, offset, self._progress)
+            if marker:
+                raise StartFailure(f"{marker}, {_rebuilding(start)}")
             walk = segment.walk(0, check_crc=False, progress=self._progress)
             next_offset = segment.base_offset
             for batches in walk:
                 next_offset = int(batches.last_offset[-1]) + 1
             if walk.end is WalkEnd.TOO_SMALL and start <= next_offset < offset:
-                raise StartFailure(
-                    f"{segment.where(walk.end_position, next_offset)}: {walk.problem}, "
-                    f"read to rebuild the producers' state from offset {start} on"
-                )
+                where = segment.where(walk.end_position, next_offset)
+                raise StartFailure(f"{where}: {walk.problem}, {_rebuilding(start)}")
 
     def _is_sound(self, snapshot: int) -> bool:
         path = self._directory.path
@@ -367,6 +384,10 @@ class LogLoad:
         except (CorruptLogError, UnsupportedFormatError):
             return False
         return True
+
+
+def _rebuilding(offset: int) -> str:
+    return f"read to rebuild the producers' state from offset {offset} on"
 
 
 def _path(segment: LoadingSegment) -> str:

@@ -24,8 +24,10 @@ if TYPE_CHECKING:
 
 _REMOTE_INDEXES: Final = "remote-log-index-cache"
 _RENAMED: Final = re.compile(r"(\S+)-(\S+)\.(\S+)-(?:delete|future|stray)")
-_NUMBER: Final = re.compile(r"[+-]?[0-9]{1,20}")
-_LOADED_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex", ".cleaned", ".swap")
+_NUMBER: Final = re.compile(r"[+-]?[0-9]+")
+_LOADED_ENDINGS: Final = (
+    ".log", ".index", ".timeindex", ".txnindex", ".cleaned", ".swap", ".snapshot",
+)  # fmt: skip
 
 
 def check_directories(root: LogDirectory) -> None:
@@ -58,8 +60,9 @@ def check_files(directory: PartitionDirectory) -> None:
     """
     for entry in _entries(directory.path):
         prefix = entry.name.split(".", 1)[0]
-        if entry.name.endswith(_LOADED_ENDINGS) and not _NUMBER.fullmatch(prefix):
-            raise StartFailure(f"{shown(entry.path)}: no number before the first dot")
+        is_loaded = entry.name.endswith(_LOADED_ENDINGS) and entry.is_file()
+        if is_loaded and not _is_number(prefix, 63):
+            raise StartFailure(f"{shown(entry.path)}: no offset before the first dot")
 
 
 def _is_partition(name: str) -> bool:
@@ -68,7 +71,12 @@ def _is_partition(name: str) -> bool:
             return False
         name = name.rpartition(".")[0]
     topic, _, partition = name.rpartition("-")
-    return bool(topic) and _NUMBER.fullmatch(partition) is not None
+    return bool(topic) and _is_number(partition, 31)
+
+
+def _is_number(text: str, bits: int) -> bool:
+    """Whether Java's parseInt or parseLong takes it; no file name is longer than 255 bytes."""
+    return _NUMBER.fullmatch(text) is not None and -(1 << bits) <= int(text) < 1 << bits
 
 
 def _entries(path: str) -> Iterator[os.DirEntry[str]]:

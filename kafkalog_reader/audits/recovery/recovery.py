@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.recovery.duplicates import refused_duplicates
 from kafkalog_reader.audits.recovery.files import (
     check_cleaner_offsets,
     read_epochs,
@@ -22,29 +23,34 @@ from kafkalog_reader.audits.recovery.files import (
     read_log_starts,
     read_recovery_points,
     read_topic_id_at_start,
-    topic_id_of_peer,
 )
 from kafkalog_reader.audits.recovery.load import LogLoad
 from kafkalog_reader.audits.recovery.loss import LostRange
 from kafkalog_reader.audits.recovery.names import check_directories, check_files
 from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, Outcome, StartFailure
 from kafkalog_reader.audits.recovery.release import possible_rules
-from kafkalog_reader.audits.recovery.retention import count_expired
+from kafkalog_reader.audits.recovery.retention import (
+    StartTime,
+    count_expired,
+    modified_at,
+    start_time,
+)
 from kafkalog_reader.audits.recovery.segment import loading_segments
 from kafkalog_reader.audits.recovery.sound_prefix import sound_prefix
+from kafkalog_reader.audits.recovery.stray import why_stray
+from kafkalog_reader.format.layout import utc_text
 from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
-    from kafkalog_reader.audits.recovery.rule import ClusterTopics, StartRule
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
+    from kafkalog_reader.audits.recovery.segment import LoadingSegment
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 
 _T = TypeVar("_T")
 Peers = Callable[["PartitionDirectory"], "Sequence[PartitionDirectory]"]
-_FEWEST_PEERS: Final = 2
-"""Copies of other brokers that must agree on a topic id before it counts as the cluster's."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +79,8 @@ class Recovery:
             sees. What was damaged does not count.
         bytes_cut: bytes that are deleted from the log files.
         reason: why, in words, with file, position and offset; empty where nothing is special.
+        expires_later: what retention deletes if the broker starts when the files were last modified
+            and not right after the newest record; empty where nothing, or the time was given.
         loaded: None where the broker or the log directory does not come up.
     """
 
@@ -83,6 +91,7 @@ class Recovery:
     records_cut: int = 0
     bytes_cut: int = 0
     reason: str = ""
+    expires_later: str = ""
     loaded: LoadedReplica | None = None
 
     @property
@@ -117,8 +126,10 @@ def predict_start(
     directories: Sequence[PartitionDirectory],
     topics: ClusterTopics | None = None,
     *,
+    others: Sequence[PartitionDirectory] = (),
     peers: Peers = lambda _: (),
     rule: StartRule | None = None,
+    started_at: int | None = None,
     progress: Progress = no_progress,
     known: Callable[[PartitionDirectory], Mapping[str, ReadSegment]] = _nothing_known,
 ) -> tuple[Recovery, ...]:
@@ -127,9 +138,12 @@ def predict_start(
     Args:
         directories: live replicas. One that is left out can still stop the broker.
         topics: of the cluster; without them a topic id is only held against those of ``peers``.
+        others: ``-delete``, ``-future`` and ``-stray`` directories: they are loaded too, and can
+            stop the broker.
         peers: the replicas of the same partition on other brokers.
         rule: of the broker's release; None: what the files of a log directory tell. Where several
             may hold, ``reason`` says what the less likely ones would do otherwise.
+        started_at: milliseconds; None: as the rule says.
         progress: told the bytes that were read.
         known: of a replica, the segments that were read already, by the path of their log file.
 
@@ -137,12 +151,14 @@ def predict_start(
         UnreadableFileError: the operating system refuses a file, so that nothing can be said.
     """
     by_root: dict[LogDirectory, list[PartitionDirectory]] = defaultdict(list)
-    for directory in directories:
+    for directory in (*directories, *others):
         by_root[directory.log_directory].append(directory)
     recoveries: dict[PartitionDirectory, Recovery] = {}
     fatal = ""
     for root, inside in by_root.items():
         rules = possible_rules(root) if rule is None else (rule,)
+        if started_at is not None:
+            rules = tuple(replace(each, started_at=started_at) for each in rules)
         start = _DirectoryStart(root, topics, peers, rules, progress, known)
         recoveries.update((directory, start.predict(directory)) for directory in inside)
         fatal = fatal or start.fatal
@@ -151,6 +167,11 @@ def predict_start(
                 recoveries[directory] = _failed(
                     recoveries[directory], Outcome.DIRECTORY_OFFLINE, start.offline
                 )
+    fatal = fatal or refused_duplicates(
+        directory
+        for directory, each in recoveries.items()
+        if each.loaded is not None and each.outcome is not Outcome.STRAY
+    )
     if fatal:
         for directory in directories:
             recoveries[directory] = _failed(recoveries[directory], Outcome.BROKER_ABORTS, fatal)
@@ -254,6 +275,7 @@ class _DirectoryStart:
             recovery_point=self._recovery_points.get(key, 0),
             log_start=self._log_starts.get(key, 0),
             is_clean=bool(self._root.clean_shutdown),
+            is_deleted=directory.state == "delete",
             config=config,
             rule=rule,
             progress=self._progress,
@@ -266,16 +288,21 @@ class _DirectoryStart:
         outcome = (
             Outcome.EMPTIED if load.is_emptied else Outcome.CUT if load.lost else Outcome.LOADS
         )
+        started = start_time(load.segments, rule)
         aside: list[LostRange] = []
         hidden = 0
-        stray = self._why_stray(directory, topic_id) if rule.sets_strays_aside else ""
+        stray = (
+            why_stray(directory, topic_id, self._topics, self._peers(directory))
+            if rule.sets_strays_aside
+            else ""
+        )
         if stray:
             outcome = Outcome.STRAY
             aside = [LostRange.of(segment) for segment in load.segments]
             load.reasons.append(stray)
-        elif expired := count_expired(load.segments, config, rule):
+        elif expired := count_expired(load.segments, config, started.milliseconds):
             outcome = Outcome.EXPIRED
-            self._expire(load, expired, is_known=config.is_known)
+            self._expire(load, expired, config, started)
         elif hidden := load.hidden_records():
             outcome = Outcome.HIDDEN if outcome is Outcome.LOADS else outcome
         if hidden or (outcome is Outcome.LOADS and load.log_end_offset != log_end_offset):
@@ -288,9 +315,14 @@ class _DirectoryStart:
                 f"{records_text(hidden)} in the last segment will not be served, and new records "
                 "will take their offsets"
             )
+        later = ""
+        if outcome in (Outcome.LOADS, Outcome.CUT, Outcome.HIDDEN) and rule.started_at is None:
+            later = _expires_later(load.segments, config)
+            load.reasons += [later] if later else []
         return Recovery(
             directory=directory,
             outcome=outcome,
+            expires_later=later,
             log_end_offset=log_end_offset,
             segments_read=tuple(sorted(load.read)),
             records_cut=hidden
@@ -312,39 +344,36 @@ class _DirectoryStart:
             self._records_lost[key] = lost.records(self._progress, known)
         return self._records_lost[key]
 
-    def _why_stray(self, directory: PartitionDirectory, topic_id: str | None) -> str:
-        """Why a directory is set aside; empty where it stays, or where it cannot be known."""
-        is_kraft = self._topics is not None or self._root.directory_id is not None
-        if not is_kraft:
-            return ""
-        aside = "the directory is renamed -stray and the partition starts empty"
-        if topic_id is None:
-            return f"no topic id: partition.metadata is missing: {aside}"
-        if self._topics is not None:
-            known = self._topics.topic_ids.get(directory.topic or "")
-            if known == topic_id:
-                return ""
-            other = "has no such topic" if known is None else f"has {known}"
-            return f"topic id {topic_id}, and the cluster {other}: {aside}"
-        others = [topic_id_of_peer(peer) for peer in self._peers(directory)]
-        theirs = {other for other in others if other is not None}
-        if len(theirs) == 1 and topic_id not in theirs and len(others) >= _FEWEST_PEERS:
-            return f"topic id {topic_id}, and {theirs.pop()} on the other brokers: {aside}"
-        return ""
-
-    def _expire(self, load: LogLoad, count: int, *, is_known: bool) -> None:
+    def _expire(self, load: LogLoad, count: int, config: LogConfig, started: StartTime) -> None:
         gone = load.segments[:count]
         load.lost += [LostRange.of(segment) for segment in gone]
         bases = ", ".join(str(segment.base_offset) for segment in gone)
-        assumed = "" if is_known else ", with the default retention of 7 days,"
         load.reasons.append(
-            f"the largest timestamp is read from the time index, and by it{assumed} segments are "
-            f"too old and deleted right after the start: {bases}"
+            f"by the largest timestamps in the time index, {_retention(config)} deletes segments "
+            f"right after a start at {started}: {bases}"
         )
         load.segments = load.segments[count:]
         start = load.segments[0].base_offset if load.segments else load.log_end_offset
         load.log_start_offset = max(load.log_start_offset, start)
         load.cache = load.cache.truncate_from_start(load.log_start_offset)
+
+
+def _retention(config: LogConfig) -> str:
+    return "retention" if config.is_known else "the default retention of 7 days"
+
+
+def _expires_later(segments: Sequence[LoadingSegment], config: LogConfig) -> str:
+    """What goes with a start at the time of the files, of which a plain copy knows nothing."""
+    modified = modified_at(segments)
+    count = count_expired(segments, config, modified) if config.is_known else 0
+    if not count:
+        return ""
+    bases = ", ".join(str(segment.base_offset) for segment in segments[:count])
+    return (
+        "taken to start at the time of its newest record; if it starts at "
+        f"{utc_text(modified)}, when the files were last modified or copied, retention deletes "
+        f"segments: {bases} (--started-at, startedAt: another time)"
+    )
 
 
 _NOTHING: Final = EpochLog(cache=LeaderEpochCache(), log_start_offset=0, log_end_offset=0)

@@ -7,9 +7,10 @@ LogSegment#largestTimestamp, UnifiedLog#deleteRetentionMsBreachedSegments.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kafkalog_reader.audits.recovery.index import last_timestamp
+from kafkalog_reader.format.layout import utc_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,8 +19,41 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
 
 
-def count_expired(segments: Sequence[LoadingSegment], config: LogConfig, rule: StartRule) -> int:
-    """How many segments go: from the first one on, up to one that is young enough.
+class StartTime(NamedTuple):
+    """When a broker is taken to start: milliseconds, and where that comes from."""
+
+    milliseconds: int
+    source: str
+
+    def __str__(self) -> str:
+        return f"{utc_text(self.milliseconds)}, {self.source}"
+
+
+def start_time(segments: Sequence[LoadingSegment], rule: StartRule) -> StartTime:
+    """When the broker of a log is taken to start.
+
+    By default right after the log's newest record, because file times may be those of a copy;
+    no later than the files were modified, because timestamps may lie.
+
+    Raises:
+        UnreadableFileError: a time index cannot be opened or read.
+    """
+    if rule.started_at is not None:
+        return StartTime(rule.started_at, "the start time that was given")
+    files = modified_at(segments)
+    newest = max(map(_timestamp, segments), default=-1)
+    if not 0 < newest < files:
+        return StartTime(files, "when the files were last modified")
+    return StartTime(newest, "the time of the newest record")
+
+
+def modified_at(segments: Sequence[LoadingSegment]) -> int:
+    """When the files were last modified, or copied: milliseconds; 0 without any."""
+    return max((int(segment.files.modified_at * 1000) for segment in segments), default=0)
+
+
+def count_expired(segments: Sequence[LoadingSegment], config: LogConfig, now: int) -> int:
+    """How many segments go at a time: from the first one on, up to one that is young enough.
 
     The high watermark counts as caught up with the log end. With a retention that is only assumed,
     nothing is called expired but what is read as of 1970.
@@ -27,13 +61,12 @@ def count_expired(segments: Sequence[LoadingSegment], config: LogConfig, rule: S
     Raises:
         UnreadableFileError: a time index cannot be opened or read.
     """
-    if config.retention_ms is None or not segments:
+    if config.retention_ms is None:
         return 0
-    now = rule.started_at
-    if now is None:
-        now = max(int(segment.files.modified_at * 1000) for segment in segments)
     for number, segment in enumerate(segments):
-        timestamp = _largest_timestamp(segment)
+        timestamp = _timestamp(segment)
+        if timestamp < 0:
+            timestamp = int(segment.files.modified_at * 1000)
         is_old = now - timestamp > config.retention_ms and (config.is_known or timestamp == 0)
         is_last_and_empty = number == len(segments) - 1 and segment.size_in_bytes == 0
         if not is_old or is_last_and_empty:
@@ -41,9 +74,8 @@ def count_expired(segments: Sequence[LoadingSegment], config: LogConfig, rule: S
     return len(segments)
 
 
-def _largest_timestamp(segment: LoadingSegment) -> int:
+def _timestamp(segment: LoadingSegment) -> int:
+    """The largest of a segment as the broker believes it; -1: it takes the file's time."""
     if segment.recovered is not None:
-        timestamp = segment.recovered.greatest_timestamp
-    else:
-        timestamp = last_timestamp(segment.files, follow_links=segment.follow_links)
-    return timestamp if timestamp >= 0 else int(segment.files.modified_at * 1000)
+        return segment.recovered.greatest_timestamp
+    return last_timestamp(segment.files, follow_links=segment.follow_links)

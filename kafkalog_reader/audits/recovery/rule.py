@@ -45,16 +45,22 @@ class ClusterTopics:
     Attributes:
         topic_ids: by topic.
         configs: of topics, by topic; only what was set.
+        replicas: ids of the brokers that a partition is assigned to, by topic and partition; None
+            where nobody says.
     """
 
     topic_ids: Mapping[str, str] = field(default_factory=dict)
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    replicas: Mapping[tuple[str, int], tuple[int, ...]] | None = None
 
     def only(self, topics: Iterable[str]) -> ClusterTopics:
         """What is said of some topics: units of work travel."""
+        names = frozenset(topics)
         return ClusterTopics(
-            topic_ids={name: self.topic_ids[name] for name in topics if name in self.topic_ids},
-            configs={name: self.configs[name] for name in topics if name in self.configs},
+            topic_ids={name: self.topic_ids[name] for name in names if name in self.topic_ids},
+            configs={name: self.configs[name] for name in names if name in self.configs},
+            replicas=self.replicas
+            and {place: ids for place, ids in self.replicas.items() if place[0] in names},
         )
 
 
@@ -86,7 +92,7 @@ class StartRule:
         reads_whole_version: of entries in transaction indexes; up to 4.3 only the first byte.
         sets_strays_aside: a replica whose topic id is missing or not the cluster's is renamed.
         default_config: of topics that say nothing themselves.
-        started_at: milliseconds; None: when the files were last modified, so that retention
+        started_at: milliseconds; None: right after the newest record of each log, so that retention
             deletes only what it would have deleted there and then.
     """
 
@@ -115,9 +121,11 @@ class StartRule:
         is_compacted = topic in _COMPACTED_BY_ITSELF if policy is None else "delete" not in policy
         retention = _number(said.get("retention.ms"))
         kept_for_ever = is_compacted or (retention is not None and retention < 0)
+        interval = _number(said.get("index.interval.bytes"))
+        max_index_size = _number(said.get("segment.index.bytes"))
         return LogConfig(
-            index_interval=_number(said.get("index.interval.bytes")) or default.index_interval,
-            max_index_size=_number(said.get("segment.index.bytes")) or default.max_index_size,
+            index_interval=default.index_interval if interval is None else interval,
+            max_index_size=default.max_index_size if max_index_size is None else max_index_size,
             retention_ms=(
                 None if kept_for_ever else default.retention_ms if retention is None else retention
             ),

@@ -5,7 +5,7 @@ Source: Kafka 4.3, storage.internals.log.LogSegment (recover, readNextOffset) an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -13,15 +13,19 @@ import numpy as np
 from kafkalog_reader.audits.recovery.batches import CURRENT_READING, BatchWalk, Reading, WalkEnd
 from kafkalog_reader.audits.recovery.index import last_entry_lookup
 from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.audits.recovery.rebuilt_index import RebuiltIndex, may_be_full, rebuild_index
 from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.io.interrupted_swap import settle_swaps
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.tables.running_maximum import running_maximum
+from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.batches import StoredBatches
+    from kafkalog_reader.audits.recovery.rule import LogConfig
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.tables.table import Progress
 
@@ -74,19 +78,29 @@ class LoadingSegment:
 def loading_segments(
     directory: PartitionDirectory, reading: Reading = CURRENT_READING
 ) -> list[LoadingSegment]:
-    """The segments of a replica as its files stand."""
-    return [
-        LoadingSegment(
+    """The segments of a replica as its files stand, once interrupted swaps are settled.
+
+    Raises:
+        StartFailure: a ``.swap`` makes the broker fail.
+        UnreadableFileError: a ``.swap`` cannot be read.
+    """
+
+    def loading(files: SegmentFiles) -> LoadingSegment:
+        return LoadingSegment(
             files=files,
             base_offset=files.base_offset,
             start=0,
-            stop=files.log_size,
+            stop=files.log_size or 0,
             follow_links=directory.follow_links,
             reading=reading,
         )
-        for files in readable_segments(directory)
-        if files.log_size is not None
-    ]
+
+    found = readable_segments(directory, live_only=False)
+    if directory.only is not None or not any(files.suffix == "swap" for files in found):
+        found = readable_segments(directory)
+    else:  # LogLoader#load asks the index of the .swap, whatever is in it
+        found = settle_swaps(found, lambda files: read_next_offset(loading(files), no_progress))
+    return [loading(files) for files in found if files.log_size is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -101,6 +115,8 @@ class Recovered:
         problem: why it is cut; empty where nothing is.
         overflows: an offset does not fit into an index entry, which recovery does not survive.
         falls: offsets fall where the index needs them to rise, which empties the segment.
+        is_full: an index needs more entries than it can hold, which ends the broker.
+        greatest_offset: of what is kept, which is another one than the last where offsets fall.
     """
 
     stop: int
@@ -110,12 +126,14 @@ class Recovered:
     problem: str = ""
     overflows: bool = False
     falls: bool = False
+    is_full: bool = False
+    greatest_offset: int | None = None
 
 
 def recover(
     segment: LoadingSegment,
     cache: LeaderEpochCache,
-    index_interval: int,
+    config: LogConfig,
     progress: Progress,
     known: ReadSegment | None = None,
 ) -> Recovered:
@@ -124,7 +142,7 @@ def recover(
     Args:
         segment: all bytes of its file, if it is known.
         cache: the leader epochs before.
-        index_interval: bytes between entries of the index that is rebuilt.
+        config: of the topic, for the indexes that are rebuilt.
         progress: told the bytes that were read.
         known: from an earlier reading, whose sound bytes are not read again.
 
@@ -144,15 +162,24 @@ def recover(
                 state.stop, state.problem = walk.end_position, walk.problem
     if state.problem:
         state.problem = f"{segment.where(state.stop, state.next_offset)}: {state.problem}"
-    falls = not state.rises and _index_refuses(segment, state.stop, index_interval)
+    next_offset, index = state.next_offset, RebuiltIndex()
+    if not state.rises or may_be_full(state.stop - segment.start, config):
+        kept = replace(segment, stop=state.stop)
+        walk = kept.walk(0, check_crc=False, progress=no_progress)
+        index = rebuild_index(walk, segment.base_offset, config)
+        if not (state.rises or index.refuses or index.is_full):
+            target = (segment.base_offset, 0) if index.last_entry is None else index.last_entry
+            next_offset = _next_offset_from(kept, *target, progress)
     return Recovered(
         stop=state.stop,
-        next_offset=state.next_offset,
+        next_offset=next_offset,
         greatest_timestamp=state.greatest_timestamp,
         cache=state.cache,
         problem=state.problem,
         overflows=state.overflows,
-        falls=falls,
+        falls=index.refuses,
+        is_full=index.is_full,
+        greatest_offset=state.greatest_offset,
     )
 
 
@@ -168,7 +195,7 @@ class _Recovery:
         self.overflows = False
         self.rises = True
         self._base_offset = segment.base_offset
-        self._last_offset = segment.base_offset - 1
+        self._last_offset = self.greatest_offset = segment.base_offset - 1
 
     def take_known(self, known: ReadSegment) -> None:
         """Begin behind what was found sound."""
@@ -176,7 +203,7 @@ class _Recovery:
         self.stop += known.sound_bytes
         self.next_offset = known.next_offset
         self.greatest_timestamp = known.greatest_timestamp
-        self._last_offset = known.next_offset - 1
+        self._last_offset = self.greatest_offset = known.next_offset - 1
 
     def add(self, batches: StoredBatches) -> bool:
         """Take batches up to the first bad one; returns whether there was one."""
@@ -199,6 +226,7 @@ class _Recovery:
         before = np.append(self._last_offset, batches.last_offset[:-1])
         self.rises &= bool((batches.last_offset > before).all())
         self._last_offset = int(batches.last_offset[-1])
+        self.greatest_offset = max(self.greatest_offset, int(batches.last_offset.max()))
         self.next_offset = self._last_offset + 1
         self.stop = int(batches.position[-1] + batches.size_in_bytes[-1])
         self.greatest_timestamp = max(self.greatest_timestamp, int(batches.max_timestamp.max()))
@@ -210,47 +238,6 @@ class _Recovery:
         self.cache = self.cache.assign_all(zip(*begun, strict=True))
 
 
-def _index_refuses(segment: LoadingSegment, stop: int, index_interval: int) -> bool:
-    """Whether an index that is rebuilt up to ``stop`` gets an entry that does not rise.
-
-    Offsets outside of the CRC may fall. Most batches get no entry, so that most of it passes.
-    """
-    last_indexed = segment.start
-    last_entry: int | None = None
-    last_time_entry: tuple[int, int] | None = None
-    greatest = (-1, segment.base_offset)
-    for batches in BatchWalk(
-        segment.path,
-        segment.start,
-        stop,
-        check_crc=False,
-        follow_links=segment.follow_links,
-    ):
-        newest = running_maximum(np.append(greatest[0], batches.max_timestamp))
-        rises = np.flatnonzero(newest[1:] > newest[:-1])
-        batch = 0
-        while True:
-            # The next batch that starts more than an interval behind the one last indexed.
-            batch = int(batches.position.searchsorted(last_indexed + index_interval, side="right"))
-            newest_before = rises[rises <= min(batch, len(batches) - 1)]
-            if len(newest_before):
-                greatest = (
-                    int(batches.max_timestamp[newest_before[-1]]),
-                    int(batches.last_offset[newest_before[-1]]),
-                )
-            if batch >= len(batches):
-                break
-            offset = int(batches.last_offset[batch])
-            if last_entry is not None and offset <= last_entry:
-                return True
-            last_entry, last_indexed = offset, int(batches.position[batch])
-            if last_time_entry is not None and greatest[1] < last_time_entry[1]:
-                return True
-            if last_time_entry is None or greatest[0] > last_time_entry[0]:
-                last_time_entry = greatest if greatest[0] > -1 else last_time_entry
-    return last_time_entry is not None and greatest[1] < last_time_entry[1]
-
-
 def read_next_offset(segment: LoadingSegment, progress: Progress) -> int:
     """Where the broker believes that a segment ends: from the last index entry on.
 
@@ -260,8 +247,17 @@ def read_next_offset(segment: LoadingSegment, progress: Progress) -> int:
     """
     if segment.recovered is not None:
         return segment.recovered.next_offset
+    if segment.files.offset_index_size is None:  # of a .swap: made anew, and empty
+        return _next_offset_from(segment, segment.base_offset, 0, progress)
     target, position = last_entry_lookup(segment.files, follow_links=segment.follow_links)
-    position = max(position, 0)  # LogSegment#translateOffset takes an entry below 0 for the start
+    # LogSegment#translateOffset takes an entry below 0 for the start
+    return _next_offset_from(segment, target, max(position, 0), progress)
+
+
+def _next_offset_from(
+    segment: LoadingSegment, target: int, position: int, progress: Progress
+) -> int:
+    """One past the last batch, if an offset is found from a position on; else the base."""
     if position >= segment.size_in_bytes:
         return segment.base_offset
     found, next_offset = False, segment.base_offset

@@ -22,6 +22,7 @@ def predict_starts(
     topics: ClusterTopics | None = None,
     progress: Progress = no_progress,
     known: Sequence[Mapping[str, ReadSegment]] = (),
+    started_at: int | None = None,
 ) -> tuple[Recovery | LocatedError, ...]:
     """The start of each replica; the error instead where a file that decides cannot be read.
 
@@ -33,6 +34,7 @@ def predict_starts(
         topics: of the cluster, as far as its metadata log was supplied.
         progress: told the bytes that were read.
         known: of each replica, the segments that were read already, by the path of their log file.
+        started_at: milliseconds; None: right after the newest record of each log.
     """
     read = dict(zip(directories, known, strict=False))
 
@@ -43,6 +45,7 @@ def predict_starts(
                 (directory,),
                 topics,
                 peers=lambda _: peers,
+                started_at=started_at,
                 progress=progress,
                 known=lambda each: read.get(each, {}),
             )

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class AuditTable(Table):
     """A table whose unit is a topic partition with all its replicas."""
 
-    options: ClassVar[frozenset[str]] = frozenset({"rule"})
+    options: ClassVar[frozenset[str]] = frozenset({"rule", "started_at"})
 
     @abstractmethod
     def rows_of(self, audit: PartitionAudit) -> list[dict[str, Any]]:
@@ -47,5 +47,6 @@ class AuditTable(Table):
             topics=partition.topics,
             membership=partition.membership,
             rule=rule_named(request.rule),
+            started_at=request.started_at,
         )
         yield build_from_dicts(schema, self.rows_of(audit))

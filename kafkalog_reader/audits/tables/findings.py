@@ -80,7 +80,7 @@ class FindingsTable(Table):
     doc: ClassVar[str] = "one row a finding: what is wrong, where, how sure, what to do"
     columns: ClassVar[tuple[Column, ...]] = FINDINGS
     options: ClassVar[frozenset[str]] = frozenset(
-        {"topic", "partition", "from_time", "to_time", "max_batch_bytes", "deep"}
+        {"topic", "partition", "from_time", "to_time", "max_batch_bytes", "deep", "started_at"}
     )
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
@@ -143,6 +143,7 @@ def audited(
                 checks=checks,
                 topics=unit.topics,
                 membership=unit.membership,
+                started_at=request.started_at,
             )
             found = findings_of(audit, unit.supply)
         if checks.has_time_range:
@@ -201,7 +202,7 @@ def _predicted(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None
     if audit.is_metadata:
         return [None] * len(audit.replicas)
     directories = [replica.directory for replica in audit.replicas]
-    return predict_starts(directories, known=audit.read_segments)
+    return predict_starts(directories, known=audit.read_segments, started_at=audit.started_at)
 
 
 def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:

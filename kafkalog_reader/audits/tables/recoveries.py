@@ -32,11 +32,13 @@ class BrokerUnit(Unit):
     """The replicas of one broker: one of them can keep it from starting, and with it all others.
 
     Attributes:
+        others: that wait for deletion, move to another disk or were set aside: they are loaded too.
         peers: of each directory, where nothing better tells the cluster's topic ids.
         topics: of the cluster; None where no copy of its metadata log was supplied.
     """
 
     directories: tuple[PartitionDirectory, ...]
+    others: tuple[PartitionDirectory, ...]
     peers: tuple[tuple[PartitionDirectory, ...], ...]
     topics: ClusterTopics | None
 
@@ -47,6 +49,7 @@ class RecoveriesTable(Table):
     name: ClassVar[str] = "recoveries"
     doc: ClassVar[str] = "one row a replica: what the next start of its broker does to it"
     columns: ClassVar[tuple[Column, ...]] = RECOVERIES
+    options: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "started_at"})
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[BrokerUnit]:
         """One broker each; the metadata log is read here, because every broker needs it.
@@ -60,17 +63,22 @@ class RecoveriesTable(Table):
                 for directory in directories:
                     by_broker[broker_key(directory)].append(directory)
                     replicas[directory] = directories
+        others: dict[tuple[str, ...], list[PartitionDirectory]] = defaultdict(list)
+        for directory in evidence.partition_directories(request):
+            if not directory.is_replica and directory.topic != METADATA_TOPIC:
+                others[broker_key(directory)].append(directory)
         clusters = cluster_metadata(evidence) if by_broker else {}
-        for inside in by_broker.values():
+        for broker, inside in by_broker.items():
             known = clusters.get(inside[0].log_directory.cluster_id)
             peers = (tuple(p for p in replicas[d] if p is not d) for d in inside)
             yield BrokerUnit(
                 size_in_bytes=0,
                 directories=tuple(inside),
+                others=tuple(others[broker]),
                 peers=tuple(peers) if known is None else (),
                 topics=None
                 if known is None
-                else known.topics().only({each.topic or "" for each in inside}),
+                else known.topics().only({each.topic or "" for each in (*inside, *others[broker])}),
             )
 
     def read(
@@ -86,29 +94,39 @@ class RecoveriesTable(Table):
         broker = cast("BrokerUnit", unit)
         peers = dict(zip(broker.directories, broker.peers, strict=False))
 
-        def predicted(directories: Sequence[PartitionDirectory]) -> tuple[Recovery, ...]:
+        def predicted(
+            directories: Sequence[PartitionDirectory],
+            others: Sequence[PartitionDirectory] = (),
+        ) -> tuple[Recovery, ...]:
             return predict_start(
                 directories,
                 broker.topics,
+                others=others,
+                started_at=request.started_at,
                 peers=lambda directory: peers.get(directory, ()),
                 progress=progress,
             )
 
         refused: dict[PartitionDirectory, LocatedError] = {}
         try:
-            recoveries = predicted(broker.directories)
+            recoveries = predicted(broker.directories, broker.others)
         except LocatedError:
             damage = Damage(request.mode)
-            for directory in broker.directories:
+            for directory in (*broker.directories, *broker.others):
                 try:
                     predicted((directory,))
                 except LocatedError as error:
                     damage.left_out(error)
                     refused[directory] = error
-            recoveries = predicted([each for each in broker.directories if each not in refused])
+            recoveries = predicted(
+                [each for each in broker.directories if each not in refused],
+                [each for each in broker.others if each not in refused],
+            )
         told = {recovery.directory: recovery_row(recovery) for recovery in recoveries}
         nothing = dict.fromkeys(schema.names)
-        for directory, why in refused.items():
+        for directory in broker.directories:
+            if (why := refused.get(directory)) is None:
+                continue
             reason = f"the start cannot be predicted: {why}"
             told[directory] = nothing | identity_of(directory) | {"reason": reason}
         rows: list[dict[str, Any]] = [told[directory] for directory in broker.directories]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures.builder import cluster, replica, small_batches
+import kafkalog_reader
+from fixtures.builder import EPOCH_MILLIS, cluster, replica, small_batches
 from fixtures.builder.replica import TOPIC_ID
 from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
@@ -312,3 +314,134 @@ def test_file_that_is_refused_is_no_prediction(tmp_path: Path) -> None:
 def test_small_partition_is_that_of_the_reference() -> None:
     sizes = [len(batch.build()) for batch in small_batches()]
     assert sizes == [83, 83, 83, 83, 83, 83, 78, 83, 100, 83, 87, 87]
+
+
+def _topics(**settings: str) -> ClusterTopics:
+    return ClusterTopics(topic_ids={"t": TOPIC_ID}, configs={"t": settings})
+
+
+HOUR = 3_600_000
+NEWEST = EPOCH_MILLIS
+"""The builder's batches all have this time."""
+
+
+def test_a_plain_copy_is_taken_to_start_right_after_its_newest_record(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False, recovery_point=0)
+    for path in directory.iterdir():
+        path.touch()
+    recovery = start(tmp_path, topics=_topics(**{"retention.ms": str(12 * HOUR)}))
+    assert (recovery.outcome, recovery.records_cut) == (Outcome.LOADS, 0)
+    assert "retention deletes segments: 0, 13 (--started-at" in recovery.expires_later
+    assert recovery.expires_later in recovery.reason
+
+
+@pytest.mark.parametrize(
+    ("hours", "outcome", "records_cut"), [(11, Outcome.LOADS, 0), (13, Outcome.EXPIRED, 22)]
+)
+def test_a_start_time_that_is_given_decides_what_retention_deletes(
+    hours: int, outcome: Outcome, records_cut: int, tmp_path: Path
+) -> None:
+    write_small(tmp_path, is_clean=False, recovery_point=0)
+    topics = _topics(**{"retention.ms": str(12 * HOUR)})
+    recovery = start(tmp_path, topics=topics, started_at=NEWEST + hours * HOUR)
+    assert (recovery.outcome, recovery.records_cut) == (outcome, records_cut)
+    assert recovery.expires_later == ""
+    assert ("the start time that was given" in recovery.reason) == (outcome is Outcome.EXPIRED)
+
+
+@pytest.mark.parametrize(
+    ("assigned", "outcome", "reason"),
+    [
+        ({("t", 0): (1, 2)}, Outcome.LOADS, ""),
+        ({("t", 0): (2, 3)}, Outcome.STRAY, "assigns the partition to brokers 2, 3, not to 1"),
+        ({("t", 1): (1,)}, Outcome.STRAY, "has no partition 0 of the topic"),
+        (None, Outcome.LOADS, ""),
+    ],
+    ids=["assigned", "reassigned_away", "no_such_partition", "unknown"],
+)
+def test_assignment_decides_whether_a_directory_stays(
+    assigned: dict[tuple[str, int], tuple[int, ...]] | None,
+    outcome: Outcome,
+    reason: str,
+    tmp_path: Path,
+) -> None:
+    """LogManager#isStrayReplica of 4.3.1; the topic id is the cluster's in all of these."""
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(tmp_path, topics=ClusterTopics(topic_ids={"t": TOPIC_ID}, replicas=assigned))
+    assert recovery.outcome is outcome
+    assert reason in recovery.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("0", 0), ("100", 100), ("x", 4096), (None, 4096)],
+)
+def test_an_index_interval_of_zero_is_a_value(text: str | None, expected: int) -> None:
+    settings = {} if text is None else {"index.interval.bytes": text}
+    assert StartRule().config_of("t", _topics(**settings)).index_interval == expected
+
+
+def test_an_index_that_a_lowered_size_has_no_room_for_stops_the_broker(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=False, recovery_point=0)
+    narrow = LogConfig(index_interval=0, max_index_size=36)  # four entries, and three of time
+    recovery = start(tmp_path, rule=StartRule(default_config=narrow))
+    assert recovery.outcome is Outcome.BROKER_ABORTS
+    assert "segment.index.bytes of 36" in recovery.reason
+    wide = LogConfig(index_interval=0, max_index_size=72)
+    assert start(tmp_path, rule=StartRule(default_config=wide)).outcome is Outcome.LOADS
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("0\n1\n2147483647 0\n", Outcome.LOADS),
+        ("0\n1\n2147483648 0\n", Outcome.BROKER_ABORTS),
+        ("0\n1\n0 9223372036854775808\n", Outcome.BROKER_ABORTS),
+        ("0\n1\n0 -1\n", Outcome.BROKER_ABORTS),
+        ("0\n1\n-1 0\n", Outcome.BROKER_ABORTS),
+        ("0\n-1\n0 0\n", Outcome.BROKER_ABORTS),
+        ("0\n2147483648\n0 0\n", Outcome.DIRECTORY_OFFLINE),
+    ],
+)
+def test_numbers_are_those_that_java_reads(text: str, outcome: Outcome, tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    (directory / "leader-epoch-checkpoint").write_text(text)
+    assert start(tmp_path).outcome is outcome
+
+
+@pytest.mark.parametrize("state", ["delete", "future", "stray"])
+def test_directories_that_are_no_replicas_are_loaded_too(state: str, tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    aside = directory.with_name(f"t-0.{'0' * 32}-{state}")
+    aside.mkdir()
+    (aside / "abc.log").touch()
+    (recovery,) = kafkalog_reader.open(str(tmp_path)).table("recoveries").read_all().to_pylist()
+    assert recovery["outcome"] == "brokerAborts"
+    assert f"-{state}/abc.log" in recovery["reason"]
+
+
+def _second_disk(root: Path, directory_id: str) -> None:
+    first = root / "broker-1"
+    second = root / "disk-2"
+    shutil.copytree(first, second)
+    meta = second / "meta.properties"
+    lines = [line for line in meta.read_text().splitlines() if "directory.id" not in line]
+    meta.write_text("\n".join([*lines, f"directory.id={directory_id}", ""]))
+
+
+def test_one_partition_on_two_disks_stops_the_broker(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    _second_disk(tmp_path, "AAAAAAAAAAEAAAAAAAAAEQ")
+    rows = kafkalog_reader.open(str(tmp_path)).table("recoveries").read_all().to_pylist()
+    assert [row["outcome"] for row in rows] == ["brokerAborts"] * 2
+    assert "two directories of one partition" in rows[0]["reason"]
+
+
+def test_two_future_copies_stop_the_broker(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True, recovery_point=23)
+    for unique in "12":
+        aside = directory.with_name(f"t-0.{unique * 32}-future")
+        shutil.copytree(directory, aside)
+    (recovery,) = kafkalog_reader.open(str(tmp_path)).table("recoveries").read_all().to_pylist()
+    assert recovery["outcome"] == "brokerAborts"
+    assert "two directories of one partition" in recovery["reason"]

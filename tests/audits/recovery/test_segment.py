@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fixtures.builder import EPOCH_MILLIS, Batch, data_batch
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.recovery.rule import LogConfig
 from kafkalog_reader.audits.recovery.segment import LoadingSegment, recover
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.evidence import SegmentFiles
@@ -39,7 +40,9 @@ def test_recovery_does_what_kafkas_loop_does(
     with tempfile.TemporaryDirectory() as directory:
         path = Path(directory) / f"{0:020}.log"
         path.write_bytes(b"".join(batch.build() for batch in batches))
-        found = recover(_segment(path), LeaderEpochCache(), interval, no_progress)
+        found = recover(
+            _segment(path), LeaderEpochCache(), LogConfig(index_interval=interval), no_progress
+        )
     assert found.falls == falls
     assert [(each.leader_epoch, each.start_offset) for each in found.cache.entries] == epochs
     assert found.next_offset == (batches[-1].last_offset + 1 if batches else 0)

@@ -1,0 +1,41 @@
+"""Two directories of one partition on one broker, which does not start with them.
+
+Source: Kafka 4.3, LogManager#loadLog.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.io.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+
+def refused_duplicates(served: Iterable[PartitionDirectory]) -> str:
+    """Why a broker refuses two logs of one partition; empty where there are none.
+
+    Args:
+        served: directories that load and are not set aside, of replicas and future ones.
+    """
+    first: dict[tuple[object, ...], PartitionDirectory] = {}
+    for directory in served:
+        if directory.state not in (None, "future") or directory.topic is None:
+            continue
+        before = first.setdefault((*directory.identity, directory.state), directory)
+        if before is not directory and not _is_one_disk(before, directory):
+            return (
+                f"{shown(before.path)} and {shown(directory.path)}: two directories of one "
+                "partition, which the broker refuses"
+            )
+    return ""
+
+
+def _is_one_disk(one: PartitionDirectory, other: PartitionDirectory) -> bool:
+    """Whether they lie in two copies of one log directory."""
+    ids = {each.log_directory.directory_id for each in (one, other)}
+    paths = {each.log_directory.path for each in (one, other)}
+    return len(ids) == 1 and None not in ids and len(paths) > 1

@@ -1,0 +1,59 @@
+"""Transaction markers that rebuilding the producers' state does not survive.
+
+Source: Kafka 4.3, ProducerAppendInfo#append and EndTransactionMarker#deserialize, whose errors
+nobody catches; no CRC is checked there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kafkalog_reader.format.batch_fields import MAGIC
+from kafkalog_reader.tables.batch_scan import SegmentScan
+from kafkalog_reader.tables.control_type import ABORT, COMMIT, CONTROL, control_types
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.recovery.segment import LoadingSegment
+    from kafkalog_reader.tables.table import Progress
+
+
+def unreadable_marker(
+    segment: LoadingSegment, first_offset: int, next_offset: int, progress: Progress
+) -> str:
+    """Where the first control batch of a producer lies that is no marker; empty without one.
+
+    Args:
+        segment: to be walked.
+        first_offset: batches that end below it do not count.
+        next_offset: nor those that begin here or above.
+        progress: told the bytes that were read.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or read.
+    """
+    scan = SegmentScan(
+        segment.path,
+        segment.start,
+        segment.stop,
+        check_crc=False,
+        progress=progress,
+        follow_links=segment.follow_links,
+    )
+    for run in scan:
+        rows = np.flatnonzero(
+            (run.attributes & CONTROL != 0)
+            & (run.producer_id >= 0)
+            & (run.magic >= MAGIC)
+            & (run.records_count != 0)
+            & (run.last_offset >= first_offset)
+            & (run.base_offset < next_offset)
+        )
+        types = control_types(run, rows)
+        unreadable = rows[(types != ABORT) & (types != COMMIT)]
+        if len(unreadable):
+            batch = int(unreadable[0])
+            where = segment.where(int(run.position[batch]), int(run.base_offset[batch]))
+            return f"{where}: a control batch without a transaction marker"
+    return ""

@@ -1,0 +1,93 @@
+"""The indexes of a segment as recovery rebuilds them, and what they refuse.
+
+Source: Kafka 4.3, LogSegment#recover, OffsetIndex#append, TimeIndex#maybeAppend.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.tables.running_maximum import running_maximum
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.recovery.batches import BatchWalk
+    from kafkalog_reader.audits.recovery.rule import LogConfig
+
+ENTRY_SIZES: Final = {"index": 8, "timeindex": 12}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RebuiltIndex:
+    """Both indexes when every batch was taken, or one was refused.
+
+    Attributes:
+        last_entry: of the offset index: offset and position; None without entries.
+        refuses: an entry would not rise.
+        is_full: an entry finds no room.
+    """
+
+    last_entry: tuple[int, int] | None = None
+    refuses: bool = False
+    is_full: bool = False
+
+
+def may_be_full(size_in_bytes: int, config: LogConfig) -> bool:
+    """Whether so many bytes could have more entries than an index holds."""
+    entries = config.max_index_size // max(ENTRY_SIZES.values())
+    return size_in_bytes > entries * (config.index_interval + 1)
+
+
+def rebuild_index(walk: BatchWalk, base_offset: int, config: LogConfig) -> RebuiltIndex:
+    """Index the batches of a segment.
+
+    Offsets outside of the CRC may fall. Most batches get no entry, so that most of it passes.
+
+    Args:
+        walk: over the batches, from the start of the segment on.
+        base_offset: of the segment.
+        config: of the topic.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or read.
+    """
+    room = {kind: config.max_index_size // size for kind, size in ENTRY_SIZES.items()}
+    count = time_count = 0
+    start = last_indexed = walk.end_position
+    last_entry: tuple[int, int] | None = None
+    last_time_entry: tuple[int, int] | None = None
+    greatest = (-1, base_offset)
+    for batches in walk:
+        newest = running_maximum(np.append(greatest[0], batches.max_timestamp))
+        rises = np.flatnonzero(newest[1:] > newest[:-1])
+        batch = 0
+        while True:
+            # The next batch that starts more than an interval behind the one last indexed.
+            behind = last_indexed + config.index_interval
+            batch = int(batches.position.searchsorted(behind, side="right"))
+            newest_before = rises[rises <= min(batch, len(batches) - 1)]
+            if len(newest_before):
+                greatest = (
+                    int(batches.max_timestamp[newest_before[-1]]),
+                    int(batches.last_offset[newest_before[-1]]),
+                )
+            if batch >= len(batches):
+                break
+            offset, position = int(batches.last_offset[batch]), int(batches.position[batch])
+            if count >= room["index"]:
+                return RebuiltIndex(last_entry=last_entry, is_full=True)
+            if last_entry is not None and offset <= last_entry[0]:
+                return RebuiltIndex(last_entry=last_entry, refuses=True)
+            count += 1
+            last_entry, last_indexed = (offset, position - start), position
+            if time_count >= room["timeindex"]:
+                return RebuiltIndex(last_entry=last_entry, is_full=True)
+            if last_time_entry is not None and greatest[1] < last_time_entry[1]:
+                return RebuiltIndex(last_entry=last_entry, refuses=True)
+            if greatest[0] > (-1 if last_time_entry is None else last_time_entry[0]):
+                last_time_entry = greatest
+                time_count += 1
+    refuses = last_time_entry is not None and greatest[1] < last_time_entry[1]
+    return RebuiltIndex(last_entry=last_entry, refuses=refuses)
