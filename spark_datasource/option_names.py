@@ -26,6 +26,7 @@ SOME_TABLES: Final = {
     "toTime": "to_time",
     "replica": "replica",
     "includeControlRecords": "include_control_records",
+    "kafka.isolation.level": "isolation",
     "maxBatchBytes": "max_batch_bytes",
     "deep": "deep",
     "rule": "rule",
@@ -37,13 +38,14 @@ KNOWN: Final = (*EVERY_TABLE, *SOME_TABLES, RECORDS_ONLY)
 # Options of Spark's Kafka source with a meaning for files that nobody has written yet. To ignore
 # one would be to answer another question than the one asked.
 NOT_YET: Final = (
-    "endingOffsetsByTimestamp", "endingTimestamp", "failOnDataLoss", "kafka.isolation.level",
-    "maxOffsetsPerTrigger", "maxRecordsPerPartition", "maxTriggerDelay", "minOffsetsPerTrigger",
+    "endingOffsetsByTimestamp", "endingTimestamp", "failOnDataLoss", "maxOffsetsPerTrigger",
+    "maxRecordsPerPartition", "maxTriggerDelay", "minOffsetsPerTrigger",
     "startingOffsetsByTimestamp", "startingOffsetsByTimestampStrategy", "startingTimestamp",
     "until",
 )  # fmt: skip
 
-# Options of Spark's Kafka source about talking to a broker.
+# Options of Spark's Kafka source about talking to a broker, besides all others that begin with
+# `kafka.`: they mean nothing for files, and a query that is moved here still has them.
 BROKER_ONLY: Final = (
     "fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "groupIdPrefix",
     "kafkaConsumer.pollTimeoutMs",
@@ -53,14 +55,24 @@ BROKER_ONLY: Final = (
 def canonical(options: Mapping[str, str]) -> dict[str, str]:
     """The options under the names they have in the documentation; Spark ignores their case.
 
+    Those about talking to brokers are left out: see ``about_brokers``.
+
     Raises:
         UsageError: an option that is not known; the message names the nearest that is.
     """
     known = {name.lower(): name for name in KNOWN}
     for name in options:
-        if name.lower() not in known:
+        if name.lower() not in known and not _is_about_brokers(name):
             raise UsageError(_refusal(name))
-    return {known[name.lower()]: value for name, value in options.items()}
+    return {known[n.lower()]: value for n, value in options.items() if n.lower() in known}
+
+
+def about_brokers(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The options that say how to talk to brokers, which files do not need."""
+    known = {name.lower() for name in KNOWN}
+    return tuple(
+        sorted(name for name in options if name.lower() not in known and _is_about_brokers(name))
+    )
 
 
 def check_applicable(given: Mapping[str, str], table: Table) -> None:
@@ -78,11 +90,13 @@ def check_applicable(given: Mapping[str, str], table: Table) -> None:
             raise UsageError(f"option {name} does not apply to table {table.name}")
 
 
+def _is_about_brokers(name: str) -> bool:
+    return name.lower().startswith("kafka.") or name.lower() in map(str.lower, BROKER_ONLY)
+
+
 def _refusal(name: str) -> str:
     for later in NOT_YET:
         if name.lower() == later.lower():
             return f"option {later} is not supported yet: leave it out to read all there is"
-    if name.lower().startswith("kafka.") or name.lower() in map(str.lower, BROKER_ONLY):
-        return f"option {name} is for talking to brokers; kafkalog reads their files: leave it out"
     hint = nearest(name, KNOWN) or f". There are: {', '.join(KNOWN)}"
     return f"no option named {name!r}{hint}"

@@ -11,13 +11,14 @@ from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
 from kafkalog_reader.tables.java_pattern import java_pattern
 from kafkalog_reader.tables.option_values import (
+    parse_isolation,
     parse_mode,
     parse_replica,
     parse_rule,
     timestamp_ms,
 )
 from kafkalog_reader.tables.request import Mode, ReadRequest
-from spark_datasource.option_names import canonical, check_applicable
+from spark_datasource.option_names import about_brokers, canonical, check_applicable
 from spark_datasource.paths import parse_paths
 from spark_datasource.projection import parse_columns
 from spark_datasource.topic_partitions import (
@@ -46,6 +47,7 @@ class SourceOptions:
         paths: absolute, globs and ``N=`` as given: executors have other working directories.
         columns: names in the order wanted; None is every column.
         has_columns: whether the option ``columns`` was given.
+        unused: names of options about talking to brokers.
         min_partitions: how many tasks there should be at least; None leaves it to the sizes.
         request: everything about rows; its columns come later, from Spark's schema.
     """
@@ -56,6 +58,7 @@ class SourceOptions:
     has_columns: bool
     follow_links: bool
     min_partitions: int | None
+    unused: tuple[str, ...]
     request: ReadRequest
 
 
@@ -77,6 +80,7 @@ def parse_options(options: Mapping[str, str]) -> SourceOptions:
         has_columns="columns" in given,
         follow_links=_flag(given, "followLinks"),
         min_partitions=_count(given, "minPartitions"),
+        unused=about_brokers(options),
         request=_request(given, table),
     )
 
@@ -98,6 +102,7 @@ def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
         replica=parse_replica(given.get("replica", "best" if is_records else "all")),
         log_range_only=is_records,
         include_control_records=_flag(given, "includeControlRecords") if is_records else True,
+        isolation=_isolation(given),
         mode=parse_mode(given.get("mode", Mode.FAILFAST.value)),
         max_partition_bytes=_size(given, "maxPartitionBytes", ReadRequest().max_partition_bytes),
         max_batch_bytes=_size(given, "maxBatchBytes", 0) or None,
@@ -135,6 +140,11 @@ def _excluded_topics(given: Mapping[str, str]) -> frozenset[str]:
     if "subscribe" in given or "assign" in given:
         return frozenset()
     return INTERNAL_TOPICS if "subscribePattern" in given else frozenset([METADATA_TOPIC])
+
+
+def _isolation(given: Mapping[str, str]) -> str:
+    option = "kafka.isolation.level"
+    return parse_isolation(given.get(option, ReadRequest().isolation), option)
 
 
 def _time(given: Mapping[str, str], option: str) -> int | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Table
     from spark_datasource.options import SourceOptions
 
+logger = logging.getLogger(__name__)
+
 
 class KafkaLogReader(DataSourceReader):
     """Plans and reads; holds plain values only, because Spark pickles it to every task."""
@@ -42,6 +45,9 @@ class KafkaLogReader(DataSourceReader):
         """
         options = self.options
         table = registry.table(options.table)
+        if options.unused:
+            names = ", ".join(options.unused)
+            logger.warning("not used, because files are read and no broker is asked: %s", names)
         try:
             evidence = discover(options.paths, follow_links=options.follow_links)
             check_selection(evidence, options.request)

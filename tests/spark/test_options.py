@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from kafkalog_reader.errors import UsageError
@@ -9,6 +11,10 @@ from kafkalog_reader.tables.request import Mode, ReadRequest
 from spark_datasource.option_names import KNOWN, NOT_YET
 from spark_datasource.options import SourceOptions, parse_options
 from spark_datasource.projection import KAFKA_COLUMNS
+from spark_datasource.source import KafkaLogDataSource
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_the_default_is_what_the_kafka_source_shows() -> None:
@@ -19,6 +25,7 @@ def test_the_default_is_what_the_kafka_source_shows() -> None:
         has_columns=False,
         follow_links=False,
         min_partitions=None,
+        unused=(),
         request=ReadRequest(
             excluded_topics=frozenset({"__cluster_metadata"}),
             replica="best",
@@ -55,6 +62,36 @@ def test_how_much_a_batch_may_become_is_an_option_of_records() -> None:
     assert options.request.max_batch_bytes == 1 << 30
     with pytest.raises(UsageError, match="maxBatchBytes does not apply to table batches"):
         parse_options({"path": "/mnt/b1", "table": "batches", "maxBatchBytes": "1g"})
+
+
+def test_options_about_brokers_are_taken_and_named() -> None:
+    options = parse_options(
+        {
+            "path": "/mnt/b1",
+            "kafka.bootstrap.servers": "b:9092",
+            "kafka.Isolation.level": "read_committed",
+            "groupidprefix": "g",
+            "kafkaConsumer.pollTimeoutMs": "1",
+            "fetchOffset.numRetries": "1",
+            "fetchOffset.retryIntervalMs": "1",
+        }
+    )
+    assert options.request.isolation == "read_committed"
+    assert options.unused == (
+        "fetchOffset.numRetries", "fetchOffset.retryIntervalMs", "groupidprefix",
+        "kafka.bootstrap.servers", "kafkaConsumer.pollTimeoutMs",
+    )  # fmt: skip
+
+
+def test_planning_names_them_once(evidence: Path, caplog: pytest.LogCaptureFixture) -> None:
+    source = KafkaLogDataSource({"path": str(evidence), "kafka.bootstrap.servers": "b:9092"})
+    reader = source.reader(source.schema())
+    tasks = reader.partitions()
+    rows = sum(found.num_rows for task in tasks for found in reader.read(task))
+    assert rows == 21
+    assert [each for each in caplog.messages if "kafka.bootstrap.servers" in each] == [
+        "not used, because files are read and no broker is asked: kafka.bootstrap.servers"
+    ]
 
 
 @pytest.mark.parametrize("name", NOT_YET)
@@ -112,12 +149,12 @@ def test_what_is_not_written_yet_is_no_known_option(name: str) -> None:
         ({"minPartitions": "0"}, "option minPartitions: '0' is no positive number"),
         ({"failOnDataLoss": "false"}, "option failOnDataLoss is not supported yet"),
         (
-            {"kafka.isolation.level": "read_committed"},
-            "option kafka.isolation.level is not supported yet",
+            {"kafka.isolation.level": "committed"},
+            "option kafka.isolation.level: 'committed' is neither read_uncommitted nor",
         ),
         (
-            {"kafka.bootstrap.servers": "b:9092"},
-            "option kafka.bootstrap.servers is for talking to brokers",
+            {"kafka.isolation.level": "read_committed", "table": "batches"},
+            "option kafka.isolation.level does not apply to table batches",
         ),
         (
             {"replica": "all", "table": "segments"},

@@ -110,6 +110,13 @@ def test_every_replica_shows_on_request(read: Read) -> None:
     )
 
 
+def test_read_committed_leaves_aborted_transactions_out(read: Read, pushdown: bool) -> None:
+    options = {"subscribe": "transactions", "kafka.bootstrap.servers": "b:9092"}
+    for level, offsets in (("read_uncommitted", [0, 2]), ("read_committed", [2])):
+        frame = read(**options, **{"kafka.isolation.level": level})
+        assert [row.offset for row in frame.sort("offset").collect()] == offsets
+
+
 def test_one_brokers_copies_show_on_request(read: Read) -> None:
     frame = read(replica="broker:1", subscribe="forked,lagging")
     assert places(frame) == Counter(
