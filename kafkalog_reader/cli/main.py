@@ -13,6 +13,7 @@ from kafkalog_reader.cli.run import run, verbose_option
 COMMANDS: Final = {
     "ls": "kafkalog_reader.cli.ls:ls_command",
     "records": "kafkalog_reader.cli.records:records_command",
+    "changes": "kafkalog_reader.cli.changes:changes_command",
     "verify": "kafkalog_reader.cli.verify:verify_command",
     "plan": "kafkalog_reader.cli.plan:plan_command",
     "table": "kafkalog_reader.cli.table:table_command",

@@ -80,5 +80,8 @@ def _supplied_twice(replicas: Sequence[Replica]) -> str:
             where = ", ".join(shown(replica.directory.path) for replica in same)
             if len(ids) == len(same):
                 return f"broker {broker_id}: has the partition twice and will not start: {where}"
-            return f"broker {broker_id}: supplied more than once, name one of {where}"
+            return (
+                f"broker {broker_id}: supplied more than once, name one of {where}; "
+                "two times of one broker are compared by `kafkalog changes OLD NEW`"
+            )
     return ""
