@@ -135,11 +135,7 @@ class Report:
         if self._undecided:
             yield ()
             yield from self._undecided_lines(columns)
-        if any(
-            kind.severity in _SEVERE and kind.headline.code not in OF_ONE_COPY for kind in found
-        ):
-            yield ()
-            yield from wrapped(_COMPARE, columns)
+        yield from self._ending(found, columns)
 
     def _ending(self, found: Sequence[Kind], columns: int) -> Iterator[Line]:
         """Where more is to be had."""
