@@ -88,10 +88,14 @@ def replica_diff(
     when something was, 2 when files could not be read or the question not be answered.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.audits.election.truncation_rule import rule_named
+    from kafkalog_reader.audits.tables.findings import root_units
+    from kafkalog_reader.cli.directory_lines import directory_lines
     from kafkalog_reader.cli.fleet import Fleet
+    from kafkalog_reader.cli.screen import screen, write_lines
     from kafkalog_reader.cli.sides import Sides
     from kafkalog_reader.errors import UnreadableFileError
     from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.report.spans import plain
     from kafkalog_reader.tables.option_values import parse_rule, timestamp_ms
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.selection import check_selection
@@ -114,6 +118,8 @@ def replica_diff(
         clusters=len({root.cluster_id for root in evidence.log_directories}),
     )
     outcome = Outcome()
+    directories = [each for unit in root_units(evidence, request) for each in unit.findings]
+    outcome.take(directories)
     sides = Sides(evidence, export, is_listed=records, is_json=is_json)
     try:
         audits = _audits(
@@ -131,8 +137,12 @@ def replica_diff(
                 listed = sides.add(audit)
                 if is_json:
                     _write_json(audit, found, listed)
+        if is_json:  # an object is a partition: what concerns all of them goes to standard error
+            for line in directory_lines(directories, screen().columns):
+                click.echo(plain(line), err=True)
     finally:  # after Ctrl-C too: what it has
         if not is_json:
+            write_lines(directory_lines(directories, screen().columns))
             fleet.write()
             sides.write()
     if fleet.partitions == 0:
@@ -152,10 +162,14 @@ class Outcome:
 
     def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
         """Take note of one partition."""
-        self._severities.update(each.severity for each in found)
-        self._is_unanswered |= any(each.code in _NOT_READ for each in found)
+        self.take(found)
         # Where the quorum's logs part, the quorum decides: no question of ours stays open.
         self._is_undecided |= bool(audit.reason) and not audit.is_metadata
+
+    def take(self, found: Sequence[Finding]) -> None:
+        """Take note of findings, of a partition or of log directories."""
+        self._severities.update(each.severity for each in found)
+        self._is_unanswered |= any(each.code in _NOT_READ for each in found)
 
     def status(self, fail_on: str) -> int:
         """Trouble where input was not read, or nothing was found and nothing could be concluded."""

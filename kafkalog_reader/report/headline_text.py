@@ -51,12 +51,13 @@ _HARMLESS: Final = frozenset({Verdict.CONSISTENT, Verdict.LAGGING})
 _ALARMING: Final = "CH"
 _CONSEQUENCES: Final = 2
 """Named in one headline; all are listed below it."""
+_NOT_READ: Final = codes_with(Role.NOT_READ)
 _PICTURED: Final = codes_with(Role.PICTURED)
 
 
 def worst_severity(audit: PartitionAudit, found: Sequence[Finding]) -> str:
-    """The worst of all findings; H where nothing could be concluded."""
-    severities = [each.severity for each in found]
+    """The worst of all findings; H where nothing could be concluded, or something was not read."""
+    severities = ["H" if each.code in _NOT_READ else each.severity for each in found]
     if audit.reason and not audit.is_metadata:  # the quorum decides over its own log
         severities.append("H")
     return min(severities, key=SEVERITIES.index, default="I")
@@ -144,7 +145,7 @@ def _troubles(audit: PartitionAudit, found: Sequence[Finding]) -> list[str]:
     alarming = [
         each
         for each in found
-        if each.severity in _ALARMING and each.code not in _PICTURED
+        if (each.severity in _ALARMING or each.code in _NOT_READ) and each.code not in _PICTURED
         if each.code != LAGGING_REPLICA
     ]
     told = list(dict.fromkeys(map(_in_words, alarming)))

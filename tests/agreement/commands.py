@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import logging
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from click.testing import CliRunner
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import click
 
 SEVERE: Final = "CH"
-COMMITTED_GONE: Final = frozenset({"KL-304", "KL-524"})
+HIGH_WATERMARK_ABOVE_END: Final = "KL-304"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +37,7 @@ class Answers:
         found: (code, severity) of the findings of `verify`; those of `replica-diff`.
         records_cut: by the table `recoveries`, all replicas together; None: not predicted.
         is_complete: by the manifest of `salvage`.
+        is_committed_gone: by `verify`, a high watermark is above the end of every copy.
     """
 
     verify: int
@@ -47,6 +48,7 @@ class Answers:
     compared: frozenset[tuple[str, str]]
     records_cut: int | None
     is_complete: bool
+    is_committed_gone: bool
 
 
 def answers(paths: Sequence[str], output: Path) -> Answers:
@@ -57,19 +59,25 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
     _, diff_rows = _asked(replica_diff, *paths, "--format", "json")
     salvage_status, _ = _asked(salvage_command, *paths, "--output", str(output))
     manifest = output / "manifest.json"
+    rows, documents = _objects(verify_rows), _objects(diff_rows)
+    ends = {(each["topic"], each["partition"]): each["logEndOffset"] for each in documents}
     return Answers(
         verify=verify_status,
         replica_diff=diff_status,
         salvage=salvage_status,
         first_lines=(_headline(verify_text), _headline(diff_text)),
-        found=frozenset((row["code"], row["severity"]) for row in _objects(verify_rows)),
+        found=frozenset((row["code"], row["severity"]) for row in rows),
         compared=frozenset(
-            (each["code"], each["severity"])
-            for row in _objects(diff_rows)
-            for each in row["findings"]
+            (each["code"], each["severity"]) for row in documents for each in row["findings"]
         ),
         records_cut=_records_cut(paths),
         is_complete=manifest.exists() and json.loads(manifest.read_text())["isComplete"],
+        is_committed_gone=any(
+            row["code"] == HIGH_WATERMARK_ABOVE_END
+            and row["severity"] == "C"
+            and row["nextOffset"] > ends[row["topic"], row["partition"]]
+            for row in rows
+        ),
     )
 
 
@@ -91,11 +99,10 @@ def contradictions(said: Answers) -> Iterator[str]:
             yield f"{name} says sound, and the next start cuts {said.records_cut:,} records"
     if says_sound(verify_line) and said.replica_diff == FOUND:
         yield f"verify says sound, replica-diff finds {sorted(said.compared)}"
-    gone = {code for code, severity in said.found | said.compared if severity == "C"}
-    if gone & COMMITTED_GONE and said.salvage == CLEAN:
-        yield f"salvage ends with 0 where committed records are gone: {gone & COMMITTED_GONE}"
-    if gone & COMMITTED_GONE and said.is_complete:
-        yield f"salvage is complete where committed records are gone: {gone & COMMITTED_GONE}"
+    if said.is_committed_gone and said.salvage == CLEAN:
+        yield "salvage ends with 0 where committed records are gone"
+    if said.is_committed_gone and said.is_complete:
+        yield "salvage is complete where committed records are gone"
 
 
 def says_sound(line: str) -> bool:
@@ -124,7 +131,7 @@ def _headline(text: str) -> str:
     return " ".join(text.split("\n\n")[0].split())
 
 
-def _objects(text: str) -> list[dict[str, object]]:
+def _objects(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 

@@ -89,16 +89,8 @@ class FindingsTable(Table):
         A log directory given only in part says nothing of the rest.
         """
         units = partition_units(evidence, request, with_topics=True)
-        is_whole = (request.topics, request.partitions, request.assigned) == (None, None, None)
-        yield from with_supply(units, evidence, tells_directories=is_whole)
-        if is_whole:
-            mixed = tuple(_mixed_clusters(evidence, request))
-            for root in evidence.roots:
-                own = tuple(
-                    each for each in mixed
-                    if each.directory is not None and each.directory.log_directory == root
-                )  # fmt: skip
-                yield RootUnit(size_in_bytes=0, root=root, found=own)
+        yield from with_supply(units, evidence, tells_directories=_asks_for_all(request))
+        yield from root_units(evidence, request)
 
     def read(
         self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
@@ -114,6 +106,23 @@ class FindingsTable(Table):
                 for each in found
             ]
         yield build_from_dicts(schema, rows)
+
+
+def root_units(evidence: Evidence, request: ReadRequest) -> Iterator[RootUnit]:
+    """Yield each log directory that was given whole; none where only some topics are asked for."""
+    if not _asks_for_all(request):
+        return
+    mixed = tuple(_mixed_clusters(evidence, request))
+    for root in evidence.roots:
+        own = tuple(
+            each for each in mixed
+            if each.directory is not None and each.directory.log_directory == root
+        )  # fmt: skip
+        yield RootUnit(size_in_bytes=0, root=root, found=own)
+
+
+def _asks_for_all(request: ReadRequest) -> bool:
+    return (request.topics, request.partitions, request.assigned) == (None, None, None)
 
 
 def _mixed_clusters(evidence: Evidence, request: ReadRequest) -> Iterator[Finding]:

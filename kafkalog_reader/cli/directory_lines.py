@@ -1,0 +1,41 @@
+"""What ``replica-diff`` says of log directories: what is wrong with them concerns every replica."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
+from kafkalog_reader.audits.catalogue.rule import SEVERITIES, SEVERITY_WORDS
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.spans import Line, Span, Style, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from kafkalog_reader.audits.integrity.finding import Finding
+
+_SEVERE: Final = "CH"
+
+
+def directory_lines(found: Iterable[Finding], columns: int) -> Iterator[Line]:
+    """Yield one entry a code that is critical or high, with its first place, and a blank line."""
+    by_code: dict[tuple[int, str], list[Finding]] = defaultdict(list)
+    for each in found:
+        if each.severity in _SEVERE:
+            by_code[SEVERITIES.index(each.severity), each.code].append(each)
+    if by_code:
+        yield (Span("log directories: ", Style.STRONG), Span("NOT SOUND", Style.LOST))
+    for (severity, code), same in sorted(by_code.items()):
+        first = same[0]
+        name = "" if first.directory is None else f"{first.directory.replica_name}: "
+        more = f" ({len(same):,} places, this is the first)" if len(same) > 1 else ""
+        yield from wrapped(
+            f"{code} {SEVERITY_WORDS[SEVERITIES[severity]]} {CATALOGUE[code].title}: "
+            f"{name}{shown(first.message)}{more}",
+            columns,
+            indent=2,
+            hanging=2,
+        )
+    if by_code:
+        yield ()
