@@ -130,6 +130,8 @@ class Fleet:
         entry, audit, found = self._worst
         if self.planned == 1:
             self._write_full(audit, found)
+            is_needed = bool(audit.elections) and entry.is_alarming
+            write_lines(self._plan_lines(screen().columns, is_needed=is_needed))
             return
         write_lines(self._summary())
         if self._verbose:
@@ -140,17 +142,34 @@ class Fleet:
         if worse != [entry]:
             write_lines(_entry_lines(worse, _SHOWN, "in trouble", columns))
             write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
-            write_lines(self._plan_lines(columns))
             if worse:
                 write_lines(self._next_command(entry))
+            write_lines(self._plan_lines(columns, is_needed=bool(worse)))
             return
         write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
         write_lines([()])
         self._write_full(audit, found)
-        write_lines(self._plan_lines(columns))
+        write_lines(
+            self._plan_lines(columns, is_needed=bool(audit.elections) and entry.is_alarming)
+        )
 
-    def _plan_lines(self, columns: int) -> Iterator[Line]:
-        """The first lines of the plan: brokers start as a whole, whatever one partition wants."""
+    def _plan_lines(self, columns: int, *, is_needed: bool) -> Iterator[Line]:
+        """The first lines of the plan, and its command: brokers start with all their partitions.
+
+        Args:
+            columns: of the screen.
+            is_needed: the worst partition is in trouble, and somebody can lead it.
+        """
+        yield from (summary := list(self._plan_summary(columns)))
+        if summary or is_needed:
+            command = ["kafkalog", "plan", *self._command[1:]]
+            if not summary:
+                yield ()
+            yield (Span("  In which order to start the brokers, and what each step loses:"),)
+            yield (Span(f"      {' '.join(map(shell_word, command))}"),)
+
+    def _plan_summary(self, columns: int) -> Iterator[Line]:
+        """Nothing for a single partition, a single broker, or where there is nothing to do."""
         if len(self._decided) < _SEVERAL or self._clusters > 1:
             return
         _, *paths = self._command
@@ -161,8 +180,6 @@ class Fleet:
         yield (Span("  The plan for all partitions together:", Style.STRONG),)
         for line in plan_summary_lines(plan, columns - 4):
             yield (Span("    "), *line)
-        text = "Every step of it: kafkalog plan with the same paths."
-        yield from wrapped(text, columns, indent=4)
 
     def _summary(self) -> Iterator[Line]:
         counts = [

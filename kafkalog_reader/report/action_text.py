@@ -25,6 +25,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.report.advice_text import expected_election
+from kafkalog_reader.report.command_text import export_command
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
@@ -66,11 +67,13 @@ def actions_of(
     """The actions of findings of some severities, each once, what keeps choices open first."""
     asked: dict[str, list[Finding]] = {}
     for each in found:
-        if each.severity in severities and each.caused_by is None and _may_happen(audit, each):
+        if each.severity in severities and _may_happen(audit, each):
             for code in each.actions:
                 # Here the replicas are compared, and the table of candidates names the best.
                 if code == COMPARE_REPLICAS and len(audit.replicas) > 1 and audit.elections:
                     code = START_BEST_FIRST
+                if code == START_BEST_FIRST and len(audit.everyone) == 1:
+                    code = COMPARE_REPLICAS
                 asked.setdefault(code, []).append(each)
     made = []
     for code in sorted(asked, key=_URGENCY.__getitem__):
@@ -83,7 +86,11 @@ def actions_of(
         made.append(
             Action(
                 code=code,
-                text=ACTIONS[code].text(where, best, are_several=len(members) > 1),
+                text=(
+                    _lead_text(audit)
+                    if code == START_BEST_FIRST
+                    else ACTIONS[code].text(where, best, are_several=len(members) > 1)
+                ),
                 commands=tuple(_COMMANDS.get(code, _nothing)(audit, members)),
                 codes=tuple(sorted({each.code for each in findings})),
             )
@@ -147,11 +154,33 @@ def _nothing(_audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
     yield from ()
 
 
+def _lead_text(audit: PartitionAudit) -> str:
+    """Which copy should lead this partition.
+
+    A broker starts with all of its partitions, so that one partition orders no starts.
+    """
+    best = audit.elections[0]
+    alike = [
+        each.candidate
+        for each in audit.elections
+        if (each.lost, each.kind, each.clean_by_membership)
+        == (best.lost, best.kind, best.clean_by_membership)
+    ]
+    if len(alike) == len(audit.replicas):
+        return "every copy may lead this partition: none loses less than another"
+    return f"{_one_of(audit.names(alike))} should lead this partition; the others copy from it"
+
+
+def _one_of(names: str) -> str:
+    """``broker 1``, ``one of brokers 1 and 2``."""
+    return f"one of {names}" if " and " in names else names
+
+
 def _elect(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
-    """An in-sync replica leads when it is alone; another has to be made to."""
-    if audit.elections[0].clean_by_membership:
+    """A replica outside the ISR leads only if it is made to."""
+    if audit.elections[0].clean_by_membership is not False:
         return
-    yield "# only if it does not become the leader; what is listed as lost is then lost for ever:"
+    yield "# it is not in the ISR; what is listed as lost is lost for ever then:"
     yield (
         f"kafka-leader-election.sh --bootstrap-server {BROKERS} --election-type unclean "
         f"--topic {shell_word(audit.topic or '')} --partition {audit.partition}"
@@ -175,12 +204,7 @@ def _move_aside(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:
 
 
 def _export(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
-    roots = dict.fromkeys(r.directory.log_directory.path for r in audit.everyone)
-    links = " --follow-links" if any(r.directory.follow_links for r in audit.everyone) else ""
-    yield (
-        f"replica-diff {' '.join(map(shell_word, roots))}{links} "
-        f"--topic {shell_word(audit.topic or '')} --partition {audit.partition} --export SAVED"
-    )
+    yield export_command(audit)
 
 
 def _epochs(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.command_text import salvage_command
 from kafkalog_reader.report.election_text import every_choice_loses
 from kafkalog_reader.report.ranges_text import sides_of
-from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
 if TYPE_CHECKING:
@@ -52,7 +52,10 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
         f"what {alone.replicas[0].name} holds, and what would be lost with it leading"
         for alone in audit.set_aside
     ]
-    told.append(f"what further copies hold, if there are any: {len(audit.everyone)} were supplied")
+    supplied = {replica.broker_id for replica in audit.everyone}
+    if audit.membership is None or not supplied.issuperset(audit.membership.replicas):
+        here = len(audit.everyone)
+        told.append(f"what further copies hold, if there are any: {here} were supplied")
     return tuple(told)
 
 
@@ -81,21 +84,7 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     text = f"Before {audit.names(holders)} {start} started again, save what only {has}:"
     yield from wrapped(text, columns, indent=2, hanging=0)
     for index, first_offset in savers:
-        yield (Span(f"      {export_command(audit, index, first_offset)}"),)
-
-
-def export_command(audit: PartitionAudit, index: int, first_offset: int) -> str:
-    """The command that saves the records of one replica from an offset on."""
-    directory = audit.replicas[index].directory
-    root = shell_word(directory.log_directory.path)
-    broker = directory.log_directory.broker_id
-    file = f"{audit.topic}-{audit.partition}-{'copy' if broker is None else f'broker-{broker}'}"
-    links = " --follow-links" if directory.follow_links else ""
-    return (
-        f"kafkalog table records {root}{links} --topic {shell_word(audit.topic or '')} "
-        f"--partition {audit.partition} --from-offset {first_offset} --format parquet "
-        f"--output {shell_word(file)}.parquet"
-    )
+        yield (Span(f"      {salvage_command(audit, index, first_offset)}"),)
 
 
 def _proof(audit: PartitionAudit, members: Sequence[int]) -> str:
@@ -109,11 +98,14 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     best, worst = audit.elections[0], audit.elections[-1]
     text = ""
     if every_choice_loses(audit):
-        least = f"{_capitalised(audit.replicas[best.candidate].name)} loses least"
-        if best.lost == worst.lost and audit.fork_offset is None:
-            least = "All lose alike"
+        alike = [each.candidate for each in audit.elections if each.lost == best.lost]
+        least = f"{_capitalised(audit.names(alike))} {'loses' if len(alike) == 1 else 'lose'} least"
+        if len(alike) == len(audit.elections):
+            least = "All candidates lose the same number"
+        if len(audit.everyone) == 1:
+            least = "No other copy was supplied"
         text = (
-            f"Whoever leads, committed records are lost. {least}: save what the others have first, "
+            f"Whoever leads, committed records are lost. {least}: save what would be lost first, "
             "to produce it again."
         )
     elif worst.lost.known and not best.lost.known and _is_longest(audit, worst.candidate):

@@ -8,6 +8,7 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.follow import Outcome
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.report.membership_text import member_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
 if TYPE_CHECKING:
@@ -19,10 +20,17 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _HEADER: Final = ("rank", "elect", "these are cut", "lost for ever")
+_NO_CUT: Final = "none"
 _STYLES: Final = {
     ElectionKind.CLEAN: Style.SOUND,
     ElectionKind.UNDETERMINED: Style.ATTENTION,
     ElectionKind.UNCLEAN: Style.LOST,
+}
+
+_LOSES: Final = {
+    ElectionKind.CLEAN: "loses nothing committed",
+    ElectionKind.UNDETERMINED: "may lose committed records",
+    ElectionKind.UNCLEAN: "loses committed records",
 }
 
 
@@ -40,7 +48,7 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     for row, kind in zip(rows, [Span("election"), *kinds], strict=True):
         cells = [row[0].rjust(widths[0]), *(row[n].ljust(widths[n]) for n in shown[1:])]
         yield (Span(f"  {'  '.join(cells)}  "), kind)
-        if is_wide and row is not _HEADER and row[2] != _HEADER[2]:
+        if is_wide and row is not _HEADER and row[2] != _NO_CUT:
             yield from wrapped(f"cut: {row[2]}", columns, indent=4 + widths[0])
     for alone in audit.set_aside:
         (replica,) = alone.replicas
@@ -81,18 +89,29 @@ def choice_text(audit: PartitionAudit) -> str:
     name = audit.replicas[best.candidate].name
     lost = f"{records_text(best.lost.total)} lost" if best.lost.total else "nothing lost"
     possibly = f", {best.lost.possible:,} possibly committed" if best.lost.possible else ""
-    return f"{name} should lead ({_kind(audit, best).text}): {lost}{possibly}"
+    unclean = " (an unclean election)" if best.clean_by_membership is False else ""
+    return f"{name} should lead{unclean}: {lost}{possibly}"
 
 
 def _kind(audit: PartitionAudit, election: Election) -> Span:
-    text = election.kind.value
+    """What Kafka would call the election, and what it loses."""
+    member = member_word(audit, election.candidate)
+    words = _LOSES[election.kind]
+    style = _STYLES[election.kind]
     if election.kind is ElectionKind.UNCLEAN:
-        text = "UNCLEAN" if every_choice_loses(audit) else "UNCLEAN: do not"
-    elif audit.candidates[election.candidate].cut_transactions:
-        return Span(f"{text}, IN TRANSACTION", Style.ATTENTION)
-    elif election.is_silent:
-        return Span(f"{text}, SILENT", Style.ATTENTION)
-    return Span(text, _STYLES[election.kind])
+        words = words if every_choice_loses(audit) else f"{words}: do not"
+        words = f"{member}, {words}" if member else words
+    elif election.clean_by_membership is False:
+        words = "needs an unclean election" if election.kind is ElectionKind.CLEAN else words
+        style = Style.ATTENTION
+    elif member:
+        words = member if election.kind is ElectionKind.CLEAN else f"{member}, {words}"
+    if election.kind is not ElectionKind.UNCLEAN:
+        if audit.candidates[election.candidate].cut_transactions:
+            return Span(f"{words}, IN TRANSACTION", Style.ATTENTION)
+        if election.is_silent:
+            return Span(f"{words}, SILENT", Style.ATTENTION)
+    return Span(words, style)
 
 
 def _cells(audit: PartitionAudit, election: Election) -> tuple[str, str, str, str]:
@@ -102,7 +121,7 @@ def _cells(audit: PartitionAudit, election: Election) -> tuple[str, str, str, st
             cuts.setdefault(_cut(outcome), []).append(audit.replicas[outcome.follower].name)
     told = [f"{_short(joined_names(names))}: {cut}" for cut, names in cuts.items()]
     name = audit.replicas[election.candidate].name
-    return str(election.rank), name, ", ".join(told) or "none", lost_words(election.lost)
+    return str(election.rank), name, ", ".join(told) or _NO_CUT, lost_words(election.lost)
 
 
 def _cut(outcome: FollowerOutcome) -> str:

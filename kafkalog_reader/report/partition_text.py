@@ -15,6 +15,7 @@ from kafkalog_reader.report.election_text import election_lines, never_in_sync
 from kafkalog_reader.report.explain_text import explain_lines
 from kafkalog_reader.report.headline_text import details_of, is_alarming, style_of, word_of
 from kafkalog_reader.report.lanes import lane_lines, lanes_of
+from kafkalog_reader.report.membership_text import membership_lines
 from kafkalog_reader.report.ranges_text import range_lines
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -45,6 +46,7 @@ def partition_lines(
     if is_decided and audit.histories:
         yield ()
         yield from lane_lines(lanes_of(audit), columns=columns, ascii_only=ascii_only)
+        yield from membership_lines(audit, columns)
     yield from range_lines(audit, columns)
     yield from _trouble_lines(found, columns, verbose=verbose)
     if audit.is_metadata:

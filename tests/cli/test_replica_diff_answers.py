@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder import Replica, cluster, data_batch, replica
+from fixtures.builder.metadata_log import PartitionState, metadata_log
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 from kafkalog_reader.format.record import Record
@@ -150,3 +151,98 @@ def test_rows_ahead_of_logs_copied_while_they_were_written_are_no_loss(
         os.utime(root / "replication-offset-checkpoint", (now + 2, now + 2))
     found = document(diff, tmp_path)
     assert (found["verdict"], severities(found, "KL-524")) == ("consistent", set())
+
+
+# Who may lead
+
+
+def with_metadata(**given: Any) -> list[Replica]:
+    state = PartitionState(
+        **{"replicas": (0, 1, 2), "in_sync": (0, 1, 2), "leader": 0, "leader_epoch": 0, **given}
+    )
+    return [replica(AB, high_watermark=2), metadata_log([state])]
+
+
+def test_membership_is_said_in_words(diff: Run, tmp_path: Path) -> None:
+    long = replica(ABC, high_watermark=2)
+    metadata = with_metadata(in_sync=(1,), leader=1)[1]
+    cluster(tmp_path, {0: [long, metadata], 1: replica(AB), 2: replica(AB)})
+    _, out = diff(tmp_path, "--topic", "t")
+    assert "metadata log: leader 1 (epoch 0), ISR 1, replicas 0, 1 and 2" in out
+    rows = {line.split()[2]: line for line in out.splitlines() if line.lstrip()[:1].isdigit()}
+    assert rows["1"].endswith("in ISR")
+    assert rows["0"].endswith("needs an unclean election")
+
+
+def test_an_unclean_election_is_printed_only_where_it_is_needed(diff: Run, tmp_path: Path) -> None:
+    fork = [replica(f"{AB} {end}", high_watermark=2) for end in ("c@2/e1", "d@2/e2")]
+    for name, in_sync in (("inside", (1,)), ("outside", (2,)), ("unknown", None)):
+        copies: dict[int, Any] = dict(enumerate(fork))
+        if in_sync is not None:
+            copies[0] = [fork[0], with_metadata(in_sync=in_sync, leader=-1, leader_epoch=2)[1]]
+        cluster(tmp_path / name, copies)
+        _, out = diff(tmp_path / name, "--topic", "t")
+        assert ("--election-type unclean" in out.replace("\\\n", "")) == (name == "outside"), name
+
+
+def test_one_of_three_replicas_is_not_called_a_sound_partition(diff: Run, tmp_path: Path) -> None:
+    cluster(tmp_path, {0: with_metadata()})
+    _, out = diff(tmp_path, "--topic", "t")
+    assert "1 of 3 replicas supplied" in headline(out)
+
+
+# Orders
+
+
+def test_a_partition_orders_no_start_of_brokers(diff: Run, tmp_path: Path) -> None:
+    first, second = [replica(f"{AB} {end}", high_watermark=2) for end in ("c@2/e1", "d@2/e2")]
+    cluster(tmp_path, {0: first, 1: second})
+    _, out = diff(tmp_path)
+    assert "start broker" not in out
+    assert "should lead this partition" in " ".join(out.split())
+    assert out.splitlines()[-1].strip() == f"kafkalog plan {tmp_path}"
+
+
+def test_a_single_copy_that_its_start_cuts_is_not_to_be_started_first(
+    diff: Run, tmp_path: Path
+) -> None:
+    root = cluster(tmp_path, {0: replica("a@0/e0 b@1/e0 c@2/e0", high_watermark=3)})[0]
+    segment = root / "t-0" / SEGMENT
+    content = bytearray(segment.read_bytes())
+    content[len(content) // 2] ^= 1  # in the second of three batches: the third is sound
+    segment.write_bytes(content)
+    code, out = diff(tmp_path)
+    assert code == 1
+    assert "first and alone" not in out
+    assert "should lead" not in out
+    assert "do not start broker 0 yet" in " ".join(out.split())
+
+
+def test_least_is_not_said_on_a_tie(diff: Run, tmp_path: Path) -> None:
+    ends = ("c@2/e1", "d@2/e2")
+    copies = [replica(f"{AB} {end}", high_watermark=3, recovery_point=3) for end in ends]
+    cluster(tmp_path, dict(enumerate(copies)), clean=(0, 1))
+    found = document(diff, tmp_path)
+    (least,) = (each for each in found["findings"] if each["code"] == "KL-901")
+    assert "least" not in least["message"]
+    assert "loses least" not in diff(tmp_path)[1]
+
+
+# A lagging copy
+
+
+@pytest.mark.parametrize(("in_sync", "severity", "code"), [((0,), "M", 0), (None, "H", 1)])
+def test_a_lagging_copy_that_lacks_committed_records_must_not_be_elected(
+    diff: Run, tmp_path: Path, in_sync: tuple[int, ...] | None, severity: str, code: int
+) -> None:
+    long: Any = replica(ABC, high_watermark=3)
+    if in_sync is not None:
+        long = [long, with_metadata(replicas=(0, 1), in_sync=in_sync)[1]]
+    cluster(tmp_path, {0: long, 1: replica(AB, high_watermark=2)})
+    answer, out = diff(tmp_path, "--topic", "t")
+    assert answer == code
+    assert "loses committed records: do not" in out
+    assert "elected, it loses 1 committed" in headline(out)
+    found = document(diff, tmp_path)
+    assert severities(found, "KL-502") == severities(found, "KL-520") == {severity}
+    assert diff(tmp_path, "--topic", "t", "--fail-on", "medium")[0] == 1

@@ -1,0 +1,51 @@
+"""Our own commands about one partition, to be pasted as they stand."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.report.shell_word import shell_word
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+SAVED: Final = "SAVED"
+"""The folder in printed commands; it works as it stands."""
+
+
+def path_word(directory: PartitionDirectory) -> str:
+    """A replica's log directory as an argument, or the replica alone where that was given."""
+    root = directory.log_directory
+    path = directory.path if root.clean_shutdown is None else root.path
+    return shell_word(path if root.named is None else f"{root.named}={path}")
+
+
+def salvage_command(audit: PartitionAudit, index: int, first_offset: int) -> str:
+    """Saves what one replica has from an offset on, behind damage too."""
+    directory = audit.everyone[index].directory
+    broker = directory.log_directory.broker_id
+    copy = "copy" if broker is None else f"broker-{broker}"
+    only = "" if broker is None else f"--replica broker:{broker} "
+    return (
+        f"kafkalog salvage {path_word(directory)}{_links(audit)} {_choice(audit)} {only}"
+        f"--from-offset {first_offset} "
+        f"--output {shell_word(f'{SAVED}/{audit.topic}-{audit.partition}-{copy}')}"
+    )
+
+
+def export_command(audit: PartitionAudit) -> str:
+    """Saves the records that only some copies have, in one file."""
+    return f"replica-diff {_paths(audit)}{_links(audit)} {_choice(audit)} --export {SAVED}"
+
+
+def _paths(audit: PartitionAudit) -> str:
+    return " ".join(dict.fromkeys(path_word(each.directory) for each in audit.everyone))
+
+
+def _links(audit: PartitionAudit) -> str:
+    return " --follow-links" if any(r.directory.follow_links for r in audit.everyone) else ""
+
+
+def _choice(audit: PartitionAudit) -> str:
+    return f"--topic {shell_word(audit.topic or '')} --partition {audit.partition}"

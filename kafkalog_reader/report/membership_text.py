@@ -1,0 +1,44 @@
+"""Who leads a partition and who is in sync, as the cluster metadata says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.election.membership import NO_LEADER
+from kafkalog_reader.report.spans import Line, listed, wrapped
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+
+def membership_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """One line below the lanes; nothing where no metadata log was supplied."""
+    membership = audit.membership
+    if membership is None:
+        return
+    leader = "none" if membership.leader == NO_LEADER else str(membership.leader)
+    parts = [
+        f"leader {leader} (epoch {membership.leader_epoch})",
+        f"ISR {_brokers(membership.isr)}",
+    ]
+    if membership.elr or not membership.isr:
+        parts.append(f"ELR {_brokers(membership.elr)}")
+    parts.append(f"replicas {_brokers(membership.replicas)}")
+    yield ()
+    yield from wrapped(f"metadata log: {', '.join(parts)}", columns, indent=2)
+
+
+def member_word(audit: PartitionAudit, index: int) -> str:
+    """``in ISR``, ``in ELR``, or nothing."""
+    membership, broker_id = audit.membership, audit.replicas[index].broker_id
+    if membership is None or broker_id is None:
+        return ""
+    if broker_id in membership.isr:
+        return "in ISR"
+    return "in ELR" if broker_id in membership.elr else ""
+
+
+def _brokers(ids: Sequence[int]) -> str:
+    return listed([str(each) for each in ids]) if ids else "none"
