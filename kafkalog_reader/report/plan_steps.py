@@ -281,6 +281,13 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
             "cut there is not known. Supply the copies and make the plan again before this step."
         )
     texts += [start_text(each) for each in plan.start_losses if each.broker_id in start.brokers]
+    texts += [
+        f"{shown(c.name)}: {brokers_text(c.refetching)} will cut and fetch the same records for "
+        f"ever, and never get in sync: leader-epoch-checkpoint of broker {c.leader} lacks an epoch "
+        "of its batches. Write it as the batches have it while that broker is stopped (A8)."
+        for c in plan.choices
+        if c.refetching and {c.leader, *c.refetching} & set(start.brokers)
+    ]
     is_last = number == len(plan.order.starts) - 1
     checks = tuple(_leader_checks(start))
     if is_last and not plan.is_one_broker:

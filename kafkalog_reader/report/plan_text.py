@@ -71,7 +71,7 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
             "its partitions."
         )
         yield from wrapped(text, columns, hanging=0)
-    if plan.is_one_broker:
+    if plan.is_one_broker and any(c.electable is None or c.not_supplied for c in plan.choices):
         text = (
             f"Only broker {plan.brokers[0]} was supplied. What it cuts when it follows another "
             "leader, and whether it may lead, cannot be said without the other copies."

@@ -59,6 +59,8 @@ class Choice:
             known ELR; None where no cluster metadata was supplied.
         lost: by offset, with ``leader`` leading.
         lost_with_copies: the same if the other copies are replaced too.
+        refetching: brokers that cut and fetch the same records for ever, because the leader's
+            epoch checkpoint lacks an epoch of its batches.
         apart: brokers that keep what the leader has otherwise, and are never told: KL-517.
         alternatives: the other elections, best first.
         is_forced: every election loses records that were committed.
@@ -82,6 +84,7 @@ class Choice:
     electable: frozenset[int] | None
     lost: tuple[LostRecords, ...] = ()
     lost_with_copies: tuple[LostRecords, ...] = ()
+    refetching: tuple[int, ...] = ()
     apart: tuple[int, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     is_forced: bool = False
@@ -188,6 +191,11 @@ def choice_of(
             [each for each in best.followers if brokers[each.follower] not in aside],
         ),
         lost_with_copies=_lost(audit, best, brokers, []),
+        refetching=tuple(
+            brokers[each.follower]
+            for each in best.followers
+            if each.following.outcome is Following.REFETCHES
+        ),
         apart=tuple(
             brokers[each.follower]
             for each in best.followers

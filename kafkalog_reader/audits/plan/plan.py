@@ -121,7 +121,8 @@ class Plan:
         What a start takes from one copy of several counts only where nobody else holds it.
         """
         starts = self.start_losses if self.is_one_broker else self.down
-        return bool(self.is_ordered or self.lost.total or starts or self.apart)
+        never_equal = self.apart or any(c.refetching for c in self.choices)
+        return bool(self.is_ordered or self.lost.total or starts or never_equal)
 
     @property
     def apart(self) -> tuple[Choice, ...]:

@@ -1,0 +1,65 @@
+"""What one partition wants: followers that need more than a start."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fixtures.builder import replica
+from fixtures.synthetic import SCENARIOS
+from kafkalog_reader.audits.plan.choice import Choice, choice_of
+from kafkalog_reader.audits.plan.plan import plan_of
+from kafkalog_reader.report.plan_steps import StepKind, plan_steps
+from tests.audits.conftest import audit_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.audits.conftest import Audited
+
+
+def scenario(root: Path, name: str, wanted: int | None = None) -> Choice:
+    choice = choice_of(audit_of(SCENARIOS[name].write(root)), wanted)
+    assert isinstance(choice, Choice)
+    return choice
+
+
+def test_a_copy_that_stays_different_keeps_its_records_until_it_is_repaired(
+    tmp_path: Path,
+) -> None:
+    """M3: broker 1 keeps y where leader 0 has x; 4.4.0 brokers left it so."""
+    choice = scenario(tmp_path, "m3")
+    assert choice.apart == (1,)
+    assert choice.lost == ()
+    assert [each.records.total for each in choice.lost_with_copies] == [1]
+    steps = plan_steps(plan_of([choice], paths=["p"]))
+    assert steps[-1].kind is StepKind.REPAIR
+    assert steps[-1].commands[0].startswith("kafkalog salvage p --topic t --partition 0 ")
+
+
+def test_a_follower_that_refuses_the_leaders_batch_is_moved_aside(tmp_path: Path) -> None:
+    """M8 with leader 1: 4.x brokers never got follower 0 in sync."""
+    choice = scenario(tmp_path, "m8", wanted=1)
+    assert choice.leader == 1
+    assert choice.set_aside == {0}
+    kinds = [step.kind for step in plan_steps(plan_of([choice], paths=["p"]))]
+    assert kinds.count(StepKind.MOVE_ASIDE) == 1
+    assert kinds.index(StepKind.MOVE_ASIDE) < kinds.index(StepKind.START)
+
+
+def test_a_leader_that_forgot_an_epoch_is_named_before_it_starts(audited: Audited) -> None:
+    forgot = replica("0-7/e0 8-11/e2 12-14/e8", epochs="0:0 2:8", high_watermark=15)
+    empty = replica("", epochs="", high_watermark=0)
+    choice = choice_of(audited(forgot, empty, clean=(0, 1)))
+    assert isinstance(choice, Choice)
+    assert (choice.leader, choice.refetching) == (0, (1,))
+    first = next(
+        each for each in plan_steps(plan_of([choice], paths=["p"])) if each.kind is StepKind.START
+    )
+    assert "leader-epoch-checkpoint of broker 0 lacks an epoch" in " ".join(first.texts)
+
+
+def test_equal_copies_want_nothing(audited: Audited) -> None:
+    choice = choice_of(audited(replica("a@0/e0"), replica("a@0/e0")))
+    assert isinstance(choice, Choice)
+    assert not choice.others
+    assert not plan_of([choice], paths=["p"]).has_work
