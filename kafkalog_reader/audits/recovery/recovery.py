@@ -300,7 +300,12 @@ class _DirectoryStart:
             outcome = Outcome.STRAY
             aside = [LostRange.of(segment) for segment in load.segments]
             load.reasons.append(stray)
-        elif expired := count_expired(load.segments, config, started.milliseconds):
+        elif expired := count_expired(
+            load.segments,
+            config,
+            started.milliseconds,
+            assumes_default=rule.started_at is not None,
+        ):
             outcome = Outcome.EXPIRED
             self._expire(load, expired, config, started)
         elif hidden := load.hidden_records():

@@ -52,11 +52,23 @@ def modified_at(segments: Sequence[LoadingSegment]) -> int:
     return max((int(segment.files.modified_at * 1000) for segment in segments), default=0)
 
 
-def count_expired(segments: Sequence[LoadingSegment], config: LogConfig, now: int) -> int:
+def count_expired(
+    segments: Sequence[LoadingSegment],
+    config: LogConfig,
+    now: int,
+    *,
+    assumes_default: bool = False,
+) -> int:
     """How many segments go at a time: from the first one on, up to one that is young enough.
 
-    The high watermark counts as caught up with the log end. With a retention that is only assumed,
-    nothing is called expired but what is read as of 1970.
+    The high watermark counts as caught up with the log end.
+
+    Args:
+        segments: what is left of the log.
+        config: of the topic.
+        now: milliseconds.
+        assumes_default: take Kafka's default for the retention of a topic that has none of its own.
+            Otherwise nothing of it is called expired but what is read as of 1970.
 
     Raises:
         UnreadableFileError: a time index cannot be opened or read.
@@ -67,7 +79,8 @@ def count_expired(segments: Sequence[LoadingSegment], config: LogConfig, now: in
         timestamp = _timestamp(segment)
         if timestamp < 0:
             timestamp = int(segment.files.modified_at * 1000)
-        is_old = now - timestamp > config.retention_ms and (config.is_known or timestamp == 0)
+        counts = config.is_known or assumes_default or timestamp == 0
+        is_old = counts and now - timestamp > config.retention_ms
         is_last_and_empty = number == len(segments) - 1 and segment.size_in_bytes == 0
         if not is_old or is_last_and_empty:
             return number

@@ -349,6 +349,17 @@ def test_a_start_time_that_is_given_decides_what_retention_deletes(
     assert ("the start time that was given" in recovery.reason) == (outcome is Outcome.EXPIRED)
 
 
+@pytest.mark.parametrize(("days", "outcome"), [(6, Outcome.LOADS), (8, Outcome.EXPIRED)])
+def test_with_a_start_time_kafkas_default_retention_is_assumed_and_said(
+    days: int, outcome: Outcome, tmp_path: Path
+) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=23)
+    recovery = start(tmp_path, started_at=NEWEST + days * 24 * HOUR)
+    assert recovery.outcome is outcome
+    is_said = "the default retention of 7 days" in recovery.reason
+    assert is_said == (outcome is Outcome.EXPIRED)
+
+
 @pytest.mark.parametrize(
     ("assigned", "outcome", "reason"),
     [
