@@ -201,12 +201,12 @@ class Report:
         sure = "" if headline.confidence == "proven" else f" ({headline.confidence})"
         yield from wrapped(f"{_said(headline)}{sure}", columns, indent=6, hanging=0)
         if cause is not headline:
-            yield from _member("caused by", cause, headline, columns)
+            yield from _member("caused by", cause, [headline], columns)
         others = [each for each in incident.members[1:] if each is not cause]
         in_full = others if self._verbose else [e for e in others if e.severity in _SEVERE]
         word = "so" if cause is headline else "with it"
         for each in in_full:
-            yield from _member(word, each, headline, columns)
+            yield from _member(word, each, [headline, cause], columns)
         rest = sorted({each.code for each in others if each not in in_full})
         if rest:
             yield from wrapped(f"and {', '.join(rest)} (--verbose)", columns, indent=6, hanging=2)
@@ -276,9 +276,10 @@ def _folder(directory: PartitionDirectory) -> str:
     return shown(directory.path.rpartition("/")[2])
 
 
-def _member(word: str, each: Finding, headline: Finding, columns: int) -> Iterator[Line]:
+def _member(word: str, each: Finding, above: Sequence[Finding], columns: int) -> Iterator[Line]:
+    """Another finding of an incident; its place is left out where one ``above`` has it."""
     place = _in_file(each)
-    at = f"{' '.join(place)}: " if place and place != _in_file(headline) else ""
+    at = f"{' '.join(place)}: " if place and place not in map(_in_file, above) else ""
     text = f"{word} {each.code} {SEVERITY_WORDS[each.severity]}: {at}{_said(each)}"
     return wrapped(text, columns, indent=6, hanging=2)
 

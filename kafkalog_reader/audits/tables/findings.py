@@ -226,6 +226,8 @@ def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:
 
 
 def _recoverability(audit: PartitionAudit) -> Iterator[Finding]:
+    if len(audit.everyone) == 1:  # nobody knows what copies there are besides
+        return
     if audit.relation is Verdict.DAMAGED_RECOVERABLE:
         yield finding(
             DAMAGE_RECOVERABLE_FROM_PEER, "every damaged or missing record has an intact copy"
