@@ -109,9 +109,10 @@ def _text_lines(found: Sequence[Change]) -> Iterator[str]:
     changed = [change for change in found if change.kind is not ChangeKind.UNCHANGED]
     everything = {(change.topic, change.partition) for change in found}
     touched = {(change.topic, change.partition) for change in changed}
-    lost = Counter(change.kind for change in changed if change.kind in LOSSES)
+    worth_saying = LOSSES | {ChangeKind.NOT_COMPARED}
+    counts = Counter(change.kind for change in changed if change.kind in worth_saying)
     head = ", ".join(
-        f"{_WORDS[kind.value].lower()} ({plural(count, 'range')})" for kind, count in lost.items()
+        f"{_WORDS[kind.value].lower()} ({plural(count, 'range')})" for kind, count in counts.items()
     )
     yield for_stdout(
         f"{head or 'nothing lost'}: {plural(len(everything), 'partition')}, "
@@ -120,7 +121,7 @@ def _text_lines(found: Sequence[Change]) -> Iterator[str]:
     if not changed:
         return
     yield ""
-    changed.sort(key=lambda change: change.kind not in LOSSES)
+    changed.sort(key=lambda change: change.kind not in worth_saying)
     yield from listing(_HEADINGS, [_cells(change) for change in changed], screen_width())
 
 

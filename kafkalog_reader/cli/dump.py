@@ -67,7 +67,7 @@ def dump_command(
     """Print segments, indexes and producer snapshots as kafka-dump-log prints them.
 
     \b
-    Example:
+    Examples:
       kafkalog dump /mnt/b1/orders-17/00000000000081234500.log --deep-iteration
       kafkalog dump --files 00000000000000000000.log,00000000000000000000.index
 

@@ -110,3 +110,13 @@ def test_other_brokers_are_refused(old: str, new: str, said: str, run: Run) -> N
     answer = run("changes", CAPTURES / "s3_2" / old, CAPTURES / "s3_2" / new)
     assert answer.status == 2
     assert said in answer.err
+
+
+def test_what_could_not_be_compared_is_not_called_sound(tmp_path: Path, run: Run) -> None:
+    for name in ("old", "new"):
+        cluster(tmp_path / name, {1: replica("0-4/e0", high_watermark=5)})
+    log = tmp_path / "new" / "broker-1" / "t-0" / "00000000000000000000.log"
+    log.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 345\n")
+    answer = run("changes", tmp_path / "old", tmp_path / "new")
+    assert answer.status == 2
+    assert answer.out.startswith("not compared (")
