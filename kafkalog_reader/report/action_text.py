@@ -24,6 +24,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.command_text import export_command
 from kafkalog_reader.report.shell_word import shell_word
@@ -32,6 +33,7 @@ from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
@@ -159,7 +161,7 @@ def _lead_text(audit: PartitionAudit) -> str:
 
     A broker starts with all of its partitions, so that one partition orders no starts.
     """
-    best = audit.elections[0]
+    best = _preferred(audit)
     alike = [
         each.candidate
         for each in audit.elections
@@ -171,6 +173,15 @@ def _lead_text(audit: PartitionAudit) -> str:
     return f"{_one_of(audit.names(alike))} should lead this partition; the others copy from it"
 
 
+def _preferred(audit: PartitionAudit) -> Election:
+    """The best that Kafka elects by itself, where it loses nothing committed; or else the best.
+
+    An unclean election is not worth records that nobody committed.
+    """
+    clean = (e for e in audit.elections if e.kind is ElectionKind.CLEAN)
+    return next((e for e in clean if e.clean_by_membership is not False), audit.elections[0])
+
+
 def _one_of(names: str) -> str:
     """``broker 1``, ``one of brokers 1 and 2``."""
     return f"one of {names}" if " and " in names else names
@@ -178,7 +189,7 @@ def _one_of(names: str) -> str:
 
 def _elect(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
     """A replica outside the ISR leads only if it is made to."""
-    if audit.elections[0].clean_by_membership is not False:
+    if _preferred(audit).clean_by_membership is not False:
         return
     yield "# it is not in the ISR; what is listed as lost is lost for ever then:"
     yield (
