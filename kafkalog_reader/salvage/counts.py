@@ -101,3 +101,18 @@ def record_counts(readable: ReadableRun) -> NDArray[np.int64]:
             rows = np.searchsorted(run.position, positions)
             counts += np.bincount(rows, minlength=run.count)
     return counts
+
+
+def first_offsets(readable: ReadableRun) -> NDArray[np.int64]:
+    """Where the offsets of each batch begin; compressed messages are decoded for it."""
+    run = readable.run
+    firsts = run.base_offset.copy()
+    wrappers = np.flatnonzero(run.is_wrapper)
+    if len(wrappers):
+        firsts[wrappers] = run.last_offset[wrappers]
+        decoder = RecordDecoder(frozenset({"offset"}), readable.piece, NotedDamage.silent())
+        for decoded in (*decoder.add(run.taken(wrappers)), *decoder.flush()):
+            positions = decoded.of_records(decoded.of_batches("position"))
+            rows = np.searchsorted(run.position, positions)
+            np.minimum.at(firsts, rows, decoded.columns.offset)
+    return firsts

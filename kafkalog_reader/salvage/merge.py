@@ -15,7 +15,7 @@ import numpy as np
 from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.salvage.counts import Reason, record_counts
+from kafkalog_reader.salvage.counts import Reason, first_offsets, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.lost_offsets import lost_offsets
 from kafkalog_reader.salvage.manifest import SalvagedPartition
@@ -42,7 +42,7 @@ _AS_FOUND, _REPAIRED, _TORN = 0, 1, 2
 _BATCH: Final = np.dtype(
     [
         ("base", np.int64), ("last", np.int64), ("crc", np.int64), ("size", np.int64),
-        ("epoch", np.int32), ("copy", np.int32), ("rank", np.int8), ("is_wrapper", np.bool_),
+        ("epoch", np.int32), ("copy", np.int32), ("rank", np.int8),
     ]
 )  # fmt: skip
 
@@ -123,18 +123,17 @@ def _rank(readable: ReadableRun) -> int:
 
 
 def _believed(source: _Source, number: int) -> NDArray[np.void]:
-    """The batches that a copy vouches for, 38 bytes each."""
+    """The batches that a copy vouches for, 41 bytes each."""
     parts = []
     for readable in source.batches.read(no_progress, NotedDamage.silent()):
         run, piece = readable.run, readable.piece
         is_left_out = source.found.is_doubtful(piece, run) | source.found.is_unreadable(piece, run)
         rows = np.flatnonzero(~is_left_out)
         part = np.empty(len(rows), _BATCH)
-        part["base"], part["last"] = run.base_offset[rows], run.last_offset[rows]
+        part["base"], part["last"] = first_offsets(readable)[rows], run.last_offset[rows]
         part["crc"], part["size"] = run.crc[rows], run.size_in_bytes[rows]
         part["epoch"] = np.where(run.magic[rows] == 2, run.leader_epoch[rows], -1)
         part["copy"], part["rank"] = number, _rank(readable)
-        part["is_wrapper"] = run.is_wrapper[rows]
         parts.append(part)
     return np.concatenate(parts) if parts else np.empty(0, _BATCH)
 
@@ -158,7 +157,7 @@ def _chosen(
         _refuse(name, int(batches["base"][row]), firsts["copy"][row], batches["copy"][row], sources)
     chosen = batches[is_first]
     for _ in range(len(sources)):  # of each copy one batch may be torn
-        overlaps = (chosen["base"][1:] <= chosen["last"][:-1]) & ~chosen["is_wrapper"][1:]
+        overlaps = chosen["base"][1:] <= chosen["last"][:-1]
         rows = np.flatnonzero(overlaps)
         if not len(rows):
             break

@@ -10,7 +10,7 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-MOST_RANGES: Final = 1000
+MAX_RANGES: Final = 1000
 """A compacted log is full of gaps that are no loss."""
 
 
@@ -39,7 +39,7 @@ class OffsetCoverage:
         gaps = np.flatnonzero(base_offset > before + 1)
         if len(gaps):
             self.missing += int((base_offset[gaps] - before[gaps] - 1).sum())
-            for gap in gaps[: MOST_RANGES - len(self.missing_ranges)].tolist():
+            for gap in gaps[: MAX_RANGES - len(self.missing_ranges)].tolist():
                 self.missing_ranges.append((int(before[gap]) + 1, int(base_offset[gap]) - 1))
         self.last = max(self.last, int(last_offset[-1]))
 

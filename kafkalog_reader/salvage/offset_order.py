@@ -74,8 +74,7 @@ class SegmentOffsets:
     Attributes:
         piece: the segment.
         behind: base offset of the segment that follows, ``HIGHEST_OFFSET`` for the last.
-        shows_cleaning: whether a batch has fewer records than offsets, or a delete horizon, or does
-            not say where its offsets begin: gaps are no sign of damage then.
+        shows_cleaning: whether a batch has fewer records than offsets, or a delete horizon.
     """
 
     piece: SegmentSlice
@@ -90,8 +89,7 @@ class SegmentOffsets:
         is_new = run.magic == 2
         sparse = is_new & (run.records_count < run.last_offset_delta + 1)
         cleaned = sparse | (is_new & ((run.attributes & _DELETE_HORIZON) != 0))
-        # Where a compressed message begins is not known, so a gap in front of it means nothing.
-        self.shows_cleaning |= bool((cleaned | run.is_wrapper).any())
+        self.shows_cleaning |= bool(cleaned.any())
         ends = run.position + run.size_in_bytes
         goes_on = run.position[1:] == ends[:-1]
         goes_on &= run.base_offset[1:] == run.last_offset[:-1] + 1

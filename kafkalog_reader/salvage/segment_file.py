@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 INDEX_INTERVAL: Final = 4096
 """``index.interval.bytes`` as brokers have it unless told otherwise."""
-LARGEST: Final = 2**31 - 1
+MAX_INT: Final = 2**31 - 1
 """Of a position and of an offset that counts from the base."""
 
 
@@ -47,8 +47,8 @@ class SegmentFile:
 
     def room_for(self, last_offset: NDArray[np.int64], sizes: NDArray[np.int64]) -> int:
         """How many of these batches still fit: offsets and positions have 31 bits in an index."""
-        by_offset = np.searchsorted(last_offset - self.base_offset, LARGEST, side="right")
-        by_size = np.searchsorted(np.cumsum(sizes) + self.size, LARGEST, side="right")
+        by_offset = np.searchsorted(last_offset - self.base_offset, MAX_INT, side="right")
+        by_size = np.searchsorted(np.cumsum(sizes) + self.size, MAX_INT, side="right")
         return int(min(by_offset, by_size))
 
     def append(

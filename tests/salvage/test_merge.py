@@ -192,3 +192,20 @@ def test_damaged_copies_of_a_real_log_give_what_consumers_were_given(
         (r.partition, r.offset, r.key, r.value) for r in STOPPED.records(topic) if r.committed
     ]
     assert found == sorted(expected)
+
+
+def test_what_no_copy_of_compressed_messages_holds_is_said(tmp_path: Path) -> None:
+    """Where a compressed message begins is not in its header: its records tell."""
+    capture = EVERYTHING.parent / "release_0.10.2.2" / "stopped"
+    (source,) = capture.glob("broker-*/librdkafka-gzip-0")
+    for broker in range(2):
+        copy = tmp_path / "in" / f"broker-{broker}"
+        shutil.copytree(source, copy / source.name)
+        (copy / "meta.properties").write_text(f"version=0\nbroker.id={broker}\n")
+        log = copy / source.name / f"{0:020d}.log"
+        content = bytearray(log.read_bytes())
+        content[starts(content)[1] + 60] ^= 0x11
+        log.write_bytes(content)
+    merged = merge(tmp_path / "in", tmp_path / "out", "librdkafka-gzip")
+    assert merged.left_out.count
+    assert not merged.is_complete

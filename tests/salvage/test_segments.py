@@ -167,7 +167,7 @@ def test_an_abort_marker_lost_to_damage_is_known_from_the_transaction_index(
     shutil.copytree(BROKER, source)
     topic = directory.rpartition("-")[0]
     markers = registry.open(str(source / directory)).table(
-        "records", ["position", "offset", "controlType", "segmentBaseOffset"]
+        "records", ["position", "offset", "controlType", "segmentBaseOffset"], mode="PERMISSIVE"
     )
     aborts = [row for row in markers.read_all().to_pylist() if row["controlType"] == "ABORT"]
     for row in aborts:
