@@ -13,9 +13,9 @@ from kafkalog_reader.audits.catalogue.actions import (
     COMPARE_REPLICAS,
     FORBID_UNCLEAN_ELECTION,
     KEEP_ONE_DIRECTORY,
+    LET_BEST_LEAD,
     MOVE_COPY_ASIDE,
     SAVE_RECORDS,
-    START_BEST_FIRST,
     WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
@@ -73,13 +73,13 @@ def actions_of(
             for code in each.actions:
                 # Here the replicas are compared, and the table of candidates names the best.
                 if code == COMPARE_REPLICAS and len(audit.replicas) > 1 and audit.elections:
-                    code = START_BEST_FIRST
-                if code == START_BEST_FIRST and len(audit.everyone) == 1:
+                    code = LET_BEST_LEAD
+                if code == LET_BEST_LEAD and len(audit.everyone) == 1:
                     code = COMPARE_REPLICAS
                 asked.setdefault(code, []).append(each)
     made = []
     for code in sorted(asked, key=_URGENCY.__getitem__):
-        if code == START_BEST_FIRST and not audit.elections:
+        if code == LET_BEST_LEAD and not audit.elections:
             continue
         findings = asked[code]
         members = _members(audit, findings)
@@ -90,7 +90,7 @@ def actions_of(
                 code=code,
                 text=(
                     _lead_text(audit)
-                    if code == START_BEST_FIRST
+                    if code == LET_BEST_LEAD
                     else ACTIONS[code].text(where, best, are_several=len(members) > 1)
                 ),
                 commands=tuple(_COMMANDS.get(code, _nothing)(audit, members)),
@@ -238,7 +238,7 @@ def _abort(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
 
 
 _COMMANDS: Final[dict[str, Callable[[PartitionAudit, Sequence[int]], Iterator[str]]]] = {
-    START_BEST_FIRST: _elect,
+    LET_BEST_LEAD: _elect,
     KEEP_ONE_DIRECTORY: _move_aside,
     MOVE_COPY_ASIDE: _move_aside,
     SAVE_RECORDS: _export,

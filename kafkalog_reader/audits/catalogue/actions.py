@@ -71,18 +71,19 @@ LEAVE_ONE_OUT: Final = action(
     "nothing. Leave one side out; do not look for a further copy.",
     warnings=("Do not copy files between directories whose topic ids differ.",),
 )
-START_BEST_FIRST: Final = action(
+LET_BEST_LEAD: Final = action(
     "A5",
-    "start-best-first",
-    short="start {best} first and alone; when it leads, start the others, which copy from it",
+    "let-best-lead",
+    short="{best} should lead this partition; the others copy from it",
     explanation="Followers truncate to the leader they find. Where the replica that loses least "
     "leads before the others are up, they copy from it and not the other way round.",
     warnings=(
-        "A broker starts with all its partitions: look at every partition that it hosts first.",
+        "A broker starts with all its partitions: kafkalog plan puts what they want into one order "
+        "of starts.",
         "A follower fetches from its own log end on. It never fetches again what is damaged below "
         "that: such a copy has to be moved aside (A6).",
     ),
-    command="# only if it does not become the leader: what it lacks is then lost for ever:\n"
+    command="# only if it is not in the in-sync set: what it lacks is lost for ever then:\n"
     "kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type unclean --topic TOPIC "
     "--partition N",
 )

@@ -7,8 +7,8 @@ from typing import Final
 from kafkalog_reader.audits.catalogue.actions import (
     CHOOSE_A_BRANCH,
     FORBID_UNCLEAN_ELECTION,
+    LET_BEST_LEAD,
     SAVE_RECORDS,
-    START_BEST_FIRST,
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
@@ -23,7 +23,7 @@ LEAST_LOSS_LEADER: Final = rule(
     start="Starts come before elections, and what they cut is taken into account.",
     election="The first of the list loses least, of the replicas that were supplied.",
     reader=NO_EFFECT,
-    actions=(START_BEST_FIRST,),
+    actions=(LET_BEST_LEAD,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 CLEAN_LEADER_AVAILABLE: Final = rule(
@@ -35,7 +35,7 @@ CLEAN_LEADER_AVAILABLE: Final = rule(
     start=NO_EFFECT,
     election="Electing one of them loses no committed record.",
     reader=NO_EFFECT,
-    actions=(START_BEST_FIRST,),
+    actions=(LET_BEST_LEAD,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 EVERY_LEADER_LOSES_COMMITTED: Final = rule(
@@ -62,7 +62,7 @@ DAMAGE_RECOVERABLE_FROM_PEER: Final = rule(
     election="Let a replica that holds them lead. Where each is damaged at another place, none is "
     "whole: salvage takes each batch from a copy that has it.",
     reader=NO_EFFECT,
-    actions=(START_BEST_FIRST,),
+    actions=(LET_BEST_LEAD,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.SUMS_UP_DAMAGE),
 )
 DAMAGE_UNRECOVERABLE: Final = rule(

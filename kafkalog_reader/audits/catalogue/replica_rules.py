@@ -9,11 +9,11 @@ from kafkalog_reader.audits.catalogue.actions import (
     CHOOSE_A_BRANCH,
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
+    LET_BEST_LEAD,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     REPORT_DEFECT,
     SAVE_RECORDS,
-    START_BEST_FIRST,
     SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
@@ -120,7 +120,7 @@ DAMAGED_COPY: Final = rule(
     election="A leader with an intact copy serves it. A follower with a damaged one does not fetch "
     "it again.",
     reader="Consumers of a damaged copy fail at this offset.",
-    actions=(START_BEST_FIRST, MOVE_COPY_ASIDE),
+    actions=(LET_BEST_LEAD, MOVE_COPY_ASIDE),
     roles=(Role.SEVERAL_REPLICAS, Role.SUMS_UP_DAMAGE),
 )
 UNCOVERED_FIELD_MISMATCH: Final = rule(
@@ -133,7 +133,7 @@ UNCOVERED_FIELD_MISMATCH: Final = rule(
     start="A recovery does not notice, unless offsets fall.",
     election="A wrong leader epoch or offset can make followers truncate at a wrong place.",
     reader="Consumers of the wrong copy see other offsets.",
-    actions=(START_BEST_FIRST, CHECK_HARDWARE),
+    actions=(LET_BEST_LEAD, CHECK_HARDWARE),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 RECORDS_MISSING_ON_REPLICA: Final = rule(
@@ -147,7 +147,7 @@ RECORDS_MISSING_ON_REPLICA: Final = rule(
     election="If this replica leads, the records are lost to consumers, but followers keep theirs. "
     "As follower it never fetches them.",
     reader="Consumers of this replica pass over the range without an error.",
-    actions=(START_BEST_FIRST, MOVE_COPY_ASIDE),
+    actions=(LET_BEST_LEAD, MOVE_COPY_ASIDE),
     innocent=(RETENTION_AT_OTHER_TIMES, COMPACTED_FURTHER, TOMBSTONE_EXPIRED),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -190,7 +190,7 @@ LATEST_VALUE_MISMATCH: Final = rule(
     election="Whoever leads, the difference stays.",
     reader="A consumer that builds a table gets another value for the key, depending on the "
     "leader.",
-    actions=(START_BEST_FIRST, REPORT_DEFECT),
+    actions=(LET_BEST_LEAD, REPORT_DEFECT),
     innocent=(TOMBSTONE_EXPIRED,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -205,7 +205,7 @@ NO_COMMON_RANGE: Final = rule(
     election="A follower that ends before its leader begins throws its whole log away and starts "
     "at the leader's log start. If it leads instead, the others throw theirs away.",
     reader=NO_EFFECT,
-    actions=(START_BEST_FIRST,),
+    actions=(LET_BEST_LEAD,),
     innocent=(RETENTION_AT_OTHER_TIMES, COPIED_ANEW),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -303,7 +303,7 @@ EMPTY_REPLICA: Final = rule(
     start="See the start of this broker: it may have been set aside or emptied.",
     election="If it is elected, the other replicas truncate to nothing.",
     reader="If that happens, all records of the partition are gone.",
-    actions=(START_BEST_FIRST, FORBID_UNCLEAN_ELECTION),
+    actions=(LET_BEST_LEAD, FORBID_UNCLEAN_ELECTION),
     innocent=(COPIED_ANEW,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
@@ -317,7 +317,7 @@ SINGLE_COPY_RANGE: Final = rule(
     start="If the start of that broker cuts or drops them, they are gone.",
     election="Every election of another replica loses them.",
     reader=NO_EFFECT,
-    actions=(START_BEST_FIRST, SAVE_RECORDS),
+    actions=(LET_BEST_LEAD, SAVE_RECORDS),
     innocent=(LAGGING_FOLLOWER,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )

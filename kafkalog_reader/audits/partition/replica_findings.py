@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import FORBID_UNCLEAN_ELECTION, START_BEST_FIRST
+from kafkalog_reader.audits.catalogue.actions import FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
     TOPIC_ID_MISMATCH,
@@ -53,8 +53,8 @@ _CODE_OF: Final = {
     DifferenceKind.CLEANED: COMPACTION_SKEW,
 }
 _LAG_ACTIONS: Final = {
-    "H": (FORBID_UNCLEAN_ELECTION, START_BEST_FIRST),
-    "M": (START_BEST_FIRST,),
+    "H": (FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD),
+    "M": (LET_BEST_LEAD,),
 }
 _SAYS: Final = {
     DifferenceKind.CONFLICT: "different content under one leader epoch, every checksum valid",

@@ -14,10 +14,10 @@ from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
     FORCE_RECOVERY,
     LEAVE_ONE_OUT,
+    LET_BEST_LEAD,
     NOTHING_TO_DO,
     REBUILD_INDEX,
     REBUILT_AT_START,
-    START_BEST_FIRST,
     SUPPLY_WHAT_IS_MISSING,
 )
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
@@ -120,7 +120,5 @@ def test_what_does_not_belong_is_left_out_and_nothing_supplied(code: str) -> Non
 def test_one_copy_alone_names_no_broker_to_start_first() -> None:
     """Which replica loses least is known only where several were compared."""
     assert [
-        code
-        for code, rule in CATALOGUE.items()
-        if START_BEST_FIRST in rule.actions and code < "KL-5"
+        code for code, rule in CATALOGUE.items() if LET_BEST_LEAD in rule.actions and code < "KL-5"
     ] == []
