@@ -296,3 +296,24 @@ def test_a_time_that_is_none_is_refused_by_name(flipped: Path) -> None:
         verify_command, [str(flipped), "--from-time", "yesterday"], standalone_mode=False
     )
     assert "yesterday" in str(result.exception)
+
+
+def test_a_folder_that_may_not_be_listed_is_no_loss(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its segments every row is above the log end, and means nothing."""
+    root = tmp_path / "broker-0"
+    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    refused = str(root / "codec-none-0")
+    really_scan = os.scandir
+
+    def without_rights(path: str) -> object:
+        if os.fspath(path) == refused:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return really_scan(path)
+
+    monkeypatch.setattr(os, "scandir", without_rights)
+    status, output, text = said(root, "--topic", "codec-none")
+    assert status == 2
+    assert output.startswith("not read in full: "), output
+    assert "gone" not in text

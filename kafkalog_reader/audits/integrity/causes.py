@@ -80,7 +80,11 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
     missing = [each for each in every if each.code == SEGMENT_MISSING]
     swaps = [each for each in every if each.code == INTERRUPTED_SWAP and each.severity == "C"]
     if closed is not None:
-        every = [_of_closed_folder(each, closed) for each in every]
+        every = [  # of a log that nobody could list, no row is known to be above the end
+            _of_closed_folder(each, closed)
+            for each in every
+            if each is closed or each.code not in _FOLLOWS_IN_REPLICA
+        ]
     return [
         _explained(_of_swap(_of_missing_segment(each, missing), swaps), roots, first, misleading)
         for each in every
