@@ -73,7 +73,7 @@ def _rule(rule: Rule, example: Example | None) -> Iterator[str]:
         yield _filled(f"- {word}: {getattr(rule, key)}", "  ")
     for code in rule.actions:
         yield _filled(f"- What to do: [{code}]({_anchor(code)}), {ACTIONS[code].text()}", "  ")
-    for code in rule.innocent:
+    for code in rule.lookalikes:
         yield _filled(f"- Looks the same: [{code}]({_anchor(code)}), {TRAPS[code].situation}", "  ")
     yield ""
     if example is not None:

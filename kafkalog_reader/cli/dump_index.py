@@ -26,7 +26,7 @@ OFFSET_INDEX_ENTRY: Final = struct.Struct(">ii")
 TIME_INDEX_ENTRY: Final = struct.Struct(">qi")
 LOG_OVERHEAD: Final = 12
 """Bytes of base offset and length, before what the length counts."""
-LARGEST_SNAPSHOT: Final = 256 << 20
+MAX_SNAPSHOT: Final = 256 << 20
 """Bytes: five million producers, far more than a broker keeps."""
 
 
@@ -189,7 +189,7 @@ def transaction_index_lines(path: str) -> Iterator[str]:
 
 def producer_snapshot_lines(path: str) -> Iterator[str]:
     """The producers, in file order."""
-    content = read_small_file(path, LARGEST_SNAPSHOT, follow_links=True)
+    content = read_small_file(path, MAX_SNAPSHOT, follow_links=True)
     for entry in parse_producer_snapshot(content, LogPosition(shown(path))):
         yield _producer_line(entry)
 

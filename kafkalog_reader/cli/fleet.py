@@ -39,7 +39,7 @@ _SEVERAL: Final = 2
 _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
 _REPLICA_NOT_READ: Final = codes_with(Role.REPLICA_NOT_READ)
-_LEAST: Final = (len(SEVERITIES), 0, 0, 0, "", 0)
+_MIN: Final = (len(SEVERITIES), 0, 0, 0, "", 0)
 """Sorts behind every partition."""
 
 
@@ -100,7 +100,7 @@ class Fleet:
         if self._clusters > 1:
             entry = entry._replace(name=f"{entry.name} ({_cluster(audit)})")
         if is_sound_metadata:  # whatever its verdict: the quorum sees to it
-            entry = entry._replace(order=_LEAST)
+            entry = entry._replace(order=_MIN)
         unread = {
             each.code for each in found if each.code in _REPLICA_NOT_READ and each.severity in "CHM"
         }

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.side_export import SideExport
 
-MOST_LISTED: Final = 1000
+MAX_LISTED: Final = 1000
 """Records shown of one partition; ``--export`` has all."""
 _COLUMNS: Final = ("side", "offset", "leaderEpoch", "timestamp", "key", "value", "controlType")
-_LONGEST: Final = 60
+_MAX_LENGTH: Final = 60
 
 
 class Sides:
@@ -63,7 +63,7 @@ class Sides:
             return None
         rows = _first(audit)
         if self._is_json:
-            is_whole = rows is None or rows.num_rows <= MOST_LISTED
+            is_whole = rows is None or rows.num_rows <= MAX_LISTED
             return {"records": _objects(rows), "recordsAreAll": is_whole}
         self._lines += _text(audit, rows)
         return None
@@ -84,9 +84,9 @@ def _first(audit: PartitionAudit) -> pa.Table | None:
     """The first records, one more than are shown so that more can be told."""
     found, count = [], 0
     for rows in one_sided_records(audit, no_progress):
-        found.append(rows[: MOST_LISTED + 1 - count])
+        found.append(rows[: MAX_LISTED + 1 - count])
         count += found[-1].num_rows
-        if count > MOST_LISTED:
+        if count > MAX_LISTED:
             break
     return pa.Table.from_batches(found) if found else None
 
@@ -96,7 +96,7 @@ def _objects(rows: pa.Table | None) -> list[dict[str, Any]]:
         return []
     from kafkalog_reader.cli.cells import json_objects, json_values
 
-    batch = rows.slice(0, MOST_LISTED).combine_chunks().to_batches()[0]
+    batch = rows.slice(0, MAX_LISTED).combine_chunks().to_batches()[0]
     values = [json_values(column, "base64") for column in batch.columns]
     objects = json_objects(batch.schema.names, values)
     return [json.loads(each) for each in objects.to_pylist()] if objects is not None else []
@@ -108,7 +108,7 @@ def _text(audit: PartitionAudit, rows: pa.Table | None) -> list[str]:
     from kafkalog_reader.cli.cells import plain
 
     lines = ["", f"  Records that only some copies of {audit.topic}-{audit.partition} have:"]
-    batch = rows.slice(0, MOST_LISTED).combine_chunks().to_batches()[0]
+    batch = rows.slice(0, MAX_LISTED).combine_chunks().to_batches()[0]
     cells = {
         name: plain(batch.column(name), "utf8").to_pylist() for name in _COLUMNS if name != "side"
     }
@@ -122,7 +122,7 @@ def _text(audit: PartitionAudit, rows: pa.Table | None) -> list[str]:
         control = cells["controlType"][number]
         content = control or f"key {key}  value {value}"
         lines.append(f"      {offset}  epoch {epoch}  {time}  {content}")
-    if rows.num_rows > MOST_LISTED:
+    if rows.num_rows > MAX_LISTED:
         last = max(each.next_offset for each in one_sided_ranges(audit))
         lines.append(f"      ... more, up to offset {last - 1:,} (--export has all)")
     return lines
@@ -131,4 +131,4 @@ def _text(audit: PartitionAudit, rows: pa.Table | None) -> list[str]:
 def _cut(text: str | None) -> str:
     if text is None:
         return "null"
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 1]}…"
+    return text if len(text) <= _MAX_LENGTH else f"{text[: _MAX_LENGTH - 1]}…"

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Unit
 
 _NOT_READ = codes_with(Role.NOT_READ)
-_MOST_LISTED = 10_000
+_MAX_LISTED = 10_000
 
 
 @click.command("verify", no_args_is_help=True)
@@ -133,7 +133,7 @@ def _checked(
 
     units = list(table("findings").units(evidence, request))
     welcome = bar_is_welcome(rows_on_stdout=rows)
-    total = sum(map(_size, units)) if welcome and len(units) <= _MOST_LISTED else None
+    total = sum(map(_size, units)) if welcome and len(units) <= _MAX_LISTED else None
     with ReadProgress(total, shown=welcome) as progress:
         session().how_far = lambda: f"{report.done:,} of {len(units):,} looked at, {progress}"
         with Threads(threads) as sharing:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 # baseOffset, batchLength, partitionLeaderEpoch, magic, crc, attributes, lastOffsetDelta
 _HEADER: Final = struct.Struct(">qiibIhi")
 _OVERHEAD: Final = 12  # the bytes before those that batchLength counts
-_SMALLEST_LENGTH: Final = 14  # of a magic 0 message; magic 2 needs 49
+_MIN_LENGTH: Final = 14  # of a magic 0 message; magic 2 needs 49
 
 
 def settle_swaps(
@@ -71,7 +71,7 @@ def read_next_offset(segment: SegmentFiles) -> int:
             base_offset, length, _, magic, _, _, last_offset_delta = _HEADER.unpack_from(
                 window, position - window_start
             )
-            if not _SMALLEST_LENGTH <= length <= windows.size_in_bytes - position - _OVERHEAD:
+            if not _MIN_LENGTH <= length <= windows.size_in_bytes - position - _OVERHEAD:
                 break
             next_offset = base_offset + 1 + (last_offset_delta if magic >= 2 else 0)
             position += _OVERHEAD + length

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 
-_MOST_LISTED: Final = 10_000
+_MAX_LISTED: Final = 10_000
 """Entries of a folder that are kept; a larger one is listed again."""
 
 _seen: ContextVar[dict[Hashable, Any] | None] = ContextVar("_seen", default=None)
@@ -72,7 +72,7 @@ def entries(path: str) -> Sequence[os.DirEntry[str]]:
     Raises:
         OSError: it cannot be listed.
     """
-    return once(("entries", path), lambda: _listed(path), lambda found: len(found) <= _MOST_LISTED)
+    return once(("entries", path), lambda: _listed(path), lambda found: len(found) <= _MAX_LISTED)
 
 
 def _listed(path: str) -> Sequence[os.DirEntry[str]]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 
-_MOST_BEGUN: Final = 1000
+_MAX_BEGUN: Final = 1000
 """Units behind one that takes long; a fleet has a hundred thousand, and each takes a kilobyte."""
 
 
@@ -51,7 +51,7 @@ class Threads:
             return self._pool.submit(counted, unit)
 
         rest = map(begin, units)
-        begun = deque(islice(rest, _MOST_BEGUN))
+        begun = deque(islice(rest, _MAX_BEGUN))
         return self._results(begun, rest)
 
     @staticmethod

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 WINDOW_SIZE: Final = 8 << 20
 _ZEROS: Final = bytes(256 << 10)
-_LARGEST_READ: Final = 1 << 30  # Linux transfers at most 2,147,479,552 bytes a call
+_MAX_READ: Final = 1 << 30  # Linux transfers at most 2,147,479,552 bytes a call
 
 
 class Windows:
@@ -95,7 +95,7 @@ class Windows:
 
     def _fill(self, window: memoryview, position: int) -> None:
         limit = rate_limit()
-        at_once = _LARGEST_READ if limit is None else min(limit.burst, _LARGEST_READ)
+        at_once = _MAX_READ if limit is None else min(limit.burst, _MAX_READ)
         filled = 0
         while filled < len(window):
             part = window[filled : filled + at_once]

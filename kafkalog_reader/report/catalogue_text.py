@@ -80,7 +80,7 @@ def explained_json(code: str) -> dict[str, Any]:
             "explanation": rule.explanation,
             **{key: getattr(rule, key) for key, _ in EFFECTS},
             "actions": list(rule.actions),
-            "traps": list(rule.innocent),
+            "traps": list(rule.lookalikes),
         }
     if code in ACTIONS:
         action = ACTIONS[code]
@@ -140,10 +140,10 @@ def _rule_lines(rule: Rule, columns: int) -> Iterator[Line]:
     yield (Span("What to do:", Style.STRONG),)
     for code in rule.actions:
         yield from _row(code, ACTIONS[code].text(), columns)
-    if rule.innocent:
+    if rule.lookalikes:
         yield ()
         yield (Span("What can look the same and is no fault:", Style.STRONG),)
-        for code in rule.innocent:
+        for code in rule.lookalikes:
             trap = TRAPS[code]
             yield from _row(code, f"{trap.situation} {trap.how_to_tell}", columns)
 
@@ -173,7 +173,7 @@ def _trap_lines(trap: Trap, columns: int) -> Iterator[Line]:
     yield ()
     yield from _field("Looks like", trap.looks, columns)
     yield from _field("How to tell", trap.how_to_tell, columns)
-    doubted = [code for code, rule in CATALOGUE.items() if trap.code in rule.innocent]
+    doubted = [code for code, rule in CATALOGUE.items() if trap.code in rule.lookalikes]
     if doubted:
         yield ()
         yield from wrapped(f"Can be behind {', '.join(doubted)}.", columns, indent=2, hanging=0)

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _GAP: Final = 2
-_LEAST_COLUMNS: Final = 4
-_LEAST_BESIDE: Final = 24
+_MIN_COLUMNS: Final = 4
+_MIN_BESIDE: Final = 24
 _NAME_WIDTH: Final = 24
 
 
@@ -145,7 +145,7 @@ def lane_lines(lanes: Lanes, *, columns: int = 80, ascii_only: bool = False) -> 
     name_width = max(map(len, names))
     room = columns - 2 * _GAP - name_width
     beside = room - _GAP - max(map(len, tails))
-    tails_below = beside < _LEAST_BESIDE  # offsets of many digits: the ends get lines of their own
+    tails_below = beside < _MIN_BESIDE  # offsets of many digits: the ends get lines of their own
     scale = scale_of(lanes, (room if tails_below else beside) - 1)
     indent = " " * (_GAP + name_width + _GAP)
     yield (Span(indent + _ruler(scale)),)
@@ -173,14 +173,14 @@ def scale_of(lanes: Lanes, room: int) -> Scale:
     important.update(marked)
     steps = {piece.first_offset for lane in lanes.lanes for piece in lane.pieces}
     offsets = sorted(important | steps)
-    if len(offsets) * 2 * _LEAST_COLUMNS > room:
+    if len(offsets) * 2 * _MIN_COLUMNS > room:
         offsets = sorted(important)
-    if len(offsets) * _LEAST_COLUMNS > room:  # very many replicas: ends and fork only
+    if len(offsets) * _MIN_COLUMNS > room:  # very many replicas: ends and fork only
         offsets = sorted({offsets[0], offsets[-1], *marked})
     if len(offsets) == 1:
         offsets.append(offsets[0] + 1)
     weights = [math.log2(end - start + 1) for start, end in pairwise(offsets)]
-    least = [max(_LEAST_COLUMNS, len(f"{offset:,}") + 2) for offset in offsets[:-1]]
+    least = [max(_MIN_COLUMNS, len(f"{offset:,}") + 2) for offset in offsets[:-1]]
     spare = max(0, room - sum(least) - len(f"{offsets[-1]:,}"))
     columns = [0]
     for weight, minimum in zip(weights, least, strict=True):

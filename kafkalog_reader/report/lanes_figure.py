@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _ROOM: Final = 100
 _HEIGHT: Final = 0.5
-_LEAST_LABELLED: Final = 7
+_MIN_LABELLED: Final = 7
 # Tints of Okabe and Ito's colours: told apart by colour-blind eyes, black text stays readable.
 _TINTS: Final = ("#9ecae9", "#f6c87f", "#8fd3b6", "#e6b3d0", "#f2e88a", "#c9c9c9")
 _LOST: Final = "#b03a00"
@@ -73,7 +73,7 @@ def _draw_lane(axes: Axes, row: int, lane: Lane, lanes: Lanes, scale: Scale) -> 
             linewidth=1,
             hatch="///" if piece.is_apart else None,
         )
-        if right - left >= _LEAST_LABELLED:
+        if right - left >= _MIN_LABELLED:
             axes.text(
                 (left + right) / 2,
                 row,

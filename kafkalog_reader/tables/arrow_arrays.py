@@ -15,7 +15,7 @@ import pyarrow as pa
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_MOST_KEPT: Final = 1 << 16
+_MAX_KEPT: Final = 1 << 16
 """Rows of a column that says the same in each: it is cut from one that is kept."""
 
 
@@ -42,7 +42,7 @@ def texts(choices: tuple[str | None, ...], numbers: NDArray[Any]) -> pa.StringAr
 
 
 def _repeated(choice: str | None, count: int) -> pa.StringArray:
-    if count > _MOST_KEPT:
+    if count > _MAX_KEPT:
         return pa.repeat(pa.scalar(choice, pa.string()), count)
     return _kept(choice, 1 << (count - 1).bit_length())[:count]
 

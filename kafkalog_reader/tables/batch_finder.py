@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 LOOKAHEAD: Final = 256 << 20
 """How far behind a sound batch one that begins before it may end: twice the largest known."""
-SMALLEST_ENTRY: Final = 26
+MIN_ENTRY: Final = 26
 HEADER_SIZE: Final = 61
 _WINDOW_SIZES: Final = (16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10)
 """Most damage is small, and most of what is read beyond it is read again. Windows end at multiples,
 where the kernel's lists of those that wait do."""
-_LARGEST_WINDOW: Final = 3 * _WINDOW_SIZES[-1] // 2
+_MAX_WINDOW: Final = 3 * _WINDOW_SIZES[-1] // 2
 _WAITING: Final = 1 << 20
 """For half a million candidates: all batches of up to 4 MiB are judged, however many overlap."""
 _LISTS: Final = 16384
@@ -35,7 +35,7 @@ _BLOCK: Final = 16
 _OFFSETS_OF_SEGMENT: Final = 1 << 31
 """Indexes store offsets relative to the segment's base as int32."""
 _INDEX_ENTRIES_TRIED: Final = 4
-_MOST_READ_IN_VAIN: Final = 1 << 30
+_MAX_READ_IN_VAIN: Final = 1 << 30
 """Bytes of a segment, for lengths that lie: what is sound is read once, and does not count."""
 _PROBE: Final = 16 << 10
 
@@ -54,7 +54,7 @@ class _Room:
 
     @classmethod
     def for_windows(cls) -> _Room:
-        blocks = _LARGEST_WINDOW // _BLOCK + 1
+        blocks = _MAX_WINDOW // _BLOCK + 1
         return cls(
             registers=np.empty(blocks, np.uint32),
             message_registers=np.empty(4 * blocks, np.uint32),
@@ -88,7 +88,7 @@ class BatchFinder:
         self._room: _Room | None = None
         self._opened: Windows | None = None
         self._ahead_left = 4 * LOOKAHEAD
-        self._in_vain_left = _MOST_READ_IN_VAIN
+        self._in_vain_left = _MAX_READ_IN_VAIN
 
     @property
     def highest_offset(self) -> int:
@@ -126,11 +126,11 @@ class BatchFinder:
         """
         windows = self._windows()
         found = windows.read(position, at_most=_PROBE)
-        if len(found) < SMALLEST_ENTRY:
+        if len(found) < MIN_ENTRY:
             return None
         size = 12 + int.from_bytes(found[8:12], "big", signed=True)
         magic = found[16]
-        smallest = (SMALLEST_ENTRY, 34, HEADER_SIZE)
+        smallest = (MIN_ENTRY, 34, HEADER_SIZE)
         if magic > 2 or not smallest[magic] <= size <= windows.stop - position:
             return None
         header = bytes(found[:HEADER_SIZE])
@@ -192,7 +192,7 @@ class BatchFinder:
         """Search every byte for the first sound batch that begins and ends in [start, stop)."""
         windows = self._windows()
         stop = min(stop, windows.stop)
-        if stop - start < SMALLEST_ENTRY or lowest > highest:
+        if stop - start < MIN_ENTRY or lowest > highest:
             return None
         if self._room is None:
             self._room = _Room.for_windows()
@@ -219,7 +219,7 @@ class BatchFinder:
                 self._segment.path("log"),
                 0,
                 self._stop,
-                size=_LARGEST_WINDOW,
+                size=_MAX_WINDOW,
                 follow_links=self._follow_links,
             )
         return self._opened

@@ -10,7 +10,7 @@ import numpy as np
 from kafkalog_reader.format.batch_fields import MAGIC
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
-from kafkalog_reader.tables.large_batch import LARGE, LARGEST, LargeBatches
+from kafkalog_reader.tables.large_batch import LARGE, MAX, LargeBatches
 from kafkalog_reader.tables.recycled_memory import allocate
 from kafkalog_reader.tables.run_summary import RunSummary
 from kafkalog_reader.tables.scan_end import ScanEnd
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 HEADER_SIZE: Final = 61
 CODEC_MASK: Final = 0x07
 LOG_APPEND_TIME: Final = 0x08
-LARGEST_OFFSET: Final = 2**63 - 1
-LONGEST_RUN: Final = 32_768
+MAX_OFFSET: Final = 2**63 - 1
+MAX_RUN: Final = 32_768
 """Batches a run at most: their columns fit into a second-level cache."""
 
 _WORTH_KEEPING: Final = 8
 """Columns of which a smaller part was filled are copied: that takes less than to make new ones."""
-_SMALLEST_LENGTHS: Final = {0: 14, 1: 22, 2: 49}
-_LARGEST_LENGTH: Final = 2**31 - 1 - 12
+_MIN_LENGTHS: Final = {0: 14, 1: 22, 2: 49}
+_MAX_LENGTH: Final = 2**31 - 1 - 12
 """Kafka's files, and so its batches, end at 2^31 - 1; the length does not count the first 12."""
 
 _COLUMNS: Final = {
@@ -55,9 +55,9 @@ _COLUMNS: Final = {
     "magic": np.int8,
 }
 
-_ALL_VALID: Final = np.ones(LONGEST_RUN, np.bool_)
+_ALL_VALID: Final = np.ones(MAX_RUN, np.bool_)
 _ALL_VALID.flags.writeable = False
-_NEAR_THE_LAST_OFFSET: Final = LARGEST_OFFSET - 2**32
+_NEAR_THE_LAST_OFFSET: Final = MAX_OFFSET - 2**32
 """Above it ``last_offset`` of a batch may be the base offset, because the sum overflows."""
 _APART: Final = 256
 """Bytes between columns: with a power of two of rows all would want the same lines of the cache."""
@@ -331,11 +331,11 @@ class SegmentScan:
                 yield offered, reason
                 if offered.last_offset is not None:
                     at = offered.start
-                    self.next_offset = min(offered.last_offset, LARGEST_OFFSET - 1) + 1
+                    self.next_offset = min(offered.last_offset, MAX_OFFSET - 1) + 1
                     self.end_position = origin + at
                     if at == len(window):
                         return
-            capacity = min(LONGEST_RUN, (len(window) - at) // HEADER_SIZE // 8 * 8 + 8)
+            capacity = min(MAX_RUN, (len(window) - at) // HEADER_SIZE // 8 * 8 + 8)
             room = self._room_for(capacity, window, origin)
             count, valid, at, reason = record_batches.scan_batches(
                 window, at, len(window), origin, self._check_crc, room, capacity,
@@ -343,7 +343,7 @@ class SegmentScan:
             )  # fmt: skip
             run, self._room = room.first(count, valid)
             if count:
-                self.next_offset = min(int(run.last_offset[-1]), LARGEST_OFFSET - 1) + 1
+                self.next_offset = min(int(run.last_offset[-1]), MAX_OFFSET - 1) + 1
             self.end_position = origin + at
             yield run, reason
 
@@ -360,8 +360,8 @@ class SegmentScan:
         if reason == codes.SCAN_SHORT and 12 + length <= left and left >= HEADER_SIZE:
             self.end = ScanEnd.IMPOSSIBLE_LENGTH
             self.problem = f"batch length {length:,}: the CRC does not match that many bytes"
-            if 12 + length > LARGEST:
-                self.problem = f"batch length {length:,}: at most {LARGEST:,} bytes are read"
+            if 12 + length > MAX:
+                self.problem = f"batch length {length:,}: at most {MAX:,} bytes are read"
         elif reason == codes.SCAN_SHORT:
             self.end = ScanEnd.TORN
             self.problem = f"torn batch: {left} bytes left"
@@ -373,9 +373,9 @@ class SegmentScan:
                 self.problem = f"{left} zero bytes to the end"
             else:
                 self.end = ScanEnd.IMPOSSIBLE_LENGTH
-                limit = f"at least {_SMALLEST_LENGTHS.get(rest[16], 14)}"
-                if length > _LARGEST_LENGTH:
-                    limit = f"at most {_LARGEST_LENGTH}"
+                limit = f"at least {_MIN_LENGTHS.get(rest[16], 14)}"
+                if length > _MAX_LENGTH:
+                    limit = f"at most {_MAX_LENGTH}"
                 self.problem = f"batch length {length}, {limit} expected"
         else:
             magic = int.from_bytes(rest[16:17], signed=True)

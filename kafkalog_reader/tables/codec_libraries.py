@@ -16,7 +16,7 @@ from kafkalog_reader.kernel import sound_batches
 if TYPE_CHECKING:
     from kafkalog_reader.format.decompression_limit import Limits
 
-LARGEST_BLOCK: Final = 2 << 20
+MAX_BLOCK: Final = 2 << 20
 """Bytes that one call may make; batches that may become more are decoded in two passes."""
 _LZ4_BLOCK: Final = 64 << 10
 _DEFLATE_WINDOW: Final = 32 << 10
@@ -56,15 +56,15 @@ class CodecLibraries:
         self.context[_GZIP] = self._isal_context()
         if self.context[_GZIP]:
             self.address[_GZIP] = _address(_ISAL_MODULE, "isal_inflate_stateless")
-            self.room[_GZIP] = min(LARGEST_BLOCK, never_too_much)
+            self.room[_GZIP] = min(MAX_BLOCK, never_too_much)
         self.address[_SNAPPY] = sound_batches.snappy_address()
-        self.room[_SNAPPY] = min(LARGEST_BLOCK, never_too_much)
+        self.room[_SNAPPY] = min(MAX_BLOCK, never_too_much)
         if never_too_much >= _LZ4_BLOCK:
             self.address[_LZ4] = _address("lz4.block._block", "LZ4_decompress_safe")
             self.room[_LZ4] = _LZ4_BLOCK
         if limits.zstd_window >= _ZSTD_WINDOW:
             self.context[_ZSTD] = self._zstd_context()
-            self.room[_ZSTD] = min(LARGEST_BLOCK, never_too_much)
+            self.room[_ZSTD] = min(MAX_BLOCK, never_too_much)
         if self.context[_ZSTD]:
             self.address[_ZSTD] = _address(_ZSTD_MODULE, "ZSTD_decompressDCtx")
 

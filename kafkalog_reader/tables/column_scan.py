@@ -14,7 +14,7 @@ from kafkalog_reader.io.page_cache import cold_pieces
 from kafkalog_reader.io.read_rate import rate_limit
 from kafkalog_reader.io.window import regular_file
 from kafkalog_reader.kernel import record_batches
-from kafkalog_reader.tables.batch_scan import LONGEST_RUN, BatchRun
+from kafkalog_reader.tables.batch_scan import MAX_RUN, BatchRun
 from kafkalog_reader.tables.recycled_memory import allocate
 
 if TYPE_CHECKING:
@@ -63,9 +63,9 @@ class ColumnScan:
                 stop = min(self.end_position + _AT_ONCE, self._stop)
                 if any(cold_pieces(descriptor, self.end_position, stop)):
                     return
-                room = room or BatchRun.with_room(_NO_BYTES, 0, LONGEST_RUN)
+                room = room or BatchRun.with_room(_NO_BYTES, 0, MAX_RUN)
                 count, self.end_position = record_batches.scan_file(
-                    descriptor, self.end_position, stop, buffer, room, LONGEST_RUN
+                    descriptor, self.end_position, stop, buffer, room, MAX_RUN
                 )
                 if not count:
                     return

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
-MOST_DIRECTORIES: Final = 250
+MAX_DIRECTORIES: Final = 250
 """Partition directories in one unit: some for every worker, few enough tasks for the driver."""
 
 
@@ -44,6 +44,6 @@ def directory_units(
         if directory.is_replica or not replicas_only:
             by_root.setdefault(directory.log_directory, []).append(directory)
     for directories in by_root.values():
-        for start in range(0, len(directories), MOST_DIRECTORIES):
-            part = directories[start : start + MOST_DIRECTORIES]
+        for start in range(0, len(directories), MAX_DIRECTORIES):
+            part = directories[start : start + MAX_DIRECTORIES]
             yield DirectoryUnit(size_in_bytes=0, directories=tuple(part))

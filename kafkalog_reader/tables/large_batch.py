@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 LARGE: Final = 64 << 20
 """Bytes: smaller batches are read whole. Producers send 1 MiB by default."""
-LARGEST: Final = 512 << 20
+MAX: Final = 512 << 20
 """Bytes: what is larger is not read at all. One of 133 MB was seen in the wild."""
-_MOST_WORK: Final = 4 << 30
+_MAX_WORK: Final = 4 << 30
 
 
 class LargeBatches:
@@ -27,7 +27,7 @@ class LargeBatches:
     """
 
     def __init__(self) -> None:
-        self.bytes_left = _MOST_WORK
+        self.bytes_left = _MAX_WORK
         self.refused = 0
 
     def is_sound(self, windows: Windows, position: int, size: int) -> bool:
@@ -38,7 +38,7 @@ class LargeBatches:
         Raises:
             UnreadableFileError: the file cannot be read.
         """
-        if size > LARGEST:
+        if size > MAX:
             return False
         if size > self.bytes_left:
             self.refused += 1

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 LOG_START_CHECKPOINT = "log-start-offset-checkpoint"
-MOST_SLICES: Final = 1000
+MAX_SLICES: Final = 1000
 """In one unit: thousands of tiny partitions are work for many workers, whatever their bytes."""
 
 
@@ -89,7 +89,7 @@ def log_units(
         asked = request if bounded is None else bounded(directory)
         for piece in slices_of(directory, asked, damage, expected):
             length = piece.stop - piece.start
-            is_full = size + length > request.max_partition_bytes or len(gathered) == MOST_SLICES
+            is_full = size + length > request.max_partition_bytes or len(gathered) == MAX_SLICES
             if gathered and is_full:
                 yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
                 gathered, size = [], 0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import DTypeLike, NDArray
 
-LARGEST_COLUMN: Final = 2**31 - 1
+MAX_COLUMN: Final = 2**31 - 1
 """Arrow's offsets are int32; Spark takes no large types."""
 _NO_CONTROL_TYPE: Final = -1
 CONTROL_TYPES: Final = (
@@ -83,7 +83,7 @@ class RecordColumns:
     )  # fmt: skip
 
     def __init__(self, wanted: AbstractSet[str], rows: int, size: int, headers: int) -> None:
-        if size > LARGEST_COLUMN:
+        if size > MAX_COLUMN:
             raise ValueError(f"{size} bytes do not fit into one Arrow column")
         self._offset = _Room(np.int64, rows)
         self._timestamp = _Room(np.int64, rows)

@@ -12,10 +12,10 @@ from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, payload_shapes, sound_batches, uncompressed_batches
 from kafkalog_reader.tables.batch_scan import CODEC_MASK, HEADER_SIZE
-from kafkalog_reader.tables.codec_libraries import LARGEST_BLOCK, CodecLibraries
+from kafkalog_reader.tables.codec_libraries import MAX_BLOCK, CodecLibraries
 from kafkalog_reader.tables.decompression import Decompressor
 from kafkalog_reader.tables.messages import MessageReader
-from kafkalog_reader.tables.record_columns import LARGEST_COLUMN, RecordColumns
+from kafkalog_reader.tables.record_columns import MAX_COLUMN, RecordColumns
 from kafkalog_reader.tables.recycled_memory import allocate, room_for
 from kafkalog_reader.tables.selected_batches import batch_position
 from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
@@ -147,7 +147,7 @@ class RecordDecoder:
             _NO_OFFSET if piece.to_offset is None else piece.to_offset,
             with_control,
             CodecLibraries(limits),
-            memoryview(allocate(LARGEST_BLOCK)).cast("B"),
+            memoryview(allocate(MAX_BLOCK)).cast("B"),
         )
 
     def _take(self, offered: UnscannedBatches) -> Iterator[DecodedRecords]:
@@ -313,7 +313,7 @@ class RecordDecoder:
         rows = max(ROWS, min(count, size // 7))
         most_headers = HEADERS if headers is None else max(HEADERS, size // 2)
         return DecodedRecords(
-            RecordColumns(self._wanted, rows, min(max(SIZE, size), LARGEST_COLUMN), most_headers)
+            RecordColumns(self._wanted, rows, min(max(SIZE, size), MAX_COLUMN), most_headers)
         )
 
     def _report(self, payloads: _Payloads, first: int, stop: int) -> None:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 Block = np.ndarray[tuple[Any, ...], np.dtype[np.uint8]]
 
-LARGEST_KEPT: Final = 16 << 20
-MOST_KEPT: Final = 6
+MAX_KEPT_BYTES: Final = 16 << 20
+MAX_KEPT: Final = 6
 """Blocks of one size: of two columns what is being filled and what is being looked at."""
 
 _idle: defaultdict[int, list[Block]] = defaultdict(list)
@@ -28,7 +28,7 @@ _idle: defaultdict[int, list[Block]] = defaultdict(list)
 
 def allocate(size: int) -> pa.Buffer:
     """A writable buffer whose memory comes back when the buffer is gone."""
-    if size > LARGEST_KEPT:
+    if size > MAX_KEPT_BYTES:
         return pa.py_buffer(np.empty(size, np.uint8))
     rounded = 1 << max(size - 1, 63).bit_length()  # few sizes, so that most blocks fit again
     try:
@@ -49,5 +49,5 @@ def room_for(kind: Any, count: int) -> tuple[pa.Buffer, NDArray[Any]]:  # noqa: 
 
 def _give_back(block: Block) -> None:
     blocks = _idle[len(block)]
-    if len(blocks) < MOST_KEPT:
+    if len(blocks) < MAX_KEPT:
         blocks.append(block)

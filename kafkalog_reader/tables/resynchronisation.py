@@ -12,8 +12,8 @@ import numpy as np
 
 from kafkalog_reader.io.threads import threads
 from kafkalog_reader.io.window import WINDOW_SIZE
-from kafkalog_reader.tables.batch_finder import SMALLEST_ENTRY, BatchFinder
-from kafkalog_reader.tables.batch_scan import LARGEST_OFFSET, BatchRun, SegmentScan
+from kafkalog_reader.tables.batch_finder import MIN_ENTRY, BatchFinder
+from kafkalog_reader.tables.batch_scan import MAX_OFFSET, BatchRun, SegmentScan
 from kafkalog_reader.tables.damaged_region import DamagedRegion
 from kafkalog_reader.tables.scan_end import ScanEnd
 from kafkalog_reader.tables.sound_pieces import SoundPieces
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import SegmentFiles
 
-MOST_SEARCHES: Final = 10_000
+MAX_SEARCHES: Final = 10_000
 """In one segment. The search is linear, but what follows from a damaged region is not free: in
 ``findings`` each takes a millisecond and 8 KB, and hostile bytes can make a million."""
 _FIRST_READ: Final = 16 << 10
@@ -192,7 +192,7 @@ class ResynchronisedScan:
 
     def _seen(self, run: BatchRun) -> BatchRun:
         if run.count:
-            self.next_offset = min(int(run.last_offset[-1]), LARGEST_OFFSET - 1) + 1
+            self.next_offset = min(int(run.last_offset[-1]), MAX_OFFSET - 1) + 1
         return run
 
     def _end_at(self, position: int) -> None:
@@ -217,7 +217,7 @@ class ResynchronisedScan:
             suspects = suspects[np.searchsorted(run.position[suspects], self._settled) :]
             if not len(suspects):
                 return None
-            if self._searches >= MOST_SEARCHES:
+            if self._searches >= MAX_SEARCHES:
                 self._finder.give_up(len(suspects))
                 return None
             number = int(suspects[0])
@@ -269,7 +269,7 @@ class ResynchronisedScan:
         position = scan.end_position
         following = None
         self._searches += 1
-        if self._searches > MOST_SEARCHES:
+        if self._searches > MAX_SEARCHES:
             self._finder.give_up()
         elif scan.end is not ScanEnd.ZEROS and self._settled < self._stop:
             own_end = position + scan.skippable
@@ -292,7 +292,7 @@ class ResynchronisedScan:
 
     def _begins_batch(self, header: bytes) -> bool:
         """Whether the offset is one that may come next; zeros are none."""
-        if len(header) < SMALLEST_ENTRY or not any(header):
+        if len(header) < MIN_ENTRY or not any(header):
             return False
         offset = int.from_bytes(header[:8], "big", signed=True)
         return self._lowest_offset() <= offset <= self._finder.highest_offset

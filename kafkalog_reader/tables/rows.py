@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-_GREATEST: Final = np.iinfo(np.int64).max
-_LEAST: Final = np.iinfo(np.int64).min
+_MAX: Final = np.iinfo(np.int64).max
+_MIN: Final = np.iinfo(np.int64).min
 
 
 def build_rows(schema: pa.Schema, count: int, values: Mapping[str, Any]) -> pa.RecordBatch:
@@ -45,8 +45,8 @@ def build_from_dicts(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa
 def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:
     """Kafka's timestamps as Arrow's; what does not fit becomes the nearest that does."""
     scaled = milliseconds * np.int64(1000)
-    scaled[milliseconds > _GREATEST // 1000] = _GREATEST
-    scaled[milliseconds < -(_GREATEST // 1000)] = _LEAST
+    scaled[milliseconds > _MAX // 1000] = _MAX
+    scaled[milliseconds < -(_MAX // 1000)] = _MIN
     return scaled
 
 

@@ -270,11 +270,15 @@ FINDINGS: Final = (
         pa.list_(pa.struct([("name", pa.string()), ("value", pa.string())])),
         "raw values, in order",
     ),
-    Column("innocent", pa.list_(pa.string()), "innocent explanations not ruled out: T01 and so on"),
+    Column(
+        "lookalikes",
+        pa.list_(pa.string()),
+        "situations that look the same, not ruled out: T01 and so on",
+    ),
     Column("recordsAtRisk", pa.int64(), "records concerned"),
     Column("bytesAtRisk", pa.int64(), "bytes concerned", "bytes"),
     Column("committed", pa.string(), "of the records at risk: known, possible or none"),
-    Column("action", pa.list_(pa.string()), "what to do: A1 and so on"),
+    Column("actions", pa.list_(pa.string()), "what to do: A1 and so on"),
     Column("causedBy", pa.string(), "code and place of the finding behind this one"),
     Column("message", pa.string(), "the finding in a sentence"),
 )

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory, SegmentFiles
     from kafkalog_reader.tables.request import ReadRequest
 
-MOST_PIECES: Final = 1000
+MAX_PIECES: Final = 1000
 """Segments in one unit: a worker's task stays small to ship even where all of them are empty."""
 
 
@@ -56,7 +56,7 @@ def segment_units(
     for piece in _pieces(evidence, request, live_only=live_only):
         size = piece.segment.log_size or 0
         if pieces and (
-            size_in_bytes + size > request.max_partition_bytes or len(pieces) == MOST_PIECES
+            size_in_bytes + size > request.max_partition_bytes or len(pieces) == MAX_PIECES
         ):
             yield SegmentUnit(size_in_bytes=size_in_bytes, pieces=tuple(pieces))
             pieces, size_in_bytes = [], 0

@@ -39,7 +39,7 @@ TRANSACTIONAL: Final = 0x10
 CONTROL: Final = 0x20
 DELETE_HORIZON: Final = 0x40
 LAST_CODEC: Final = 4
-_MOST_TOLD: Final = 100
+_MAX_TOLD: Final = 100
 """Places of one window that are reported one by one; the rest are counted."""
 
 
@@ -189,7 +189,7 @@ def report_batches(
     """Report batches that cannot be read: neighbours at once, and what is too much to tell."""
     is_wrong = ~run.crc_valid[unsound]
     goes_on = (np.diff(unsound) == 1) & is_wrong[1:] & is_wrong[:-1]
-    firsts = np.flatnonzero(np.concatenate(([True], ~goes_on)))[: _MOST_TOLD + 1]
+    firsts = np.flatnonzero(np.concatenate(([True], ~goes_on)))[: _MAX_TOLD + 1]
     borders = [*firsts[1:].tolist(), len(unsound)]
     for first, stop in zip(firsts.tolist(), borders, strict=True):
         error = _batch_error(run, int(unsound[first]), piece)

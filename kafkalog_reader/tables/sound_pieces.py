@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.threads import Threads
     from kafkalog_reader.tables.batch_scan import BatchRun
 
-_LARGEST_INDEX: Final = 64 << 20
+_MAX_INDEX: Final = 64 << 20
 """Bytes; ``segment.index.bytes`` is 10 MiB, and an entry stands for 4 KiB of log."""
 _ALL_WINDOWS: Final = 64 << 20
-_SMALLEST_WINDOW: Final = 1 << 20
-_LARGEST_WINDOW: Final = 16 << 20
+_MIN_WINDOW: Final = 1 << 20
+_MAX_WINDOW: Final = 16 << 20
 _ALONE: Final = 64 << 20
 """Bytes until it is asked again whether a thread can help."""
 
@@ -74,9 +74,7 @@ class SoundPieces:
         self._threads = threads
         self._columns_only = columns_only
         self._follow_links = follow_links
-        self._window_size = max(
-            _SMALLEST_WINDOW, min(_LARGEST_WINDOW, _ALL_WINDOWS // (2 * threads.count))
-        )
+        self._window_size = max(_MIN_WINDOW, min(_MAX_WINDOW, _ALL_WINDOWS // (2 * threads.count)))
         self._next_start = start
         self._positions: NDArray[np.int64]
 
@@ -174,7 +172,7 @@ class _Piece:
 def _positions(segment: SegmentFiles, *, follow_links: bool) -> NDArray[np.int64]:
     """Where batches begin, as the offset index says; nothing where it cannot be read."""
     nothing = np.empty(0, np.int64)
-    if not segment.offset_index_size or segment.offset_index_size > _LARGEST_INDEX:
+    if not segment.offset_index_size or segment.offset_index_size > _MAX_INDEX:
         return nothing
     try:
         with Windows(

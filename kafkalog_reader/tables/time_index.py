@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Column
     from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
-_LEAST: Final = np.iinfo(np.int64).min
+_MIN: Final = np.iinfo(np.int64).min
 
 
 class TimeIndexTable(IndexTable):
@@ -59,7 +59,7 @@ def confirm_time_entries(
     wanted = offset[order]
     confirmed = np.zeros(len(wanted), dtype=np.bool_)
     timeless = np.zeros(len(wanted), dtype=np.bool_)
-    done, newest, reached = 0, _LEAST, _LEAST
+    done, newest, reached = 0, _MIN, _MIN
     for run in scan:
         newest_so_far = np.maximum(np.maximum.accumulate(run.max_timestamp), newest)
         last_so_far = np.maximum(np.maximum.accumulate(run.last_offset), reached)

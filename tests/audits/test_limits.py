@@ -44,7 +44,7 @@ def test_damage_that_was_not_searched_is_told(
     content[position] ^= value
     path.write_bytes(content)
     assert limits_in(tmp_path) == []
-    monkeypatch.setattr(resynchronisation, "MOST_SEARCHES", 0)
+    monkeypatch.setattr(resynchronisation, "MAX_SEARCHES", 0)
     (found,) = limits_in(tmp_path)
     assert (found.severity, found.actions, found.file) == ("M", ("A18",), f"t-0/{LOG}")
     assert dict(found.evidence)["places"] == "1"

@@ -76,8 +76,8 @@ def test_threads_that_share_segments_find_the_same(
 ) -> None:
     arguments = [str(CAPTURES / capture), "--format", "json"]
     one = CliRunner().invoke(verify_command, arguments)
-    monkeypatch.setattr(sound_pieces, "_SMALLEST_WINDOW", 2000)
-    monkeypatch.setattr(sound_pieces, "_LARGEST_WINDOW", 2000)
+    monkeypatch.setattr(sound_pieces, "_MIN_WINDOW", 2000)
+    monkeypatch.setattr(sound_pieces, "_MAX_WINDOW", 2000)
     monkeypatch.setattr(sound_pieces, "_ALONE", 5000)
     three = CliRunner().invoke(verify_command, [*arguments, "--threads", "3"])
     assert (three.exit_code, three.output) == (one.exit_code, one.output)

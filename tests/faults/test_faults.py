@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from fixtures.faults.fault import Fault
     from fixtures.faults.sample import Base
 
-FEWEST_BASES = 3
+MIN_BASES = 3
 
 
 def some_bases(fault: Fault) -> list[Base]:
     """Three of those that fit, others for the next fault; `make faults` takes all."""
     bases = [*bases_of(fault)]
     start = FAULTS.index(fault) % len(bases)
-    return [*bases, *bases][start : start + min(FEWEST_BASES, len(bases))]
+    return [*bases, *bases][start : start + min(MIN_BASES, len(bases))]
 
 
 @pytest.mark.parametrize("base", BASES, ids=lambda base: base.name)
@@ -45,7 +45,7 @@ def test_a_fault_has_exactly_its_findings(fault: Fault, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
 def test_a_fault_has_three_bases_at_least(fault: Fault) -> None:
-    assert len([*bases_of(fault)]) >= FEWEST_BASES
+    assert len([*bases_of(fault)]) >= MIN_BASES
 
 
 def test_ids_are_unique() -> None:

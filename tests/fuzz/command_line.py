@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import click
 
 ANSWERS: Final = (0, 1, 2)
-MOST_SHOWN: Final = 8 << 20
+MAX_SHOWN: Final = 8 << 20
 """Bytes: small files give no long answers."""
 
 
@@ -47,4 +47,4 @@ def _answers(command: click.Command, *arguments: str) -> None:
     assert code in ANSWERS, f"{arguments}: status {code}"
     assert "Traceback" not in text, f"{arguments}: {text}"
     assert "This is a bug" not in text, f"{arguments}: {text}"
-    assert shown.tell() <= MOST_SHOWN, f"{arguments}: {shown.tell()} bytes"
+    assert shown.tell() <= MAX_SHOWN, f"{arguments}: {shown.tell()} bytes"

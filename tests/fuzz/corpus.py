@@ -11,8 +11,8 @@ from tests.fuzz.targets import DIRECTORY_FILES, PARTITION_FILES
 if TYPE_CHECKING:
     from pathlib import Path
 
-LARGEST: Final = 16 << 10
-MOST: Final = 60
+MAX_SIZE: Final = 16 << 10
+MAX: Final = 60
 """Seeds a target: neighbours of one capture look alike."""
 
 _TEXTS: Final = frozenset(PARTITION_FILES[-2:]) | frozenset(DIRECTORY_FILES)
@@ -37,20 +37,20 @@ def seeds(target: str) -> list[bytes]:
         for path in _files():
             if path.suffix in (".index", ".timeindex", ".txnindex", ".snapshot"):
                 content = path.read_bytes()
-                found |= {content[:size] for size in (4, 8, 12, 34, LARGEST)}
+                found |= {content[:size] for size in (4, 8, 12, 34, MAX_SIZE)}
     elif target in ("directories", "commands"):
         found = {_as_one(path.parent) for path in _files() if path.suffix == ".log"}
     else:
-        found = {path.read_bytes()[:LARGEST] for path in _files() if path.suffix == ".log"}
+        found = {path.read_bytes()[:MAX_SIZE] for path in _files() if path.suffix == ".log"}
     chosen = sorted(found - {b""}, key=lambda seed: (len(seed), seed))
-    return chosen[:: max(1, len(chosen) // MOST)] or [b""]
+    return chosen[:: max(1, len(chosen) // MAX)] or [b""]
 
 
 def _as_one(directory: Path) -> bytes:
     """All files of a partition and its log directory, each with its length before it."""
     paths = [directory / name for name in PARTITION_FILES]
     paths += [directory.parent / name for name in DIRECTORY_FILES]
-    contents = [path.read_bytes()[:LARGEST] if path.is_file() else b"" for path in paths]
+    contents = [path.read_bytes()[:MAX_SIZE] if path.is_file() else b"" for path in paths]
     return b"".join(len(content).to_bytes(4, "big") + content for content in contents)
 
 

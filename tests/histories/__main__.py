@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 CHUNK = 200
-MOST = 20
+MAX = 20
 
 
 def main() -> int:
@@ -37,10 +37,10 @@ def main() -> int:
         wrong: list[str] = []
         for each in found:
             wrong += each
-            if len(wrong) >= MOST:
+            if len(wrong) >= MAX:
                 pool.shutdown(wait=False, cancel_futures=True)
                 break
-    sys.stderr.writelines(f"{each}\n" for each in wrong[:MOST])
+    sys.stderr.writelines(f"{each}\n" for each in wrong[:MAX])
     sys.stdout.write(
         f"{options.histories:,} histories in memory and {options.files:,} in files from seed "
         f"{options.seed:,}: {len(wrong)} differences, {time.monotonic() - started:,.0f} s\n"

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-LARGEST_HASHED = 64 << 20
+MAX_HASHED = 64 << 20
 
 
 def portrait(root: Path) -> dict[str, tuple[object, ...]]:
@@ -21,7 +21,7 @@ def portrait(root: Path) -> dict[str, tuple[object, ...]]:
     for path in sorted(root.rglob("*")):
         status = path.lstat()
         content = None
-        if stat.S_ISREG(status.st_mode) and status.st_size <= LARGEST_HASHED:
+        if stat.S_ISREG(status.st_mode) and status.st_size <= MAX_HASHED:
             content = hashlib.sha256(path.read_bytes()).hexdigest()
         found[str(path)] = (
             status.st_mode, status.st_size, status.st_mtime_ns, status.st_nlink, content,

@@ -45,7 +45,7 @@ def test_threads_are_idle_only_when_no_unit_waits_for_them() -> None:
 
 
 def test_of_many_units_some_have_begun_when_the_first_is_done(monkeypatch) -> None:
-    monkeypatch.setattr("kafkalog_reader.io.threads._MOST_BEGUN", 10)
+    monkeypatch.setattr("kafkalog_reader.io.threads._MAX_BEGUN", 10)
     taken = []
 
     def units() -> Iterator[int]:

@@ -15,7 +15,7 @@ from tests.kernel.decoding import batch_columns, decode, scan
 from tests.tables.legacy_logs import Row, declared_rows, logs
 
 WHERE = LogPosition("log")
-GREATEST = 2**63 - 1
+MAX = 2**63 - 1
 
 
 def rewritten(kernel, log: list[bytes]) -> list[Row]:

@@ -15,7 +15,7 @@ from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.format.record_batch import build_record_batch
-from kafkalog_reader.tables.codec_libraries import LARGEST_BLOCK, CodecLibraries
+from kafkalog_reader.tables.codec_libraries import MAX_BLOCK, CodecLibraries
 from tests.format.vectors import COMMIT, EMPTY, PLAIN, TRANSACTIONAL, T
 from tests.kernel.decoding import Room
 from tests.kernel.test_records import RECORDS, expected_rows, without_control_type
@@ -29,7 +29,7 @@ NO_LIBRARIES = SimpleNamespace(**{name: np.zeros(8, np.int64) for name in vars(L
 def take(kernel, log: bytes, *, room: Room | None = None, start: int = 0, **options):
     """What a fresh ``SoundBatches`` takes of a log, and the columns it filled."""
     asked = {"lowest": 0, "stop": NO_OFFSET, "control": True, "libraries": NO_LIBRARIES} | options
-    sound = kernel.sound_batches.SoundBatches(*asked.values(), np.zeros(LARGEST_BLOCK, np.uint8))
+    sound = kernel.sound_batches.SoundBatches(*asked.values(), np.zeros(MAX_BLOCK, np.uint8))
     room = room or Room(kernel, 512, 1 << 16, 256)
     sound.decode(log, start, len(log), room.columns)
     return sound, room
@@ -194,7 +194,7 @@ def test_one_zstd_frame_is_taken_whatever_its_header_tells(kernel, payload: byte
         pytest.param(with_window(0xFF), id="largest_window"),
         pytest.param(FRAME[:4] + b"\x01" + FRAME[5:6] + b"\x07" + FRAME[6:], id="dictionary"),
         pytest.param(FRAME[:4] + b"\x08" + FRAME[5:], id="reserved_bit"),
-        pytest.param(frame_of(UNCOMPRESSED + bytes(LARGEST_BLOCK)), id="more_than_there_is_room"),
+        pytest.param(frame_of(UNCOMPRESSED + bytes(MAX_BLOCK)), id="more_than_there_is_room"),
         pytest.param(UNCOMPRESSED, id="no_frame"),
     ],
 )
@@ -236,7 +236,7 @@ NAMED = MEMBER[:3] + b"\x08" + MEMBER[4:10] + b"name\0" + MEMBER[10:]
         pytest.param(MEMBER[:-4] + b"\xff" * 4, False, id="size_of_4_gib"),
         pytest.param(MEMBER[:-4] + (5).to_bytes(4, "little"), False, id="smaller_size"),
         pytest.param(MEMBER[:10] + b"\x07" + MEMBER[11:], False, id="reserved_block_type"),
-        pytest.param(gzip.compress(bytes(LARGEST_BLOCK + 1)), False, id="more_than_the_room"),
+        pytest.param(gzip.compress(bytes(MAX_BLOCK + 1)), False, id="more_than_the_room"),
         pytest.param(b"", False, id="nothing"),
     ],
 )

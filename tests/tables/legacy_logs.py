@@ -12,7 +12,7 @@ from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.message import build_message, parse_message
 from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper, message_records
 
-LEAST, GREATEST = -(2**63) // 1000, (2**63 - 1) // 1000
+MIN, MAX = -(2**63) // 1000, (2**63 - 1) // 1000
 """Milliseconds whose microseconds the tables can show."""
 WHERE = LogPosition("log")
 T = 1_500_000_000_000
@@ -88,4 +88,4 @@ def shown_rows(rows: list[dict[str, Any]]) -> list[Row]:
 
 
 def _shown(timestamp: int) -> int:
-    return min(max(timestamp, LEAST), GREATEST)
+    return min(max(timestamp, MIN), MAX)

@@ -10,7 +10,7 @@ import pytest
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.tables import codec_libraries
-from kafkalog_reader.tables.codec_libraries import LARGEST_BLOCK, CodecLibraries
+from kafkalog_reader.tables.codec_libraries import MAX_BLOCK, CodecLibraries
 
 ALL = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]
 
@@ -19,7 +19,7 @@ def test_a_function_is_found_for_every_codec_and_a_context_where_it_takes_one() 
     libraries = CodecLibraries(Limits())
     assert libraries.address.nonzero()[0].tolist() == ALL
     assert libraries.context.nonzero()[0].tolist() == [Codec.GZIP, Codec.ZSTD]
-    assert libraries.room[ALL].tolist() == [LARGEST_BLOCK, LARGEST_BLOCK, 64 << 10, LARGEST_BLOCK]
+    assert libraries.room[ALL].tolist() == [MAX_BLOCK, MAX_BLOCK, 64 << 10, MAX_BLOCK]
 
 
 @pytest.mark.parametrize("codec", [Codec.GZIP, Codec.ZSTD])
@@ -42,7 +42,7 @@ def test_isal_is_not_called_where_its_state_may_be_larger_than_known(monkeypatch
         (Limits.allowing(65_535), dict.fromkeys([Codec.GZIP, Codec.SNAPPY, Codec.ZSTD], 65_535)),
         (
             Limits(zstd_window=1 << 20),
-            {Codec.GZIP: LARGEST_BLOCK, Codec.SNAPPY: LARGEST_BLOCK, Codec.LZ4: 64 << 10},
+            {Codec.GZIP: MAX_BLOCK, Codec.SNAPPY: MAX_BLOCK, Codec.LZ4: 64 << 10},
         ),
     ],
     ids=["fewer_bytes", "fewer_than_an_lz4_block", "smaller_windows"],

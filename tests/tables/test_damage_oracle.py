@@ -113,7 +113,7 @@ def test_a_run_of_wrong_crcs_with_sound_batches_between_needs_no_search(
     tmp_path: Path, monkeypatch
 ) -> None:
     """Offsets without a gap leave no room for a batch that a lying length might hide."""
-    monkeypatch.setattr(resynchronisation, "MOST_SEARCHES", 1)
+    monkeypatch.setattr(resynchronisation, "MAX_SEARCHES", 1)
     entries = [batch(3 * n) for n in range(3000)]
     for number in range(len(entries) - 1):
         if number % 3:
@@ -136,7 +136,7 @@ def test_lengths_that_lie_are_not_followed_without_end(tmp_path: Path, monkeypat
     sound, regions = scanned(path)
     assert len(sound) == 31
     assert [region.given_up for region in regions] == [0] * len(regions)
-    monkeypatch.setattr(batch_finder, "_MOST_READ_IN_VAIN", 100_000)
+    monkeypatch.setattr(batch_finder, "_MAX_READ_IN_VAIN", 100_000)
     read = []
     read_window = Windows.read
 

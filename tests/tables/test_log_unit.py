@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import kafkalog_reader
 from kafkalog_reader import registry
-from kafkalog_reader.tables.log_unit import MOST_SLICES, LogUnit
+from kafkalog_reader.tables.log_unit import MAX_SLICES, LogUnit
 from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import batch, write_segment
@@ -21,10 +21,10 @@ def _units(path: Path, request: ReadRequest) -> list[LogUnit]:
 
 
 def test_tiny_partitions_are_spread_over_several_units(tmp_path: Path) -> None:
-    for partition in range(MOST_SLICES + 1):
+    for partition in range(MAX_SLICES + 1):
         write_segment(tmp_path / f"t-{partition}", [batch(0)])
     units = _units(tmp_path, ReadRequest())
-    assert sorted(len(unit.slices) for unit in units) == [1, MOST_SLICES]
+    assert sorted(len(unit.slices) for unit in units) == [1, MAX_SLICES]
 
 
 def test_one_reader_cuts_no_segment_unless_told_to(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pyarrow as pa
 
-from kafkalog_reader.tables.recycled_memory import LARGEST_KEPT, allocate, room_for
+from kafkalog_reader.tables.recycled_memory import MAX_KEPT_BYTES, allocate, room_for
 from tests.tables.logs import batch, write_segment
 
 
@@ -43,7 +43,7 @@ def test_a_numpy_view_keeps_the_memory() -> None:
 
 
 def test_giant_buffers_are_given_back_to_the_system() -> None:
-    assert allocate(LARGEST_KEPT + 1).size == LARGEST_KEPT + 1
+    assert allocate(MAX_KEPT_BYTES + 1).size == MAX_KEPT_BYTES + 1
 
 
 def test_record_batches_that_are_kept_are_not_overwritten_by_later_ones(tmp_path) -> None:

@@ -54,8 +54,8 @@ def wrapper(offset: int) -> bytes:
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Windows, rooms and pieces of a few batches, so that a small log has many."""
-    monkeypatch.setattr(sound_pieces, "_SMALLEST_WINDOW", 700)
-    monkeypatch.setattr(sound_pieces, "_LARGEST_WINDOW", 700)
+    monkeypatch.setattr(sound_pieces, "_MIN_WINDOW", 700)
+    monkeypatch.setattr(sound_pieces, "_MAX_WINDOW", 700)
     monkeypatch.setattr(sound_pieces, "_ALONE", 2000)
     monkeypatch.setattr(column_scan, "_ROOM", 400)
     monkeypatch.setattr(column_scan, "_AT_ONCE", 1500)

@@ -47,7 +47,7 @@ BATCH_CRC_MISMATCH: Final = rule(
     reader="Consumers with check.crcs=true, the default, stop here with a CorruptRecordException "
     "until they seek past the batch.",
     actions=(COMPARE_REPLICAS, CHECK_HARDWARE),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(
         Role.DAMAGE,
         Role.DAMAGED_BATCH,
@@ -70,7 +70,7 @@ BATCH_LENGTH_IMPOSSIBLE: Final = rule(
     reader="Consumers get nothing from this offset on, or an error, although sound batches may "
     "follow.",
     actions=(DO_NOT_START, COMPARE_REPLICAS),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.DAMAGE, Role.DAMAGED_BATCH, Role.FAILS_READERS, Role.MAY_STOP_RECOVERY),
 )
 TORN_TAIL: Final = rule(
@@ -87,7 +87,7 @@ TORN_TAIL: Final = rule(
     reader="Consumers do not see an incomplete batch. Once others are appended behind it, they "
     "fail there.",
     actions=(COPY_AGAIN, COMPARE_REPLICAS),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.DAMAGE, Role.TAIL, Role.MAY_STOP_RECOVERY),
 )
 ZERO_TAIL: Final = rule(
@@ -103,7 +103,7 @@ ZERO_TAIL: Final = rule(
     election="Records that the zeros replaced are missing on this replica.",
     reader="Nothing can be read from the zeros on.",
     actions=(COMPARE_REPLICAS,),
-    innocent=(PREALLOCATED,),
+    lookalikes=(PREALLOCATED,),
     roles=(Role.DAMAGE, Role.TAIL),
 )
 UNREADABLE_REGION: Final = rule(
@@ -148,7 +148,7 @@ HEADER_CONTRADICTION: Final = rule(
     election="Replicas copy the batch as it is, so all of them should have it.",
     reader="Consumers may fail on the batch, skip records or see wrong offsets.",
     actions=(REPORT_DEFECT,),
-    innocent=(EMPTY_BATCH_KEPT,),
+    lookalikes=(EMPTY_BATCH_KEPT,),
     roles=(Role.DAMAGE, Role.DAMAGED_BATCH, Role.MAY_STOP_RECOVERY, Role.FOLLOWS_IN_SEGMENT),
 )
 RECORD_UNDECODABLE: Final = rule(
@@ -176,7 +176,7 @@ RECORD_COUNT_MISMATCH: Final = rule(
     election="Every replica that fetched the batch has it.",
     reader="Consumers may stop with an error, or miss records of this batch.",
     actions=(REPORT_DEFECT,),
-    innocent=(COMPACTED_FURTHER,),
+    lookalikes=(COMPACTED_FURTHER,),
 )
 OFFSET_REGRESSION: Final = rule(
     "KL-110",
@@ -192,7 +192,7 @@ OFFSET_REGRESSION: Final = rule(
     reader="Consumers may get records twice, or miss some: a fetch by offset stops at the first "
     "batch that reaches it.",
     actions=(DO_NOT_START, SAVE_RECORDS, REPORT_DEFECT),
-    innocent=(LOG_START_IN_A_BATCH,),
+    lookalikes=(LOG_START_IN_A_BATCH,),
     roles=(Role.DAMAGE, Role.DAMAGED_BATCH, Role.MAY_STOP_RECOVERY, Role.FOLLOWS_IN_SEGMENT),
 )
 OFFSET_GAP: Final = rule(
@@ -207,7 +207,7 @@ OFFSET_GAP: Final = rule(
     "their log end.",
     reader="Consumers pass over the gap without an error.",
     actions=(COMPARE_REPLICAS,),
-    innocent=(COMPACTED_FURTHER, COPIED_ANEW, OFFSETS_FAR_APART),
+    lookalikes=(COMPACTED_FURTHER, COPIED_ANEW, OFFSETS_FAR_APART),
     roles=(Role.DAMAGE, Role.GAP, Role.FOLLOWS_IN_SEGMENT),
 )
 LEADER_EPOCH_REGRESSION: Final = rule(
@@ -222,7 +222,7 @@ LEADER_EPOCH_REGRESSION: Final = rule(
     election="A wrong epoch lets followers truncate at the wrong offset.",
     reader="Consumers do not check it; offsets committed with this epoch may be judged truncated.",
     actions=(COMPARE_REPLICAS, WRITE_EPOCHS),
-    innocent=(OLD_MESSAGE_FORMAT,),
+    lookalikes=(OLD_MESSAGE_FORMAT,),
     roles=(Role.DAMAGE, Role.FOLLOWS_IN_SEGMENT),
 )
 TIMESTAMP_IMPLAUSIBLE: Final = rule(
@@ -237,7 +237,7 @@ TIMESTAMP_IMPLAUSIBLE: Final = rule(
     reader="Searches by time find the wrong offset. Retention by time keeps the segment, and all "
     "behind it, until that time has passed.",
     actions=(ADJUST_TIMES,),
-    innocent=(DELETE_HORIZON, LOG_APPEND_TIME),
+    lookalikes=(DELETE_HORIZON, LOG_APPEND_TIME),
 )
 SEGMENT_OFFSET_OVERFLOW: Final = rule(
     "KL-114",
@@ -289,7 +289,7 @@ MIXED_MESSAGE_FORMATS: Final = rule(
     "not by leader epoch, which can leave replicas different.",
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    innocent=(MIXED_FORMATS,),
+    lookalikes=(MIXED_FORMATS,),
 )
 REPEATED_PHYSICAL_BATCH: Final = rule(
     "KL-118",

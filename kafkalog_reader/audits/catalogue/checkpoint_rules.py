@@ -43,7 +43,7 @@ CHECKPOINT_MALFORMED: Final = rule(
     election="Without its high watermarks or epochs a follower may truncate more than it must.",
     reader=NO_EFFECT,
     actions=(RESTORE_CHECKPOINT, CHECK_HARDWARE),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
 )
 CHECKPOINT_MISSING: Final = rule(
     "KL-302",
@@ -60,7 +60,7 @@ CHECKPOINT_MISSING: Final = rule(
     "replicas different.",
     reader=NO_EFFECT,
     actions=(COPY_AGAIN,),
-    innocent=(NO_ROW, MIXED_FORMATS),
+    lookalikes=(NO_ROW, MIXED_FORMATS),
 )
 CHECKPOINT_TEMPORARY_LEFT: Final = rule(
     "KL-303",
@@ -88,7 +88,7 @@ HIGH_WATERMARK_BEYOND_END: Final = rule(
     reader="If this replica leads, consumers that read further get an offset out of range, and "
     "later other records at the same offsets.",
     actions=(DO_NOT_START, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_REPLICA, Role.LOST_END),
 )
 RECOVERY_POINT_BEYOND_END: Final = rule(
@@ -104,7 +104,7 @@ RECOVERY_POINT_BEYOND_END: Final = rule(
     election="Electing this replica may lose committed records.",
     reader=NO_EFFECT,
     actions=(COMPARE_REPLICAS, CHECK_HARDWARE),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_REPLICA, Role.LOST_END),
 )
 LOG_START_BEYOND_END: Final = rule(
@@ -119,7 +119,7 @@ LOG_START_BEYOND_END: Final = rule(
     "to it.",
     reader="If it leads, all older records are gone.",
     actions=(DO_NOT_START, SAVE_RECORDS),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
 )
 LOG_START_BEYOND_HIGH_WATERMARK: Final = rule(
     "KL-307",
@@ -132,7 +132,7 @@ LOG_START_BEYOND_HIGH_WATERMARK: Final = rule(
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    innocent=(OLD_HIGH_WATERMARK,),
+    lookalikes=(OLD_HIGH_WATERMARK,),
 )
 CLEANER_OFFSET_BEYOND_END: Final = rule(
     "KL-308",
@@ -145,7 +145,7 @@ CLEANER_OFFSET_BEYOND_END: Final = rule(
     election="Records that this replica had may be missing now.",
     reader=NO_EFFECT,
     actions=(COMPARE_REPLICAS,),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 CHECKPOINT_ROW_WITHOUT_DIRECTORY: Final = rule(
@@ -159,7 +159,7 @@ CHECKPOINT_ROW_WITHOUT_DIRECTORY: Final = rule(
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    innocent=(NOT_A_LIVE_DIRECTORY,),
+    lookalikes=(NOT_A_LIVE_DIRECTORY,),
 )
 REPLICA_DIRECTORY_MISSING: Final = rule(
     "KL-310",
@@ -174,7 +174,7 @@ REPLICA_DIRECTORY_MISSING: Final = rule(
     "replicas truncate to nothing.",
     reader="If that happens, all records of the partition are gone.",
     actions=(DO_NOT_START, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION),
-    innocent=(NOT_A_LIVE_DIRECTORY,),
+    lookalikes=(NOT_A_LIVE_DIRECTORY,),
     roles=(Role.REPLICA_NOT_READ,),
 )
 EPOCH_CHECKPOINT_NOT_RISING: Final = rule(

@@ -45,7 +45,7 @@ INDEX_SIZE_ODD: Final = rule(
     election=NO_EFFECT,
     reader="Lookups may start at a wrong position.",
     actions=(REBUILD_INDEX,),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
 )
 INDEX_NOT_RISING: Final = rule(
     "KL-203",
@@ -60,7 +60,7 @@ INDEX_NOT_RISING: Final = rule(
     reader="A lookup by offset is a binary search: it may start behind the wanted record and miss "
     "it.",
     actions=(REBUILD_INDEX,),
-    innocent=(PREALLOCATED,),
+    lookalikes=(PREALLOCATED,),
     roles=(Role.MISLEADS_LOG_END,),
 )
 INDEX_POINTS_PAST_LOG: Final = rule(
@@ -74,7 +74,7 @@ INDEX_POINTS_PAST_LOG: Final = rule(
     election="A log end misjudged because of it can make this replica truncate.",
     reader="A fetch that uses the entry finds nothing.",
     actions=(REBUILD_INDEX,),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_SEGMENT, Role.MISLEADS_LOG_END),
 )
 INDEX_NOT_ON_A_BATCH: Final = rule(
@@ -115,7 +115,7 @@ INDEX_ZERO_TAIL: Final = rule(
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    innocent=(PREALLOCATED,),
+    lookalikes=(PREALLOCATED,),
     roles=(Role.ZERO_TIMES,),
 )
 INDEX_SPARSE: Final = rule(
@@ -129,7 +129,7 @@ INDEX_SPARSE: Final = rule(
     election=NO_EFFECT,
     reader="Fetches scan further before they find an offset; they find it.",
     actions=(NOTHING_TO_DO,),
-    innocent=(ONE_ENTRY_AN_APPEND,),
+    lookalikes=(ONE_ENTRY_AN_APPEND,),
 )
 ORPHAN_INDEX: Final = rule(
     "KL-209",
@@ -155,7 +155,7 @@ TIME_INDEX_NOT_RISING: Final = rule(
     election=NO_EFFECT,
     reader="A search by time may return a wrong offset.",
     actions=(REBUILD_INDEX,),
-    innocent=(PREALLOCATED,),
+    lookalikes=(PREALLOCATED,),
     roles=(Role.ZERO_TIMES,),
 )
 TIME_INDEX_SKIPS_RECORDS: Final = rule(
@@ -169,7 +169,7 @@ TIME_INDEX_SKIPS_RECORDS: Final = rule(
     election=NO_EFFECT,
     reader="A search by time begins too late and misses records.",
     actions=(REBUILD_INDEX,),
-    innocent=(TIME_INDEX_OFFSETS,),
+    lookalikes=(TIME_INDEX_OFFSETS,),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )
 TIME_INDEX_OFFSET_UNKNOWN: Final = rule(
@@ -183,7 +183,7 @@ TIME_INDEX_OFFSET_UNKNOWN: Final = rule(
     election=NO_EFFECT,
     reader="A search by time may begin at a wrong place.",
     actions=(REBUILD_INDEX,),
-    innocent=(COMPACTED_FURTHER, TIME_INDEX_OFFSETS),
+    lookalikes=(COMPACTED_FURTHER, TIME_INDEX_OFFSETS),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )
 TRANSACTION_INDEX_MALFORMED: Final = rule(
@@ -199,7 +199,7 @@ TRANSACTION_INDEX_MALFORMED: Final = rule(
     reader="Consumers with read_committed may see records of aborted transactions, or miss "
     "committed ones.",
     actions=(REBUILD_INDEX,),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
 )
 TIME_INDEX_LAST_ENTRY_LOW: Final = rule(
     "KL-214",
@@ -224,6 +224,6 @@ TIME_INDEX_LAST_ENTRY_HIGH: Final = rule(
     election=NO_EFFECT,
     reader="A search by time may begin at a wrong place.",
     actions=(REBUILD_INDEX,),
-    innocent=(PREALLOCATED,),
+    lookalikes=(PREALLOCATED,),
     roles=(Role.FOLLOWS_IN_SEGMENT,),
 )

@@ -38,7 +38,7 @@ INPUT_CHANGED_DURING_READ: Final = rule(
     election="What the last segment says about this replica may be out of date.",
     reader=NO_EFFECT,
     actions=(COPY_AGAIN,),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
 )
 UNSAFE_PATH_SKIPPED: Final = rule(
     "KL-002",
@@ -118,7 +118,7 @@ DUPLICATE_REPLICA_DIRECTORY: Final = rule(
     election="Until it starts, the broker cannot lead any partition.",
     reader=NO_EFFECT,
     actions=(KEEP_ONE_DIRECTORY,),
-    innocent=(NOT_A_LIVE_DIRECTORY,),
+    lookalikes=(NOT_A_LIVE_DIRECTORY,),
     roles=(Role.PUT_TOGETHER_WRONGLY,),
 )
 MIXED_CLUSTERS: Final = rule(
@@ -147,7 +147,7 @@ TOPIC_ID_MISMATCH: Final = rule(
     election="The replica with the other id cannot follow or lead: it belongs to another topic.",
     reader=NO_EFFECT,
     actions=(LEAVE_ONE_OUT,),
-    innocent=(TOPIC_CREATED_AGAIN,),
+    lookalikes=(TOPIC_CREATED_AGAIN,),
     roles=(Role.PUT_TOGETHER_WRONGLY,),
 )
 NOT_A_REPLICA_DIRECTORY: Final = rule(
@@ -161,7 +161,7 @@ NOT_A_REPLICA_DIRECTORY: Final = rule(
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    innocent=(NOT_A_LIVE_DIRECTORY,),
+    lookalikes=(NOT_A_LIVE_DIRECTORY,),
 )
 UNCLEAN_SHUTDOWN: Final = rule(
     "KL-011",
@@ -176,7 +176,7 @@ UNCLEAN_SHUTDOWN: Final = rule(
     "process.",
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
 )
 REPLICA_NOT_SUPPLIED: Final = rule(
     "KL-012",
@@ -203,5 +203,5 @@ COPIES_TAKEN_AT_DIFFERENT_TIMES: Final = rule(
     election="The lag that the copies show need not be real.",
     reader=NO_EFFECT,
     actions=(COPY_AGAIN,),
-    innocent=(COPIED_WHILE_RUNNING, LAGGING_FOLLOWER),
+    lookalikes=(COPIED_WHILE_RUNNING, LAGGING_FOLLOWER),
 )

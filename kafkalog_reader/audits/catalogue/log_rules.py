@@ -47,7 +47,7 @@ SEGMENT_NAME_ABOVE_CONTENT: Final = rule(
     election=NO_EFFECT,
     reader="A fetch chooses the segment by its name and may miss the records below it.",
     actions=(COMPARE_REPLICAS,),
-    innocent=(LOG_START_IN_A_BATCH,),
+    lookalikes=(LOG_START_IN_A_BATCH,),
     roles=(Role.DAMAGE, Role.FOLLOWS_IN_REPLICA),
 )
 SEGMENT_OVERLAP: Final = rule(
@@ -74,7 +74,7 @@ SEGMENT_GAP: Final = rule(
     "their log end.",
     reader="Consumers pass over the gap without an error.",
     actions=(COMPARE_REPLICAS,),
-    innocent=(COMPACTED_FURTHER, COPIED_ANEW, OFFSETS_FAR_APART),
+    lookalikes=(COMPACTED_FURTHER, COPIED_ANEW, OFFSETS_FAR_APART),
     roles=(Role.GAP, Role.FOLLOWS_IN_REPLICA),
 )
 SEGMENT_MISSING: Final = rule(
@@ -89,7 +89,7 @@ SEGMENT_MISSING: Final = rule(
     "their log end.",
     reader="Consumers pass over the missing records without an error.",
     actions=(COMPARE_REPLICAS, SAVE_RECORDS),
-    innocent=(RETENTION_AT_OTHER_TIMES,),
+    lookalikes=(RETENTION_AT_OTHER_TIMES,),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 INTERRUPTED_SWAP: Final = rule(
@@ -117,7 +117,7 @@ EPOCH_ENTRY_MISSING: Final = rule(
     election="Followers may truncate too much, or too little and stay different.",
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS,),
-    innocent=(FIRST_EPOCH_CLIPPED, MIXED_FORMATS),
+    lookalikes=(FIRST_EPOCH_CLIPPED, MIXED_FORMATS),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 EPOCH_ENTRY_CONTRADICTED: Final = rule(
@@ -131,7 +131,7 @@ EPOCH_ENTRY_CONTRADICTED: Final = rule(
     election="Followers may truncate too much, or too little and stay different.",
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS,),
-    innocent=(LOG_START_IN_A_BATCH, FIRST_EPOCH_CLIPPED),
+    lookalikes=(LOG_START_IN_A_BATCH, FIRST_EPOCH_CLIPPED),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 EPOCH_ENTRY_WITHOUT_RECORDS: Final = rule(
@@ -145,7 +145,7 @@ EPOCH_ENTRY_WITHOUT_RECORDS: Final = rule(
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    innocent=(ELECTED_AND_WROTE_NOTHING,),
+    lookalikes=(ELECTED_AND_WROTE_NOTHING,),
 )
 EPOCH_ENTRIES_BEYOND_END: Final = rule(
     "KL-409",
@@ -158,7 +158,7 @@ EPOCH_ENTRIES_BEYOND_END: Final = rule(
     election="If it did not, followers would get a wrong answer when they ask where an epoch ends.",
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO, WRITE_EPOCHS),
-    innocent=(EPOCHS_REMOVED_LATER,),
+    lookalikes=(EPOCHS_REMOVED_LATER,),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 SNAPSHOT_DISAGREES_WITH_LOG: Final = rule(
@@ -173,7 +173,7 @@ SNAPSHOT_DISAGREES_WITH_LOG: Final = rule(
     reader="Wrong sequence numbers make the broker refuse or duplicate batches of idempotent "
     "producers; a wrong open transaction holds the last stable offset.",
     actions=(REBUILD_SNAPSHOT,),
-    innocent=(NO_SEQUENCE_NUMBERS, PRODUCER_STATE_EXPIRED),
+    lookalikes=(NO_SEQUENCE_NUMBERS, PRODUCER_STATE_EXPIRED),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 START_WILL_CUT: Final = rule(
@@ -190,7 +190,7 @@ START_WILL_CUT: Final = rule(
     "it.",
     reader="Records that were cut can be read only while another replica has them and leads.",
     actions=(DO_NOT_START, COMPARE_REPLICAS, SAVE_RECORDS),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.HIGH_WITH_PEER,),
 )
 START_WILL_SERVE_DAMAGE: Final = rule(
@@ -231,7 +231,7 @@ END_WILL_BE_MISREAD: Final = rule(
     election="A replica that reports a lower end truncates others, or itself.",
     reader="Consumers may see two records at one offset, or a gap.",
     actions=(DO_NOT_START, FORCE_RECOVERY),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )
 COMPACTION_LEFT_TWO_VALUES: Final = rule(
@@ -246,7 +246,7 @@ COMPACTION_LEFT_TWO_VALUES: Final = rule(
     reader="A consumer that builds a table from the topic gets the later value, as it should; the "
     "older one should not be there any more.",
     actions=(NOTHING_TO_DO,),
-    innocent=(COMPACTED_FURTHER, EMPTY_BATCH_KEPT),
+    lookalikes=(COMPACTED_FURTHER, EMPTY_BATCH_KEPT),
 )
 START_WILL_SET_ASIDE: Final = rule(
     "KL-417",
@@ -278,6 +278,6 @@ START_WILL_EXPIRE: Final = rule(
     election="The log start of this replica rises. As leader it raises that of its followers.",
     reader="Consumers below the new log start get an offset out of range; the records are gone.",
     actions=(DO_NOT_START, REBUILD_INDEX),
-    innocent=(PREALLOCATED,),
+    lookalikes=(PREALLOCATED,),
     roles=(Role.HIGH_WITH_PEER,),
 )

@@ -25,7 +25,7 @@ RETRY_DUPLICATES: Final = rule(
     election=NO_EFFECT,
     reader="Consumers get the records as often as they are stored.",
     actions=(REMOVE_DUPLICATES,),
-    innocent=(LOG_APPEND_TIME,),
+    lookalikes=(LOG_APPEND_TIME,),
     roles=(Role.OF_PRODUCERS,),
 )
 RETRY_DUPLICATES_ACROSS_LEADERS: Final = rule(

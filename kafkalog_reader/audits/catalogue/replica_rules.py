@@ -62,7 +62,7 @@ LAGGING_REPLICA: Final = rule(
     election="If it is elected, the records that it lacks are lost; some may be committed.",
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    innocent=(LAGGING_FOLLOWER,),
+    lookalikes=(LAGGING_FOLLOWER,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
 FORKED: Final = rule(
@@ -91,7 +91,7 @@ SUPERSEDED_TAIL: Final = rule(
     "elected instead, the newer leader's records are lost.",
     reader=NO_EFFECT,
     actions=(FORBID_UNCLEAN_ELECTION,),
-    innocent=(ELECTED_AND_WROTE_NOTHING,),
+    lookalikes=(ELECTED_AND_WROTE_NOTHING,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
 SAME_EPOCH_CONFLICT: Final = rule(
@@ -106,7 +106,7 @@ SAME_EPOCH_CONFLICT: Final = rule(
     election="Truncation does not repair it: the replicas stay different whoever leads.",
     reader="What consumers read depends on which replica leads, or on which they fetch from.",
     actions=(SAVE_RECORDS, REPORT_DEFECT, CHOOSE_A_BRANCH),
-    innocent=(COMPACTED_FURTHER, DELETE_HORIZON, LOG_APPEND_TIME),
+    lookalikes=(COMPACTED_FURTHER, DELETE_HORIZON, LOG_APPEND_TIME),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 DAMAGED_COPY: Final = rule(
@@ -148,7 +148,7 @@ RECORDS_MISSING_ON_REPLICA: Final = rule(
     "As follower it never fetches them.",
     reader="Consumers of this replica pass over the range without an error.",
     actions=(LET_BEST_LEAD, MOVE_COPY_ASIDE),
-    innocent=(RETENTION_AT_OTHER_TIMES, COMPACTED_FURTHER, TOMBSTONE_EXPIRED),
+    lookalikes=(RETENTION_AT_OTHER_TIMES, COMPACTED_FURTHER, TOMBSTONE_EXPIRED),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 COMPACTION_SKEW: Final = rule(
@@ -162,7 +162,7 @@ COMPACTION_SKEW: Final = rule(
     election=NO_EFFECT,
     reader="Consumers may see older values of a key on one replica. The latest value is the same.",
     actions=(NOTHING_TO_DO,),
-    innocent=(COMPACTED_FURTHER, DELETE_HORIZON, TOMBSTONE_EXPIRED),
+    lookalikes=(COMPACTED_FURTHER, DELETE_HORIZON, TOMBSTONE_EXPIRED),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 RETENTION_SKEW: Final = rule(
@@ -176,7 +176,7 @@ RETENTION_SKEW: Final = rule(
     election="A leader that begins later raises the log start of its followers.",
     reader="What lies below the leader's log start can no longer be read.",
     actions=(NOTHING_TO_DO,),
-    innocent=(RETENTION_AT_OTHER_TIMES, LOG_START_IN_A_BATCH, TIERED_STORAGE),
+    lookalikes=(RETENTION_AT_OTHER_TIMES, LOG_START_IN_A_BATCH, TIERED_STORAGE),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 LATEST_VALUE_MISMATCH: Final = rule(
@@ -191,7 +191,7 @@ LATEST_VALUE_MISMATCH: Final = rule(
     reader="A consumer that builds a table gets another value for the key, depending on the "
     "leader.",
     actions=(LET_BEST_LEAD, REPORT_DEFECT),
-    innocent=(TOMBSTONE_EXPIRED,),
+    lookalikes=(TOMBSTONE_EXPIRED,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 NO_COMMON_RANGE: Final = rule(
@@ -206,7 +206,7 @@ NO_COMMON_RANGE: Final = rule(
     "at the leader's log start. If it leads instead, the others throw theirs away.",
     reader=NO_EFFECT,
     actions=(LET_BEST_LEAD,),
-    innocent=(RETENTION_AT_OTHER_TIMES, COPIED_ANEW),
+    lookalikes=(RETENTION_AT_OTHER_TIMES, COPIED_ANEW),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 COMMITTED_CONFLICT: Final = rule(
@@ -235,7 +235,7 @@ UNCLEAN_ELECTION_EVIDENCE: Final = rule(
     "too.",
     reader="Consumers may have read records that are about to be lost.",
     actions=(SAVE_RECORDS, FORBID_UNCLEAN_ELECTION),
-    innocent=(ELECTED_AND_WROTE_NOTHING, EPOCHS_REMOVED_LATER),
+    lookalikes=(ELECTED_AND_WROTE_NOTHING, EPOCHS_REMOVED_LATER),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 EPOCH_NUMBER_COLLISION: Final = rule(
@@ -251,7 +251,7 @@ EPOCH_NUMBER_COLLISION: Final = rule(
     "at all.",
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS, REPORT_DEFECT),
-    innocent=(FIRST_EPOCH_CLIPPED, OLD_MESSAGE_FORMAT),
+    lookalikes=(FIRST_EPOCH_CLIPPED, OLD_MESSAGE_FORMAT),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 LEGACY_DIVERGENCE: Final = rule(
@@ -265,7 +265,7 @@ LEGACY_DIVERGENCE: Final = rule(
     election="Followers truncate to their high watermark, and stay different below it.",
     reader="What consumers read depends on the leader.",
     actions=(CHOOSE_A_BRANCH,),
-    innocent=(OLD_MESSAGE_FORMAT,),
+    lookalikes=(OLD_MESSAGE_FORMAT,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 TRUNCATION_LEAVES_DIVERGENCE: Final = rule(
@@ -304,7 +304,7 @@ EMPTY_REPLICA: Final = rule(
     election="If it is elected, the other replicas truncate to nothing.",
     reader="If that happens, all records of the partition are gone.",
     actions=(LET_BEST_LEAD, FORBID_UNCLEAN_ELECTION),
-    innocent=(COPIED_ANEW,),
+    lookalikes=(COPIED_ANEW,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 SINGLE_COPY_RANGE: Final = rule(
@@ -318,7 +318,7 @@ SINGLE_COPY_RANGE: Final = rule(
     election="Every election of another replica loses them.",
     reader=NO_EFFECT,
     actions=(LET_BEST_LEAD, SAVE_RECORDS),
-    innocent=(LAGGING_FOLLOWER,),
+    lookalikes=(LAGGING_FOLLOWER,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )
 FOLLOWER_MAY_LOOP: Final = rule(
@@ -332,7 +332,7 @@ FOLLOWER_MAY_LOOP: Final = rule(
     election="With this leader the follower does not come back into the in-sync set.",
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS,),
-    innocent=(MOVED_BETWEEN_DISKS,),
+    lookalikes=(MOVED_BETWEEN_DISKS,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 METADATA_EPOCH_AHEAD: Final = rule(
@@ -346,7 +346,7 @@ METADATA_EPOCH_AHEAD: Final = rule(
     election="The leader of that epoch decides what the others truncate.",
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    innocent=(ELECTED_AND_WROTE_NOTHING,),
+    lookalikes=(ELECTED_AND_WROTE_NOTHING,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 TRUNCATION_TRACE: Final = rule(
@@ -360,7 +360,7 @@ TRUNCATION_TRACE: Final = rule(
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
-    innocent=(PRODUCER_STATE_EXPIRED,),
+    lookalikes=(PRODUCER_STATE_EXPIRED,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 COMMITTED_RECORDS_MISSING: Final = rule(
@@ -374,6 +374,6 @@ COMMITTED_RECORDS_MISSING: Final = rule(
     election="Whoever leads, new records take the offsets of the missing ones.",
     reader="Consumers may have read the missing records. They see other ones at those offsets.",
     actions=(DO_NOT_START, FORBID_UNCLEAN_ELECTION, SUPPLY_WHAT_IS_MISSING),
-    innocent=(COPIED_WHILE_RUNNING,),
+    lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )

@@ -33,7 +33,7 @@ class Rule:
         election: what it means for who should lead.
         reader: what consumers and other readers get.
         actions: codes of the actions that the finding advises, first one first.
-        innocent: codes of the traps that look the same and that the evidence of the finding alone
+        lookalikes: codes of the traps that look the same and that the evidence of the finding alone
             does not rule out.
         roles: what the program makes of it; a set of codes is a role's.
     """
@@ -47,7 +47,7 @@ class Rule:
     election: str
     reader: str
     actions: tuple[str, ...]
-    innocent: tuple[str, ...] = ()
+    lookalikes: tuple[str, ...] = ()
     roles: frozenset[Role] = frozenset()
 
 
@@ -62,7 +62,7 @@ def rule(
     election: str,
     reader: str,
     actions: tuple[str, ...],
-    innocent: tuple[str, ...] = (),
+    lookalikes: tuple[str, ...] = (),
     roles: tuple[Role, ...] = (),
 ) -> str:
     """Declare a rule and return its code, which is how the rest of the program names it."""
@@ -77,7 +77,7 @@ def rule(
         election=election,
         reader=reader,
         actions=actions,
-        innocent=innocent,
+        lookalikes=lookalikes,
         roles=frozenset(roles),
     )
     return code

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MOST_RECORDS: Final[int] = 2_000_000
-MOST_BYTES: Final[int] = 128 << 20
+MAX_RECORDS: Final[int] = 2_000_000
+MAX_BYTES: Final[int] = 128 << 20
 """Of keys and values held at once of one partition; above it keys are not compared."""
 _REQUEST: Final = ReadRequest(
     columns=("offset", "key", "value", "isControl", "isTransactional"), mode=Mode.DROPMALFORMED
@@ -54,7 +54,7 @@ def compare_keys(
 ) -> KeyCheck:
     """As ``key_check.check_keys``, of a partition with these cleaned ranges."""
     first = min(difference.first_offset for difference in cleaned)
-    left = [MOST_RECORDS, MOST_BYTES]
+    left = [MAX_RECORDS, MAX_BYTES]
     logs: list[pa.Table] = []
     for directory in directories:
         log = _read(directory, first, left)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.batch_stream import BatchPlace, BatchStream
 
-MOST: Final = 1_000_000
+MAX: Final = 1_000_000
 """Rows kept of one copy, 28 bytes each; hostile copies have a wrong checksum in every batch."""
 
 
@@ -92,7 +92,7 @@ class DamagedBatches:
         most = EXAMPLES - len(self.places)
         for each, number in zip(ahead[:most].tolist(), intact_on[:most].tolist(), strict=True):
             self.places.append(stream.place(each, holders[number]))
-        room = MOST - self._rows
+        room = MAX - self._rows
         if room < len(ahead):
             self.left_out += len(ahead) - room
             ahead, intact_on = ahead[:room], intact_on[:room]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.log.lineage import EpochPiece
 
-MOST: Final[int] = 10_000
+MAX: Final[int] = 10_000
 """Ranges kept of one partition: hostile copies differ in every second batch."""
 
 
@@ -90,7 +90,7 @@ class Differences:
                 batches=last.batches + difference.batches,
                 records=last.records + difference.records,
             )
-        elif len(self._found) < MOST or difference.kind not in self._kinds:
+        elif len(self._found) < MAX or difference.kind not in self._kinds:
             self._kinds.add(difference.kind)
             self._found.append(difference)
         else:
@@ -99,7 +99,7 @@ class Differences:
     def takes(self, kind: DifferenceKind, first_offset: int) -> bool:
         """Whether one that begins there may be kept; it is counted as left out otherwise."""
         may = (
-            len(self._found) < MOST
+            len(self._found) < MAX
             or kind not in self._kinds
             or self._found[-1].next_offset == first_offset
         )

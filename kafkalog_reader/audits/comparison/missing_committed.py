@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
 
-_LEAST_COPIES = 2
+_MIN_COPIES = 2
 """Of one copy KL-304 says the same."""
 
 
@@ -48,7 +48,7 @@ def missing_committed(
     (T01): where the times of the files show that, the row says nothing. A row is never ahead of the
     log of a running broker.
     """
-    if len(replicas) < _LEAST_COPIES or replicas[0].directory.topic == METADATA_TOPIC:
+    if len(replicas) < _MIN_COPIES or replicas[0].directory.topic == METADATA_TOPIC:
         return None
     end = max(history.log_end_offset for history in histories)
     rows = {

@@ -20,7 +20,7 @@ FRAME_VERSION: Final = 1
 NO_LEADER_CHANGE: Final = -2
 TOPIC_RESOURCE: Final = 2
 _INT32: Final = struct.Struct(">i")
-_LONGEST_VARINT: Final = 5
+_MAX_VARINT: Final = 5
 _DIRECTORIES_SINCE: Final = 1
 _NEWEST_PARTITION_RECORD: Final = 2
 
@@ -277,7 +277,7 @@ class _Fields:
             self._position = position + 1  # nearly all take one byte
             return number
         number = 0
-        for shift in range(_LONGEST_VARINT):
+        for shift in range(_MAX_VARINT):
             byte = self.byte()
             number |= (byte & 0x7F) << (7 * shift)
             if byte < 0x80:

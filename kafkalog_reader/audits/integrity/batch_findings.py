@@ -32,17 +32,17 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.tables.batch_scan import BatchRun
 
-MOST_ABOVE_BASE: Final = (1 << 31) - 1
+MAX_ABOVE_BASE: Final = (1 << 31) - 1
 """Indexes keep offsets relative to the segment's base as int32 (KAFKA-6264)."""
 _TRANSACTIONAL: Final = 1 << 4
 _CONTROL: Final = 1 << 5
 _DELETE_HORIZON: Final = 1 << 6
 _RESERVED: Final = -1 << 7
 _UNUSUAL: Final = np.int16(_TRANSACTIONAL | _CONTROL | _DELETE_HORIZON | _RESERVED)
-_LEAST: Final = np.iinfo(np.int64).min
-_MOST_GAPS: Final = 64
+_MIN: Final = np.iinfo(np.int64).min
+_MAX_GAPS: Final = 64
 """Gaps of a segment for which it is known whether a later batch fills them."""
-_MOST_REFILLS: Final = 1000
+_MAX_REFILLS: Final = 1000
 _NO_LEADER_EPOCH: Final = -1
 """Written by formats without epochs; anything lower is no epoch either, and nobody writes it."""
 
@@ -96,8 +96,8 @@ class BatchCheck:
     has_damage: bool = False
     _found: dict[str, _Places] = field(default_factory=dict)
     _is_chained: bool = False
-    _last_base: int = _LEAST
-    _last_last: int = _LEAST
+    _last_base: int = _MIN
+    _last_last: int = _MIN
     _last_leader_epoch: int = -1
     _epoch_before: int = -1
     _epoch_began: _Places | None = None
@@ -198,7 +198,7 @@ class BatchCheck:
             not run.is_row
             or first < due
             or (first > due and self._is_chained)
-            or last - self.segment.base_offset > MOST_ABOVE_BASE
+            or last - self.segment.base_offset > MAX_ABOVE_BASE
         ):
             return False
         if self.first_offset is None:
@@ -235,9 +235,9 @@ class BatchCheck:
         )
 
     def _look_at_offsets(self, run: BatchRun, valid: NDArray[np.bool_]) -> None:
-        lasts = np.where(valid, run.last_offset, _LEAST)
+        lasts = np.where(valid, run.last_offset, _MIN)
         reached = np.empty(run.count, np.int64)
-        reached[0] = _LEAST if self.last_offset is None else self.last_offset
+        reached[0] = _MIN if self.last_offset is None else self.last_offset
         reached[1:] = running_maximum(lasts[:-1])
         np.maximum(reached, reached[0], out=reached)
         chained = np.empty(run.count, np.bool_)
@@ -261,7 +261,7 @@ class BatchCheck:
             if index is not None:
                 self._found[code].evidence["previousLastOffset"] = int(reached[index])
         self._look_at_gaps(run, gap, reached, falls)
-        too_far = run.last_offset - self.segment.base_offset > MOST_ABOVE_BASE
+        too_far = run.last_offset - self.segment.base_offset > MAX_ABOVE_BASE
         self._note(SEGMENT_OFFSET_OVERFLOW, run, valid & too_far, "baseOffset")
         if self.first_offset is None:
             self.first_offset = int(run.base_offset[int(np.argmax(valid))])
@@ -272,7 +272,7 @@ class BatchCheck:
         self, run: BatchRun, gap: NDArray[np.bool_], reached: NDArray[np.int64],
         falls: NDArray[np.bool_],
     ) -> None:  # fmt: skip
-        for index in np.flatnonzero(gap)[: _MOST_GAPS - len(self._gaps)].tolist():
+        for index in np.flatnonzero(gap)[: _MAX_GAPS - len(self._gaps)].tolist():
             place = self._place(run, index, "baseOffset")
             missing = range(int(reached[index]) + 1, int(run.base_offset[index]))
             place.offsets = (missing.start, missing.stop)
@@ -280,7 +280,7 @@ class BatchCheck:
             self._gaps.append(_Gap(missing, place))
         if not self._gaps:
             return
-        for index in np.flatnonzero(falls)[: _MOST_REFILLS - self._refills].tolist():
+        for index in np.flatnonzero(falls)[: _MAX_REFILLS - self._refills].tolist():
             self._refills += 1
             first, last = int(run.base_offset[index]), int(run.last_offset[index])
             for each in self._gaps:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.replica import Replica
 
-MOST_KEYS: Final = 4_000_000
+MAX_KEYS: Final = 4_000_000
 """Records below the cleaner offset of one replica, 16 bytes each."""
 
 
@@ -49,7 +49,7 @@ class CompactedKeys:
     def add(self, keys: pa.Array, offsets: NDArray[np.int64], is_data: NDArray[np.bool_]) -> None:
         """Take records; markers, null keys and what lies above are passed by."""
         chosen = np.flatnonzero(is_data & (offsets < self._cleaned_below))
-        room = MOST_KEYS - self._count
+        room = MAX_KEYS - self._count
         self._left_out += max(0, len(chosen) - room)
         chosen = chosen[:room]
         hashes = [hash(key) for key in keys.take(chosen).to_pylist() if key is not None]
@@ -71,7 +71,7 @@ class CompactedKeys:
                 f"{self._replica.name}: {self._left_out:,} records below the cleaner offset were "
                 "not held against each other",
                 directory=self._replica.directory,
-                evidence={"records": self._left_out, "limit": MOST_KEYS},
+                evidence={"records": self._left_out, "limit": MAX_KEYS},
             )
         if self._count < 2:
             return

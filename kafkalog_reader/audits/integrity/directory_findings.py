@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.partial_copy import Partition
     from kafkalog_reader.io.evidence import LogDirectory
 
-_MOST_LISTED: Final = 1000
+_MAX_LISTED: Final = 1000
 """Findings of one kind a log directory: a million strange names are one observation."""
 
 
@@ -166,7 +166,7 @@ def _unsafe_and_strange(
 ) -> Iterator[Finding]:
     told = 0
     for entry in entries:
-        if told == _MOST_LISTED:
+        if told == _MAX_LISTED:
             return
         try:
             mode = entry.stat(follow_symlinks=follow_links).st_mode
@@ -233,7 +233,7 @@ def _checkpoints(
     is_partial = is_partial_copy(named, folders)
     if is_partial:
         yield _partial(place, named, folders)
-    for (topic, partition), files in sorted(rows.items())[:_MOST_LISTED]:
+    for (topic, partition), files in sorted(rows.items())[:_MAX_LISTED]:
         # The two that hold every replica; a deleted topic leaves all at the next write.
         is_missing = {HIGH_WATERMARKS, RECOVERY_POINTS} <= set(files)
         if is_missing and is_partial:
@@ -270,7 +270,7 @@ def _partial(
         evidence={
             "missing": len(missing),
             "named": len(named),
-            "partitions": " ".join(missing[:_MOST_LISTED]),
+            "partitions": " ".join(missing[:_MAX_LISTED]),
         },
         actions=(SUPPLY_WHAT_IS_MISSING,),
     )

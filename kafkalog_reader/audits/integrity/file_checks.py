@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.tables.request import ReadRequest
 
-_LARGEST_MESSAGE = "max.message.bytes"
+_MAX_MESSAGE = "max.message.bytes"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,5 +52,5 @@ class FileChecks:
 def _max_message_bytes(topic: str | None, topics: ClusterTopics | None) -> int | None:
     if topic is None or topics is None:
         return None
-    text = topics.configs.get(topic, {}).get(_LARGEST_MESSAGE, "")
+    text = topics.configs.get(topic, {}).get(_MAX_MESSAGE, "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 20 else None

@@ -23,7 +23,7 @@ class Finding:
         position, size_in_bytes: in the file.
         first_offset, next_offset: half-open.
         evidence: ordered names and raw values.
-        innocent: traps not ruled out.
+        lookalikes: traps not ruled out.
         committed: of the records at risk: ``known``, ``possible``, ``none``; None: not applicable.
         caused_by: code and place of the finding behind this one.
     """
@@ -39,7 +39,7 @@ class Finding:
     first_offset: int | None = None
     next_offset: int | None = None
     evidence: tuple[tuple[str, str], ...] = ()
-    innocent: tuple[str, ...] = ()
+    lookalikes: tuple[str, ...] = ()
     records_at_risk: int | None = None
     bytes_at_risk: int | None = None
     committed: str | None = None
@@ -78,7 +78,7 @@ def finding(
     size_in_bytes: int | None = None,
     offsets: tuple[int, int] | None = None,
     evidence: dict[str, object] | None = None,
-    innocent: tuple[str, ...] | None = None,
+    lookalikes: tuple[str, ...] | None = None,
     records_at_risk: int | None = None,
     bytes_at_risk: int | None = None,
     committed: str | None = None,
@@ -99,7 +99,7 @@ def finding(
         first_offset=None if offsets is None else offsets[0],
         next_offset=None if offsets is None else offsets[1],
         evidence=tuple((name, str(value)) for name, value in (evidence or {}).items()),
-        innocent=known.innocent if innocent is None else innocent,
+        lookalikes=known.lookalikes if lookalikes is None else lookalikes,
         records_at_risk=records_at_risk,
         bytes_at_risk=bytes_at_risk,
         committed=committed,

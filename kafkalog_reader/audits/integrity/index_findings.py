@@ -46,13 +46,13 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.tables.batch_scan import BatchRun
 
-_LEAST: Final = np.iinfo(np.int64).min
-_GREATEST: Final = np.iinfo(np.int64).max
+_MIN: Final = np.iinfo(np.int64).min
+_MAX: Final = np.iinfo(np.int64).max
 _NO_TIMESTAMP: Final = -1
 _INTERVAL: Final = 4096
 """Bytes of log between two entries where ``index.interval.bytes`` is the default."""
 _SPARSE: Final = 8
-_FEWEST_EXPECTED: Final = 16
+_MIN_EXPECTED: Final = 16
 _Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 
@@ -168,7 +168,7 @@ class OffsetIndexCheck:
         self._is_border = np.zeros(len(entries), np.bool_)
         self._skips = np.zeros(len(entries), np.bool_)
         self._done = 0
-        self._reached = _LEAST
+        self._reached = _MIN
 
     def look(self, run: BatchRun) -> None:
         """Confirm the entries that point into this window."""
@@ -193,7 +193,7 @@ class OffsetIndexCheck:
             return before
         before = np.empty(run.count, np.int64)
         before[0] = self._reached
-        lasts = np.where(run.crc_valid, run.last_offset, _LEAST)
+        lasts = np.where(run.crc_valid, run.last_offset, _MIN)
         before[1:] = running_maximum(lasts[:-1])
         np.maximum(before, self._reached, out=before)
         self._reached = max(int(before[-1]), int(lasts[-1]))
@@ -228,7 +228,7 @@ class OffsetIndexCheck:
         index = self._index
         size = log_size - sum(stop - start for start, stop in damaged)
         expected = size // max(_INTERVAL, size // max(batches, 1))
-        if not index.is_hot and expected >= max(_FEWEST_EXPECTED, _SPARSE * len(index.entries)):
+        if not index.is_hot and expected >= max(_MIN_EXPECTED, _SPARSE * len(index.entries)):
             yield index.found(
                 INDEX_SPARSE,
                 f"{len(index.entries):,} entries where some {expected:,} are usual",
@@ -253,7 +253,7 @@ class TimeIndexCheck:
         self._skips = np.zeros(len(entries), np.bool_)
         self._unknown = np.ones(len(entries), np.bool_)
         self._done = 0
-        self._newest = self._reached = _LEAST
+        self._newest = self._reached = _MIN
 
     def look(self, run: BatchRun) -> None:
         """Confirm the entries whose offset lies up to the end of this window."""
@@ -266,7 +266,7 @@ class TimeIndexCheck:
         else:
             valid = run.crc_valid
             self._find(run.base_offset[valid], lasts[valid])
-            newest, lasts = (np.where(valid, column, _LEAST) for column in (newest, lasts))
+            newest, lasts = (np.where(valid, column, _MIN) for column in (newest, lasts))
         rises = run.is_row
         lasts = running_maximum(lasts, self._reached, rises=rises)
         newest_before = np.empty(run.count + 1, np.int64)
@@ -290,7 +290,7 @@ class TimeIndexCheck:
         if (first[1:] < first[:-1]).any():
             order = np.argsort(first, kind="stable")
             first, last = first[order], last[order]
-        greatest = min(int(last.max()), _GREATEST - 1)
+        greatest = min(int(last.max()), _MAX - 1)
         start, end = np.searchsorted(self._wanted, [first[0], greatest + 1]).tolist()
         wanted = self._wanted[start:end]
         reached = running_maximum(last)[np.searchsorted(first, wanted, side="right") - 1]

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 _SEGMENT_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 _STATES: Final = (".deleted", ".cleaned", ".swap")
-_MOST_LISTED: Final = 1000
+_MAX_LISTED: Final = 1000
 """Findings of one directory: a million strange names are one observation."""
 
 
@@ -40,7 +40,7 @@ def name_findings(replica: Replica) -> Iterator[Finding]:
         if found is not None:
             yield found
             told += 1
-        if told == _MOST_LISTED:
+        if told == _MAX_LISTED:
             return
 
 

@@ -17,9 +17,9 @@ from kafkalog_reader.format.record_batch_header import parse_record_batch_header
 if TYPE_CHECKING:
     from kafkalog_reader.tables.batch_scan import BatchRun
 
-_LARGEST: Final = 16 << 20
+_MAX: Final = 16 << 20
 """Bytes of records that are walked over."""
-_LONGEST_VARINT: Final = 5
+_MAX_VARINT: Final = 5
 _NEWEST_MAGIC: Final = 2
 
 
@@ -33,13 +33,13 @@ def count_whole_records(run: BatchRun, row: int) -> int | None:
         return None
     start = int(run.position[row]) - run.window_position
     size = int(run.size_in_bytes[row])
-    if size > _LARGEST:
+    if size > _MAX:
         return None
     where = LogPosition("batch", int(run.position[row]))
     content = bytes(run.buffer[start : start + size])
     try:
         payload = batch_payload(content, parse_record_batch_header(content, where), where)
-        if len(payload) > _LARGEST:
+        if len(payload) > _MAX:
             return None
         count = _lengths(payload)
         if count is not None:
@@ -54,7 +54,7 @@ def _lengths(payload: bytes) -> int | None:
     count = position = 0
     while position < len(payload):
         number = shift = 0
-        for _ in range(_LONGEST_VARINT):
+        for _ in range(_MAX_VARINT):
             if position == len(payload):
                 return None
             byte = payload[position]

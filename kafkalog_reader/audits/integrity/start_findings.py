@@ -261,7 +261,7 @@ class _Start:
                 "recordsCut": recovery.records_cut,
                 "bytesCut": recovery.bytes_cut,
             },
-            innocent=None if cause is None else cause.innocent,
+            lookalikes=None if cause is None else cause.lookalikes,
             records_at_risk=records_at_risk,
             bytes_at_risk=bytes_at_risk,
             caused_by=None if cause is None else f"{cause.code} {cause.file} {cause.position}",

@@ -12,7 +12,7 @@ from typing import Final
 
 from kafkalog_reader.kernel import crc_syndrome
 
-LARGEST_COVERED: Final = 256 << 20
+MAX_COVERED: Final = 256 << 20
 _CRC32C: Final = 0x82F63B78
 _CRC32: Final = 0xEDB88320
 
@@ -47,7 +47,7 @@ def flipped_bit(stored: int, computed: int, size_in_bytes: int, magic: int) -> F
     syndrome = stored ^ computed
     crc_position, covered_from, polynomial = (17, 21, _CRC32C) if magic == 2 else (12, 16, _CRC32)
     covered = size_in_bytes - covered_from
-    if syndrome == 0 or not 0 <= covered <= LARGEST_COVERED:
+    if syndrome == 0 or not 0 <= covered <= MAX_COVERED:
         return None
     if syndrome & (syndrome - 1) == 0:
         bit = syndrome.bit_length() - 1

@@ -14,9 +14,9 @@ from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import record_batches
 from kafkalog_reader.tables.batch_scan import HEADER_SIZE, BatchRun
 
-LARGEST_TRIED: Final = 64 << 20
+MAX_TRIED: Final = 64 << 20
 """Bytes; what lies between two sound batches is seldom more than one of them."""
-SMALLEST_ENTRY: Final = 26
+MIN_ENTRY: Final = 26
 """Bytes of a message of magic 0 without key and value."""
 _MAGIC: Final = 16
 _NEWEST_MAGIC: Final = 2
@@ -50,7 +50,7 @@ def repaired_batch(
     path: str, start: int, stop: int, *, follow_links: bool = False
 ) -> tuple[Repair, bytearray] | None:
     """The field, and the batch with that field put right; arguments as of ``repair_of``."""
-    if not SMALLEST_ENTRY <= stop - start <= LARGEST_TRIED:
+    if not MIN_ENTRY <= stop - start <= MAX_TRIED:
         return None
     try:
         with Windows(path, start, stop, size=stop - start, follow_links=follow_links) as windows:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
     from kafkalog_reader.tables.batch_scan import BatchRun
 
-_MOST_OFFSETS: Final = 2**31 - 1
+_MAX_OFFSETS: Final = 2**31 - 1
 
 
 class ReadSegment:
@@ -75,7 +75,7 @@ class ReadSegment:
         return bool(
             run.position[0] == self.sound_bytes
             and last[0] >= self.next_offset
-            and last[-1] - self._base_offset <= _MOST_OFFSETS
+            and last[-1] - self._base_offset <= _MAX_OFFSETS
             and (run.is_row or _is_sound(run))
         )
 

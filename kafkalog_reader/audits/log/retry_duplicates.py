@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 NEAR: Final = 10_000
 """Batches within which the same content counts as a retry."""
-MOST_CONTENTS: Final = 100_000
+MAX_CONTENTS: Final = 100_000
 """Repeated contents of one replica that are kept apart; later ones are only counted."""
 _CONTROL: Final = 1 << 5
 _LOG_APPEND_TIME: Final = 1 << 3
@@ -113,7 +113,7 @@ class RetryWatch:
         borders = np.flatnonzero(is_other)
         is_repeated = (np.diff(borders) > 1) & (order[borders[1:] - 1] >= first_new)
         starts, stops = borders[:-1][is_repeated], borders[1:][is_repeated]
-        if len(self.repeated) >= MOST_CONTENTS:
+        if len(self.repeated) >= MAX_CONTENTS:
             self.left_out += int((stops - starts - 1).sum())
             return
         for start, stop in zip(starts.tolist(), stops.tolist(), strict=True):

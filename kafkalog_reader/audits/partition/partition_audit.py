@@ -60,11 +60,11 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import PartitionDirectory
 
-_LEAST_COMPARED: Final = 2
+_MIN_COMPARED: Final = 2
 _ANY_END: Final[int] = (1 << 63) - 1
 _WINDOW: Final[int] = 8 << 20
 _ALL_WINDOWS: Final[int] = 64 << 20
-_SMALLEST_WINDOW: Final[int] = 256 << 10
+_MIN_WINDOW: Final[int] = 256 << 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +212,7 @@ def audit_partition(
         return together
     others = [each for index, each in enumerate(directories) if index not in unusable]
     further = reaches_further(together.replicas, together.histories, unusable)
-    if len(others) < _LEAST_COMPARED or further:
+    if len(others) < _MIN_COMPARED or further:
         reason = "; ".join([together.reason, *([further] if further else [])])
         return replace(together, reason=reason)
     rest = audited(others)
@@ -239,7 +239,7 @@ def _audited(
     started_at: int | None,
 ) -> PartitionAudit:
     replicas = tuple(inspect_replica(directory) for directory in directories)
-    size = max(_SMALLEST_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
+    size = max(_MIN_WINDOW, min(_WINDOW, _ALL_WINDOWS // len(replicas)))
     streams: list[BatchStream]
     watched = [
         WatchedStream(

@@ -123,7 +123,7 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
         },
         records_at_risk=following - first,
         committed="known" if missing.is_proven else "possible",
-        innocent=() if missing.is_proven else None,
+        lookalikes=() if missing.is_proven else None,
     )
 
 
@@ -189,7 +189,7 @@ def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
             "intact": audit.names(intact) if intact else "",
             "batches": difference.batches,
         },
-        innocent=None if audit.scans else (),
+        lookalikes=None if audit.scans else (),
         records_at_risk=difference.records,
     )
 

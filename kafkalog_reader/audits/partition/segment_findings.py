@@ -34,7 +34,7 @@ from kafkalog_reader.audits.comparison.verdict import is_replaced
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
-from kafkalog_reader.audits.log.header_repair import SMALLEST_ENTRY, Repair, repair_of
+from kafkalog_reader.audits.log.header_repair import MIN_ENTRY, Repair, repair_of
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.tables.scan_end import ScanEnd
 
@@ -185,7 +185,7 @@ def _crc_mismatch(
             "leaderEpoch": place.leader_epoch,
             "intactOn": peers,
         },
-        innocent=(COPIED_WHILE_RUNNING,) if is_hot else (),
+        lookalikes=(COPIED_WHILE_RUNNING,) if is_hot else (),
         records_at_risk=place.records,
         bytes_at_risk=place.size_in_bytes,
         committed=_committed(audit, index, first_offset),
@@ -246,7 +246,7 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
         size_in_bytes=stop.size_in_bytes,
         offsets=None if offset is None or until is None else (offset, until),
         evidence={"problem": stop.problem, "bytesNotRead": stop.size_in_bytes},
-        innocent=None if stop.in_last_segment else (),
+        lookalikes=None if stop.in_last_segment else (),
         bytes_at_risk=stop.size_in_bytes,
         actions=_actions_of(stop, code, severity, is_clean=directory.log_directory.clean_shutdown),
     )
@@ -313,7 +313,7 @@ def _repair(directory: PartitionDirectory, where: LogPosition, size: int) -> Rep
 
 def _is_fragment(stop: ScanStop) -> bool:
     """Whether it ends before it could be told from a batch."""
-    is_small = stop.goes_on_at is None and stop.size_in_bytes < SMALLEST_ENTRY
+    is_small = stop.goes_on_at is None and stop.size_in_bytes < MIN_ENTRY
     return is_small and stop.end is ScanEnd.TORN
 
 

@@ -35,9 +35,9 @@ _CODEC_POSITION: Final = 17  # of a message
 _CODEC_MASK: Final = 7
 _TIMESTAMP_END: Final = 26  # of a message of magic 1
 _OVERHEAD: Final = 12
-_SMALLEST: Final = 14
+_MIN: Final = 14
 _NEWEST_MAGIC: Final = 2
-_SMALLEST_OF: Final = {0: _SMALLEST, 1: 22, 2: _HEADER.size - _OVERHEAD}
+_MIN_OF: Final = {0: _MIN, 1: 22, 2: _HEADER.size - _OVERHEAD}
 """Lengths from which on the kernel reads a batch or message itself."""
 _NEVER: Final = 2**31
 _FOREIGN_WINDOW: Final = 1 << 20
@@ -198,7 +198,7 @@ class BatchWalk:
             while self._has_batch(peek):
                 start = peek.at(self.end_position, _START.size + 1)
                 _, length, _, magic = _START.unpack_from(start)
-                in_a_row = in_a_row + 1 if length >= _SMALLEST_OF.get(magic, _NEVER) else 0
+                in_a_row = in_a_row + 1 if length >= _MIN_OF.get(magic, _NEVER) else 0
                 if in_a_row > self._patience:
                     break
                 size = _OVERHEAD + length
@@ -232,7 +232,7 @@ class BatchWalk:
             return False
         start = peek.at(self.end_position, _OFFSET_AND_LENGTH.size)
         _, length = _OFFSET_AND_LENGTH.unpack_from(start)
-        if length < _SMALLEST:
+        if length < _MIN:
             end = WalkEnd.TOO_SMALL if self._reading.raises else WalkEnd.CUT_SHORT
             self._over(end, f"batch length {length}, at least 14 expected")
         elif _OVERHEAD + length > left:

@@ -42,7 +42,7 @@ _INTEGER: Final = re.compile(rb"[+-]?[0-9]+")
 _INT32: Final = 31
 _INT64: Final = 63
 """Bits of a number, without its sign."""
-_LONGEST_NUMBER: Final = 100
+_MAX_NUMBER: Final = 100
 """Digits: Java takes leading zeros, and nobody writes as many."""
 _SEPARATOR: Final = re.compile(rb":[ \t\n\x0b\f\r]+")
 
@@ -273,6 +273,6 @@ def _head(line: bytes, number: int) -> int:
 
 def _is_number(field: bytes, bits: int) -> bool:
     """Whether Java's parseInt or parseLong takes it."""
-    if len(field) > _LONGEST_NUMBER or not _INTEGER.fullmatch(field):
+    if len(field) > _MAX_NUMBER or not _INTEGER.fullmatch(field):
         return False
     return -(1 << bits) <= int(field) < 1 << bits

@@ -29,7 +29,7 @@ from kafkalog_reader.audits.recovery.segment import (
     recover,
 )
 from kafkalog_reader.audits.recovery.sound_prefix import SoundPrefix, sound_prefix
-from kafkalog_reader.audits.recovery.split import MOST_OFFSETS, split_pieces
+from kafkalog_reader.audits.recovery.split import MAX_OFFSETS, split_pieces
 from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
@@ -287,7 +287,7 @@ class LogLoad:
         """Put the pieces of a segment with an offset beyond 2^31 of its base in its place."""
         pieces, walk_end = split_pieces(segment, self._progress)
         end = pieces[-1].recovered.next_offset - 1 if pieces[-1].recovered else 0
-        if not segment.base_offset + MOST_OFFSETS < end:
+        if not segment.base_offset + MAX_OFFSETS < end:
             raise StartFailure(
                 f"{_path(segment)}: an offset is not within 2^31 of the segment's base, "
                 "and the last one is, so it cannot be split"

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.tables.table import Progress
 
-_MOST_OFFSETS: Final = 2**31 - 1
+_MAX_OFFSETS: Final = 2**31 - 1
 
 
 @dataclass(slots=True, kw_only=True)
@@ -208,7 +208,7 @@ class _Recovery:
     def add(self, batches: StoredBatches) -> bool:
         """Take batches up to the first bad one; returns whether there was one."""
         relative_offset = batches.last_offset - self._base_offset
-        fits = (relative_offset >= 0) & (relative_offset <= _MOST_OFFSETS)
+        fits = (relative_offset >= 0) & (relative_offset <= _MAX_OFFSETS)
         good = int(np.argmin(np.append(batches.is_sound & fits, False)))
         if good < len(batches):
             self.overflows = bool(batches.is_sound[good])

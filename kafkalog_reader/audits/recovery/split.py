@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.batches import WalkEnd
     from kafkalog_reader.tables.table import Progress
 
-MOST_OFFSETS: Final = 2**31 - 1
+MAX_OFFSETS: Final = 2**31 - 1
 
 
 def split_pieces(
@@ -44,7 +44,7 @@ def split_pieces(
                     )
                 )
             relative = batches.last_offset[first:] - pieces[-1].base_offset
-            outside = np.flatnonzero((relative < 0) | (relative > MOST_OFFSETS))
+            outside = np.flatnonzero((relative < 0) | (relative > MAX_OFFSETS))
             end = first + (int(outside[0]) if len(outside) else len(batches) - first)
             if end == first:  # not even its own base: Kafka would not write such a piece
                 raise StartFailure(f"{shown(segment.path)}: offsets contradict themselves")
@@ -63,4 +63,4 @@ def split_pieces(
 
 
 def _fits(base_offset: int, offset: int) -> bool:
-    return 0 <= offset - base_offset <= MOST_OFFSETS
+    return 0 <= offset - base_offset <= MAX_OFFSETS

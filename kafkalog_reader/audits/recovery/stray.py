@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import PartitionDirectory
 
-_FEWEST_PEERS: Final = 2
+_MIN_PEERS: Final = 2
 """Copies of other brokers that must agree on a topic id before it counts as the cluster's."""
 _ASIDE: Final = "the directory is renamed -stray and the partition starts empty"
 
@@ -48,7 +48,7 @@ def why_stray(
         return f"topic id {topic_id}, and the cluster {other}: {_ASIDE}"
     others = [topic_id_of_peer(peer) for peer in peers]
     theirs = {other for other in others if other is not None}
-    if len(theirs) == 1 and topic_id not in theirs and len(others) >= _FEWEST_PEERS:
+    if len(theirs) == 1 and topic_id not in theirs and len(others) >= _MIN_PEERS:
         return f"topic id {topic_id}, and {theirs.pop()} on the other brokers: {_ASIDE}"
     return ""
 

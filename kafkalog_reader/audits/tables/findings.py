@@ -266,11 +266,11 @@ def finding_row(audit: PartitionAudit | None, each: Finding) -> dict[str, Any]:
         "firstOffset": each.first_offset,
         "nextOffset": each.next_offset,
         "evidence": [{"name": name, "value": value} for name, value in each.evidence],
-        "innocent": list(each.innocent),
+        "lookalikes": list(each.lookalikes),
         "recordsAtRisk": each.records_at_risk,
         "bytesAtRisk": each.bytes_at_risk,
         "committed": each.committed,
-        "action": list(each.actions),
+        "actions": list(each.actions),
         "causedBy": each.caused_by,
         "message": each.message,
     }

@@ -64,7 +64,7 @@ def test_a_rule_has_a_title_and_says_what_to_do(code: str) -> None:
     assert not rule.title.endswith(".")
     assert rule.actions
     assert set(rule.actions) <= set(ACTIONS)
-    assert set(rule.innocent) <= set(TRAPS)
+    assert set(rule.lookalikes) <= set(TRAPS)
 
 
 def test_no_title_and_no_name_stands_twice() -> None:

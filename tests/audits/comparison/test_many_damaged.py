@@ -63,7 +63,7 @@ def test_the_rest_is_one_finding(audited: Audited) -> None:
 
 
 def test_a_cap_on_them_is_told(audited: Audited, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(damaged_batches, "MOST", EXAMPLES)
+    monkeypatch.setattr(damaged_batches, "MAX", EXAMPLES)
     audit = audited(copy(MANY), copy(()), clean=range(2))
     (found,) = [each for each in findings_of(audit) if each.code == "KL-005"]
     assert dict(found.evidence) == {"batches": "30"}
@@ -73,7 +73,7 @@ def test_a_cap_on_them_is_told(audited: Audited, monkeypatch: pytest.MonkeyPatch
 def test_kinds_decide_behind_the_cap_on_differences(
     audited: Audited, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(difference, "MOST", 10)
+    monkeypatch.setattr(difference, "MAX", 10)
     conflict = parse_log("x@90/e0")[0]
     other = replica([*LOG[:90], conflict, *LOG[91:]], epochs="0:0", high_watermark=COUNT)
     audit = audited(copy(range(1, 80, 2)), other, clean=range(2))

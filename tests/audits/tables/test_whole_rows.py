@@ -128,7 +128,7 @@ def test_a_row_is_judged_as_its_batches_are(
     count, rows = 12, 0
     batches = sound_batches(tmp_path, count)
     (segment,) = tmp_path.glob(f"*/t-0/{SEGMENT}")
-    monkeypatch.setattr(batch_scan, "LONGEST_RUN", longest_run)
+    monkeypatch.setattr(batch_scan, "MAX_RUN", longest_run)
     for seed in range(60):
         draw = random.Random(seed)
         segment.write_bytes(changed(batches, draw))
@@ -208,7 +208,7 @@ def test_a_run_that_ends_at_the_greatest_offset(
     BASE_OFFSET.put(batches[1], LAST)
     (segment,) = tmp_path.glob(f"*/t-0/{SEGMENT}")
     segment.write_bytes(b"".join(batches))
-    monkeypatch.setattr(batch_scan, "LONGEST_RUN", 1)
+    monkeypatch.setattr(batch_scan, "MAX_RUN", 1)
     offsets = [int(run.base_offset[0]) for run in SegmentScan(str(segment))]
     assert offsets == [0, LAST, 2]
     assert "KL-110" in [each.code for each in findings_of(audited(tmp_path))]
