@@ -61,7 +61,10 @@ def _committed_words(count: CommitCount) -> str:
     if count.possible:
         parts.append(f"{count.possible:,} possibly committed")
     if not parts:
-        return "none known committed (an acks=1 writer may still have been told stored)"
+        return (
+            "none known committed "
+            "(a producer with acks=1 may still have received an acknowledgement)"
+        )
     if count.only_if_unclean:
         parts.append(f"{count.only_if_unclean:,} not")
     return ", ".join(parts)
