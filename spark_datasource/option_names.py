@@ -1,4 +1,4 @@
-"""The options of ``format("kafkalog")``: which there are, where they apply, what is no option."""
+"""The options of ``format("kafkalog")``: names, where they apply, and refused names."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SOME_TABLES: Final = {
 RECORDS_ONLY: Final = "includeHeaders"
 KNOWN: Final = (*EVERY_TABLE, *SOME_TABLES, RECORDS_ONLY)
 
-# Options of Spark's Kafka source with a meaning for files that nobody has written yet. To ignore
+# Options of Spark's Kafka source with a meaning for files that is not implemented yet. To ignore
 # one would be to answer another question than the one asked.
 NOT_YET: Final = (
     "endingOffsetsByTimestamp", "endingTimestamp", "failOnDataLoss", "maxOffsetsPerTrigger",

@@ -20,7 +20,7 @@ def parse_paths(given: Mapping[str, str]) -> tuple[str, ...]:
     """The paths, absolute, globs and ``N=`` as given: executors have other working directories.
 
     Raises:
-        UsageError: no path, or ``paths`` is no JSON list.
+        UsageError: no path, or ``paths`` is not a JSON list.
     """
     if "path" in given and "paths" in given:
         raise UsageError("options path and paths exclude each other: load([a, b]) takes several")

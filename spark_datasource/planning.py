@@ -35,7 +35,7 @@ def plan(
         table: what is read.
         evidence: where from.
         request: what is asked of it.
-        min_partitions: smaller tasks, where that makes so many of them; a hint, as in Spark's
+        min_partitions: smaller tasks, to make at least this many; a hint, as in Spark's
             Kafka source: what cannot be cut stays whole.
     """
     units = list(table.units(evidence, request))

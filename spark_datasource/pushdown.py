@@ -42,7 +42,7 @@ INT32: Final = (-(2**31), 2**31 - 1)
 INT64: Final = (-(2**63), 2**63 - 1)
 
 Bounds = tuple[int | None, int | None]
-"""Lowest and highest value that pass; None is no bound."""
+"""Lowest and highest value that pass; None is unbounded."""
 
 
 class FilteringReader(KafkaLogReader):

@@ -57,7 +57,7 @@ def binaries(column: pa.Array, rendering: str) -> pa.StringArray:
     if rendering == "utf8":
         try:
             return column.cast(pa.string())
-        except pa.ArrowInvalid:  # some value is no UTF-8
+        except pa.ArrowInvalid:  # some value is not UTF-8
             pass
     show = _RENDER[rendering]
     return pa.array(

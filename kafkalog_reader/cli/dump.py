@@ -76,7 +76,7 @@ def dump_command(
     as isvalid: false and does not end the dump. Index entries that the log does not confirm follow
     on standard error; docs/dump.md says which of them are sound all the same.
 
-    A FILE of another kind is passed over, as that tool does; the exit status is 2 then.
+    A FILE of another kind is skipped, as in that tool; the exit status is then 2.
 
     On a terminal control characters in what was written are escaped; in a pipe they stand as they
     are.

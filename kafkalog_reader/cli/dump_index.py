@@ -37,7 +37,7 @@ class IndexOptions:
     Attributes:
         sanity_only: only what a broker checks at its start; no entry is printed.
         verify_only: entries are compared with the log and not printed.
-        max_message_size: a batch that an entry points at must lie in so many bytes; None is any.
+        max_message_size: a batch that an entry points at must fit in this many bytes; None is any.
     """
 
     sanity_only: bool = False
@@ -160,7 +160,7 @@ def _check_length(path: str, entry_size: int) -> None:
 
 
 def _check_size_at(path: str, position: int, max_message_size: int) -> None:
-    """Whether the batch that an entry points at lies whole within so many bytes."""
+    """Whether the batch that an entry points at fits in ``max_message_size`` bytes."""
     log = Path(path).with_suffix(".log")
     if not log.is_file():
         return

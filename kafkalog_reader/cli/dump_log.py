@@ -56,7 +56,7 @@ def segment_lines(
         path: the file.
         records: prints records.
         progress: receives the bytes read.
-        max_bytes: only batches that lie whole in so many bytes from the start; None is all.
+        max_bytes: only whole batches in this many bytes from the start; None is all.
 
     Raises:
         CorruptRecordError: a batch length that cannot be, or records that contradict their batch.
@@ -162,7 +162,7 @@ def _word(yes: int) -> str:
 
 
 def _check_end(scan: SegmentScan) -> None:
-    """Raise where Kafka's tool gives up; bytes behind the last whole batch it only counts."""
+    """Raise where Kafka's tool gives up; it only counts bytes after the last whole batch."""
     if scan.end in (ScanEnd.COMPLETE, ScanEnd.TORN, ScanEnd.ZEROS):
         return
     where = LogPosition(shown(scan.path), scan.end_position, scan.next_offset)

@@ -109,7 +109,7 @@ def _last_offsets_at(
 def _first_batches_up_to(
     log: str, offsets: NDArray[np.int64], progress: Progress
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Last offset and newest timestamp of the first batch that ends at each offset or behind it."""
+    """Last offset and newest timestamp of the first batch that ends at each offset or after it."""
     order = np.argsort(offsets, kind="stable")
     rising = offsets[order]
     last_offsets = np.full(len(offsets), NOT_FOUND, np.int64)

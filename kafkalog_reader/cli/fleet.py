@@ -40,7 +40,7 @@ _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
 _REPLICA_NOT_READ: Final = codes_with(Role.REPLICA_NOT_READ)
 _MIN: Final = (len(SEVERITIES), 0, 0, 0, "", 0)
-"""Sorts behind every partition."""
+"""Sorts after every partition."""
 
 
 class _Entry(NamedTuple):
@@ -90,7 +90,7 @@ class Fleet:
     def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
         """Take one partition; in verbose mode it is written at once."""
         self.partitions += 1
-        if not audit.is_metadata:  # its replicas are also on controllers, which are no brokers
+        if not audit.is_metadata:  # its replicas are also on controllers, which are not brokers
             self._brokers.update(
                 (audit.cluster_id, replica.name if replica.broker_id is None else replica.broker_id)
                 for replica in audit.replicas

@@ -78,7 +78,7 @@ class Kind:
 
     @property
     def order(self) -> tuple[int, bool, int, str]:
-        """Worst first; what is missing comes behind what is there and damaged."""
+        """Worst first; what is missing comes after what is there and damaged."""
         return (
             SEVERITIES.index(self.severity),
             self.headline.code == REPLICA_DIRECTORY_MISSING,
@@ -88,7 +88,7 @@ class Kind:
 
 
 class Found(NamedTuple):
-    """A finding, what it is about in words, and the partition that tells it from others."""
+    """A finding, what it is about in words, and its partition, to distinguish it from others."""
 
     finding: Finding
     place: str

@@ -60,7 +60,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.format.layout import Structure
 
 SNAPSHOT_LIMIT: Final = 256 << 20
-"""Producers by the million; more is no snapshot."""
+"""Millions of producers; a larger file is not a snapshot."""
 TEXT_LIMIT: Final[int] = 256 << 20
 MAGIC_POSITION: Final[int] = 16
 LEGACY_MAGICS: Final = (0, 1)
@@ -86,7 +86,7 @@ def structures(path: str, position: int) -> Iterator[Structure]:
     Raises:
         UsageError: a file of no known name, or a position where nothing starts.
         UnreadableFileError: the file is not there or cannot be read.
-        CorruptLogError: damage, behind the last structure that could be read.
+        CorruptLogError: damage, after the last structure that could be read.
         UnsupportedFormatError: Kafka's, but not read here.
     """
     _check_is_file(path)
@@ -142,7 +142,7 @@ def _record_batch(path: str, position: int) -> Iterator[Structure]:
             if len(content) == HEADER_SIZE and content[MAGIC_POSITION] not in LEGACY_MAGICS:
                 yield record_batch_header_structure(content, where)
             raise
-        if not is_sound:  # a batch with a sound CRC is one, even behind a damaged region
+        if not is_sound:  # a batch with a sound CRC is one, even after a damaged region
             _check_is_start(windows, position)
         yield from record_batch_structures(content, where)
 

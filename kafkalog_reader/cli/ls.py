@@ -44,13 +44,13 @@ if TYPE_CHECKING:
 
 @click.command("ls", short_help="One line a replica: broker, offsets, size, state.")
 @paths_argument
-@text_or_json_option("the table replicas, one object a line; with --by, an object a group")
+@text_or_json_option("the table replicas, one object a line; with --by, one object a group")
 @click.option(
     "--sort",
     type=click.Choice(["name", *SORT_KEYS]),
     default="name",
     show_default=True,
-    help="What comes first: by name, or the greatest number; lag is behind the longest copy.",
+    help="By name, or the greatest number first; lag is counted from the longest copy.",
 )
 @click.option("--by", type=click.Choice(list(GROUP_KEYS)), help="Sums instead of replicas.")
 @selection_options

@@ -24,7 +24,7 @@ REPLICAS: Final = "best, all or broker:N"
 
 
 class Grouped(click.ParamType[int]):
-    """A number from 0 on, also as our own output groups it: 1,048,203.
+    """A number from 0 on, also with the separators of our own output: 1,048,203.
 
     Args:
         name: what it counts, for ``--help``.
@@ -74,7 +74,7 @@ class OffsetOrEnd(click.ParamType[int | str]):
 
 
 class Columns(click.ParamType[tuple[str, ...]]):
-    """Column names between commas."""
+    """Column names separated by commas."""
 
     name = "a,b"
 
@@ -156,7 +156,7 @@ def text_or_json_option(meaning_of_json: str) -> Decorator:
 
 
 def selection_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """``--topic`` and ``--partition``, each as often as wanted."""
+    """``--topic`` and ``--partition``, both repeatable."""
     command = click.option(
         "--partition",
         metavar="N",
@@ -170,9 +170,11 @@ def selection_options(command: Any) -> Any:  # noqa: ANN401  what click decorate
 def offset_range_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
     """``--from-offset`` and ``--to-offset``."""
     command = click.option(
-        "--to-offset", type=OFFSET, help="The first offset not wanted any more."
+        "--to-offset", type=OFFSET, help="The end of the range: the first offset left out."
     )(command)
-    return click.option("--from-offset", type=OFFSET, help="The first offset wanted.")(command)
+    return click.option("--from-offset", type=OFFSET, help="The first offset of the range.")(
+        command
+    )
 
 
 class Moment(click.ParamType[str]):
@@ -208,14 +210,17 @@ MOMENT: Final = Moment()
 def time_range_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
     """``--from-time`` and ``--to-time``, as text."""
     command = click.option(
-        "--to-time", metavar="TIME", type=MOMENT, help="The first time not wanted any more."
+        "--to-time",
+        metavar="TIME",
+        type=MOMENT,
+        help="The end of the range: the first time left out.",
     )(command)
     return click.option(
         "--from-time",
         metavar="TIME",
         type=MOMENT,
-        help="The first time wanted: 2026-11-21T06:00:00Z, 2026-11-21 (UTC unless it says +02:00), "
-        "milliseconds, or -1h, -30m, -2d before now.",
+        help="The start of the range: 2026-11-21T06:00:00Z, 2026-11-21 (UTC unless it says "
+        "+02:00), milliseconds, or -1h, -30m, -2d before now.",
     )(command)
 
 
@@ -225,7 +230,7 @@ def started_at_option(command: Any) -> Any:  # noqa: ANN401  what click decorate
         "--started-at",
         metavar="TIME",
         type=MOMENT,
-        help="When brokers start, for what retention deletes then: 2026-11-21T06:00:00Z, "
+        help="When brokers start, which decides what retention deletes: 2026-11-21T06:00:00Z, "
         "milliseconds, now or -1h.  [default: right after each log's newest record]",
     )(command)
 
@@ -246,7 +251,7 @@ def rule_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
         "--rule",
         metavar="RULE",
         help=f"Elections: how followers truncate: {RULES} (Kafka 2.7 and later, 2.0 to 2.6, "
-        "0.11 to 1.1, and before).  [default: as the files tell]",
+        "0.11 to 1.1, and before).  [default: as the files show]",
     )(command)
 
 
@@ -273,7 +278,7 @@ def max_rate_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
         type=Rate(),
         expose_value=False,
         callback=_limit_rate,
-        help="Read at most so many bytes a second, such as 50MB: for a broker's own disk.",
+        help="Read at most this many bytes a second, such as 50MB: for a broker's own disk.",
     )(command)
 
 

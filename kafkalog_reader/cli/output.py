@@ -26,7 +26,7 @@ BINARY_FORMATS: Final = frozenset({"arrow", "parquet"})
 
 
 def default_rendering(output_format: str) -> str:
-    """How binary values are shown when nobody says: readable in text, exact elsewhere."""
+    """How binary values are shown by default: readable in text, exact elsewhere."""
     return "utf8" if output_format == "text" else "base64"
 
 

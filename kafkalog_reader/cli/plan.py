@@ -43,7 +43,7 @@ _ELECTED: Final = re.compile(r"(.+)-([0-9]{1,9})=([0-9]{1,9})", re.ASCII)
     "--elect",
     metavar="TOPIC-N=BROKER",
     multiple=True,
-    help="Let this broker lead this partition; repeatable.  [default: who loses least]",
+    help="Let this broker lead this partition; repeatable.  [default: the one that loses least]",
 )
 @follow_links_option
 @max_rate_option
@@ -62,7 +62,7 @@ def plan_command(
     Brokers start as a whole, and elections are per partition: the plan is one procedure for all
     partitions. It says what to save first, which brokers to start in which order, which elections
     to hold, what to check before going on, and what a person must decide. Nothing is written or
-    started. A controller's log directory among the inputs tells the in-sync replicas.
+    started. A controller's log directory among the inputs shows the in-sync replicas.
 
     The exit status is 0 when nothing has to be done and nothing is lost, 1 when something has to be
     done or is lost, 2 when a partition could not be planned.

@@ -30,7 +30,7 @@ class ReadProgress:
     """
 
     def __init__(self, total: int | None = None, *, shown: bool | None = None) -> None:
-        self.total = total or None  # 0: nobody could say
+        self.total = total or None  # 0: unknown
         self.bytes_read = 0
         self._shown = bar_is_welcome() if shown is None else shown
         self._bar: Bar | None = None

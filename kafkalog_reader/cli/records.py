@@ -46,7 +46,7 @@ def records_command(
     from_offset: int | str | None, last: int | None,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
-    """Print records: each once, of the best copy, from the log start on.
+    """Print records: each once, from the best copy, starting at the log start.
 
     \b
     Examples:
@@ -98,7 +98,7 @@ def _without_metadata(evidence: Evidence, request: ReadRequest) -> ReadRequest:
 
 
 def _screen_columns(evidence: Evidence, request: ReadRequest) -> tuple[str, ...]:
-    """The columns of text: what tells records apart comes first, where it differs."""
+    """The columns of text: those that distinguish records come first, where they differ."""
     found = list(evidence.topic_partitions(request))
     several: list[str] = []
     if len({cluster for (cluster, _, _), _ in found}) > 1:

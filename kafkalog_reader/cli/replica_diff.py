@@ -85,7 +85,7 @@ def replica_diff(
     predicted by Kafka's own rules.
 
     The exit status is 0 when nothing as bad as --fail-on was found (a lagging replica is not), 1
-    when something was, 2 when files could not be read or the question not be answered.
+    when something was, 2 when files could not be read or there is no answer.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.audits.election.truncation_rule import rule_named
     from kafkalog_reader.audits.tables.findings import root_units
@@ -107,7 +107,7 @@ def replica_diff(
         started_at=None if started_at is None else timestamp_ms(started_at, "started_at"),
     )
     evidence = discover(paths, follow_links=follow_links)
-    with suppress(UnreadableFileError):  # told with the partitions that can be read
+    with suppress(UnreadableFileError):  # reported with the partitions that can be read
         check_selection(evidence, request)
     is_json = output_format == "json"
     links = ["--follow-links"] if follow_links else []

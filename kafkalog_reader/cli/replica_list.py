@@ -90,7 +90,7 @@ def descending(key: Callable[[Row], int | None]) -> Callable[[Row], tuple[bool, 
 def lines_of(
     replicas: Iterable[Row], *, sort: str = "name", screen: int | None = None
 ) -> Iterator[str]:
-    """The headings and one line a replica; columns that tell nothing apart are left out."""
+    """The headings and one line a replica; columns with equal cells are left out."""
     ordered = sorted_replicas(with_lag(replicas), sort)
     left_out = _left_out(ordered) | (set() if sort == "lag" else {"lag"})
     headings = [heading for heading in HEADINGS if heading.name not in left_out]

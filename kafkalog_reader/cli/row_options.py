@@ -34,21 +34,23 @@ _OPTIONS: Final = (
         "--columns",
         type=Columns(),
         metavar="a,b",
-        help="Only these, in this order: nothing else is read.",
+        help="Only these columns, in this order; nothing else is read.",
     ),
     selection_options,
     click.option(
         "--from-offset",
         type=OffsetOrEnd(),
-        help="The first offset wanted; earliest is the log start, latest the log end.",
+        help="The first offset of the range; earliest is the log start, latest the log end.",
     ),
-    click.option("--to-offset", type=OFFSET, help="The first offset not wanted any more."),
+    click.option(
+        "--to-offset", type=OFFSET, help="The end of the range: the first offset left out."
+    ),
     time_range_options,
     click.option(
         "--last",
         metavar="N",
         type=click.IntRange(0),
-        help="Records: only the newest N of each partition that are asked for.",
+        help="Records: only the newest N of the selected ones in each partition.",
     ),
     click.option(
         "--isolation",
@@ -56,7 +58,7 @@ _OPTIONS: Final = (
         help="Records: read_committed leaves out aborted transactions and what a consumer must "
         "not see yet, from the last stable offset on.  [default: read_uncommitted]",
     ),
-    click.option("--limit", metavar="N", type=click.IntRange(0), help="Stop after so many rows."),
+    click.option("--limit", metavar="N", type=click.IntRange(0), help="Stop after N rows."),
     click.option(
         "--render",
         type=click.Choice(["base64", "utf8", "hex"]),

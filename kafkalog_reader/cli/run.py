@@ -37,7 +37,7 @@ WARNINGS_REMEMBERED: Final = 10_000
 
 @dataclass(slots=True)
 class Session:
-    """What a command tells the wrapper around it; the ``obj`` of click's root context."""
+    """What a command reports to the wrapper around it; the ``obj`` of click's root context."""
 
     verbose: bool = False
     how_far: Callable[[], str] | None = None
@@ -190,7 +190,7 @@ def _os_error(error: OSError) -> str:
 
 def _give_up_stdout() -> None:
     """What is still to be flushed goes nowhere."""
-    with contextlib.suppress(OSError, ValueError):  # replaced by something that is no file
+    with contextlib.suppress(OSError, ValueError):  # replaced by something that is not a file
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, sys.stdout.fileno())  # or Python complains when it flushes at its end
         os.close(nowhere)

@@ -56,7 +56,7 @@ class Sides:
             self._export.close()
 
     def add(self, audit: PartitionAudit) -> dict[str, Any] | None:
-        """Take one partition; returns what JSON says of its records, None where nobody asked."""
+        """Take one partition; returns its records for JSON, None where they were not requested."""
         if self._export is not None:
             self._export.add(audit, no_progress)
         if not self._is_listed:
@@ -81,7 +81,7 @@ class Sides:
 
 
 def _first(audit: PartitionAudit) -> pa.Table | None:
-    """The first records, one more than are shown so that more can be told."""
+    """The first records, one more than is shown, to know whether there are more."""
     found, count = [], 0
     for rows in one_sided_records(audit, no_progress):
         found.append(rows[: MAX_LISTED + 1 - count])

@@ -75,7 +75,7 @@ def table_command(
 
     Every replica and every column is shown, control records too; `kafkalog records` shows what a
     consumer sees. Timestamps are UTC. Binary values
-    are base64 in JSON and CSV; --render utf8 writes bytes that are no text as \\xNN. In CSV an
+    are base64 in JSON and CSV; --render utf8 writes bytes that are not text as \\xNN. In CSV an
     apostrophe stands before text that a spreadsheet would take for a formula. JSON keeps nulls.
 
     The exit status is 1 only for the table findings, when one is as bad as --fail-on says.
@@ -130,7 +130,7 @@ def print_rows(
 class Reading:
     """Iterates over a table's rows, a few MiB at a time, with a bar where one can be seen.
 
-    Whoever takes the rows counts those that are done in ``rows_done``; after Ctrl-C that is said.
+    The consumer of the rows counts finished ones in ``rows_done``, which is reported after Ctrl-C.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ def write_rows(
         for rows in reading:
             with whole():
                 writer.write(taken_from(rows))
-                sink.flush()  # whoever reads the pipe sees rows as they are found
+                sink.flush()  # the reader of a pipe sees rows as they are found
                 reading.rows_done += rows.num_rows
     except KeyboardInterrupt:
         writer.close()

@@ -51,7 +51,7 @@ class TextTable:
         self._sink.write(self._lines(cells))
 
     def close(self) -> None:
-        if self._widths is None:  # no row at all: the names say that it is no error
+        if self._widths is None:  # no row at all: the names show that it is not an error
             self._settle([pa.array([], pa.string()) for _ in self._schema])
 
     def _cells(self, column: pa.Array) -> pa.StringArray:

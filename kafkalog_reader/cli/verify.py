@@ -80,7 +80,8 @@ def verify_command(
     damage stands with it. replica-diff shows which copy holds what.
 
     The exit status is 0 when nothing as bad as --fail-on was found, 1 when something was, 2 when
-    files could not be read or copies not be compared. "sound" means 0.
+    files could not be read or copies could not be compared. "sound"
+    means 0.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.verify_report import Report

@@ -176,7 +176,7 @@ def _lead_text(audit: PartitionAudit) -> str:
 def _preferred(audit: PartitionAudit) -> Election:
     """The best that Kafka elects by itself, where it loses nothing committed; or else the best.
 
-    An unclean election is not worth records that nobody committed.
+    Uncommitted records do not justify an unclean election.
     """
     clean = (e for e in audit.elections if e.kind is ElectionKind.CLEAN)
     return next((e for e in clean if e.clean_by_membership is not False), audit.elections[0])

@@ -142,7 +142,7 @@ def _rule_lines(rule: Rule, columns: int) -> Iterator[Line]:
         yield from _row(code, ACTIONS[code].text(), columns)
     if rule.lookalikes:
         yield ()
-        yield (Span("What can look the same and is no fault:", Style.STRONG),)
+        yield (Span("What can look the same and is not a fault:", Style.STRONG),)
         for code in rule.lookalikes:
             trap = TRAPS[code]
             yield from _row(code, f"{trap.situation} {trap.how_to_tell}", columns)
@@ -176,7 +176,7 @@ def _trap_lines(trap: Trap, columns: int) -> Iterator[Line]:
     doubted = [code for code, rule in CATALOGUE.items() if trap.code in rule.lookalikes]
     if doubted:
         yield ()
-        yield from wrapped(f"Can be behind {', '.join(doubted)}.", columns, indent=2, hanging=0)
+        yield from wrapped(f"Can explain {', '.join(doubted)}.", columns, indent=2, hanging=0)
 
 
 def _field(word: str, text: str, columns: int) -> Iterator[Line]:

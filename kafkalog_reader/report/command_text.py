@@ -22,7 +22,7 @@ def path_word(directory: PartitionDirectory) -> str:
 
 
 def salvage_command(audit: PartitionAudit, index: int, first_offset: int) -> str:
-    """Saves what one replica has from an offset on, behind damage too."""
+    """Saves what one replica has from an offset on, also after damage."""
     directory = audit.everyone[index].directory
     broker = directory.log_directory.broker_id
     copy = "copy" if broker is None else f"broker-{broker}"

@@ -35,7 +35,7 @@ _LOSES: Final = {
 
 
 def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """The table of candidates; one replica alone is no choice."""
+    """The table of candidates; one replica alone is not a choice."""
     if len(audit.elections) < 2:
         return
     kinds = [_kind(audit, election) for election in audit.elections]
@@ -149,7 +149,7 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             told.append((f"with {leader} leading, {joined_names(names)} {keep}", offset))
     if len(told) > 2 and all(election.is_silent for election in audit.elections):
         first = min(offset for _, offset in told)
-        told = [("whoever leads, copies keep", first)]
+        told = [("with any leader, copies keep", first)]
     for who, offset in told:
         text = f" {who} other content from offset {offset:,} on, and no broker will notice"
         yield from wrapped(text, columns, indent=2, beginning=(Span("SILENT:", Style.LOST),))
@@ -195,7 +195,7 @@ def _rule_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             for rule, offset in outcome.otherwise:
                 follower = audit.replicas[outcome.follower].name
                 text = (
-                    f" the files do not tell which rule the brokers follow: with {leader} leading, "
+                    f" the files do not show which rule the brokers follow: with {leader} leading, "
                     f"{follower} cuts to {outcome.truncation_offset:,} by {outcome.rule.value}, to "
                     f"{offset:,} by {rule.value} (--rule)"
                 )

@@ -103,7 +103,7 @@ def details_of(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 
 def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
-    """What one line among many partitions says behind the verdict's word."""
+    """What one line among many partitions says after the verdict's word."""
     if audit.verdict is Verdict.FORKED:
         return f"at offset {audit.fork_offset:,}; {shown(choice_text(audit))}"
     if audit.verdict in (Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE):

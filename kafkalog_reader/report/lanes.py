@@ -120,7 +120,7 @@ def _cut(
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Offsets to columns: equal steps would hide a fork of two records behind millions."""
+    """Offsets to columns: equal steps would hide a fork of two records after millions."""
 
     offsets: tuple[int, ...]
     columns: tuple[int, ...]
@@ -167,7 +167,7 @@ def _shortened(name: str) -> str:
 
 
 def scale_of(lanes: Lanes, room: int) -> Scale:
-    """A scale ``room`` columns wide with every border that a picture of this width can tell."""
+    """A scale ``room`` columns wide with every border that a picture of this width can show."""
     marked = [] if lanes.mark is None else [lanes.mark[0]]
     important = {offset for lane in lanes.lanes for offset in (lane.first_offset, lane.next_offset)}
     important.update(marked)
@@ -212,7 +212,7 @@ def _bar(lane: Lane, scale: Scale, *, ascii_only: bool, mark: tuple[int, str] | 
         border = end if is_last else cross if piece.next_offset == marked else step
         spans += [Span(line, style), Span(border)]
         at = stop + 1
-    if at <= scale.column(lane.next_offset):  # offsets whose leader epoch nobody knows
+    if at <= scale.column(lane.next_offset):  # offsets whose leader epoch is unknown
         spans.append(Span(" " * (scale.column(lane.next_offset) - at) + end))
     return spans
 

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 _ROOM: Final = 100
 _HEIGHT: Final = 0.5
 _MIN_LABELLED: Final = 7
-# Tints of Okabe and Ito's colours: told apart by colour-blind eyes, black text stays readable.
+# Tints of Okabe and Ito's colours: colour-blind people can distinguish them,
+# and black text stays readable.
 _TINTS: Final = ("#9ecae9", "#f6c87f", "#8fd3b6", "#e6b3d0", "#f2e88a", "#c9c9c9")
 _LOST: Final = "#b03a00"
 

@@ -364,9 +364,9 @@ def _repair(plan: Plan, choice: Choice, broker: int) -> PlanStep:
         kind=StepKind.REPAIR,
         title=f"Later: stop broker {broker}, move {shown(choice.name)} aside, start it again",
         texts=(
-            f"Broker {broker} keeps records that the leader has otherwise or lacks, and Kafka "
-            "never notices. When all copies are in sync, it copies the partition anew from the "
-            "leader. What only it has is saved by the first command.",
+            f"Broker {broker} keeps records that differ on the leader or are missing there, and "
+            "Kafka never notices. When all copies are in sync, it copies the partition again from "
+            "the leader. What only it has is saved by the first command.",
         ),
         commands=(
             _salvage(plan, choice, broker, first_offset),

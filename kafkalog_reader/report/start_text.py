@@ -62,5 +62,5 @@ def _words(recovery: Recovery) -> str:
         return f"its next start cuts {records_text(recovery.records_cut)}"
     if recovery.outcome is Outcome.HIDDEN:
         records = records_text(recovery.records_cut)
-        return f"its next start hides {records} behind the log end, and new ones take their offsets"
+        return f"its next start hides {records} after the log end, and new ones take their offsets"
     return _WORDS.get(recovery.outcome, "")

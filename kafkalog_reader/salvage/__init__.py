@@ -1,1 +1,1 @@
-"""What can still be read of damaged logs, written anew: Parquet, or logs that a broker loads."""
+"""Writes what can still be read of damaged logs: as Parquet, or logs that a broker loads."""

@@ -59,7 +59,7 @@ class Places:
 
 
 class NotedDamage(Damage):
-    """Reads on behind damage, with a warning, and notes it.
+    """Reads on after damage, with a warning, and notes it.
 
     Attributes:
         positions: of the places noted, by file as it is shown.
@@ -77,7 +77,7 @@ class NotedDamage(Damage):
         return cls(Places(), Mode.DROPMALFORMED)
 
     def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
-        """Note the place, then warn; a batch that is told twice counts once."""
+        """Note the place, then warn; a batch that is reported twice counts once."""
         where = error.where
         if self._are_batches and where.position is not None:
             positions = self.positions.setdefault(where.file, set())
@@ -95,7 +95,7 @@ class NotedDamage(Damage):
 
     @contextmanager
     def of_stretches(self) -> Iterator[None]:
-        """While it lasts, what is told of are bytes that form no batch."""
+        """While it lasts, the damage reported is bytes that do not form a batch."""
         self._are_batches = False
         try:
             yield

@@ -59,7 +59,7 @@ class SalvagedPartition:
     Attributes:
         folder: where its files are, below the output; None when nothing of it could be kept.
         doubtful_folder: where the records at doubtful offsets are.
-        records: kept ones; in segments those of transactions that were not committed are no part.
+        records: kept ones; in segments without those of transactions that were not committed.
         left_out: damage.
         repairs: batches that were put right, and are kept.
         doubtful: batches whose offsets are not to be believed, by segment.

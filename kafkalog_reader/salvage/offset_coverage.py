@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_RANGES: Final = 1000
-"""A compacted log is full of gaps that are no loss."""
+"""A compacted log has many gaps that are not a loss."""
 
 
 @dataclass(slots=True)

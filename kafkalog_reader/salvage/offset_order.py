@@ -30,7 +30,7 @@ _MAX_ABOVE_BASE: Final = 2**31 - 1
 _DELETE_HORIZON: Final = 0x40
 _FEW: Final = 3
 _BATCHES_A_JUMP: Final = 20
-"""Lone jumps more frequent than one in so many batches are taken for compaction."""
+"""Lone jumps more frequent than one in this many batches are taken for compaction."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,7 +40,7 @@ class DoubtfulBatches:
     Attributes:
         position, end_position: the byte range of the segment file that they lie in.
         first_offset, last_offset: as their headers have them, from the first to the last batch.
-        likely_offset: where their neighbours leave exactly so much room; None where they do not.
+        likely_offset: where their neighbours leave exactly enough room; None where they do not.
         problem: why, in words.
     """
 
@@ -54,7 +54,7 @@ class DoubtfulBatches:
 
 @dataclass(slots=True)
 class _Chain:
-    """Batches that lie behind each other and whose offsets go on without a gap."""
+    """Adjacent batches whose offsets go on without a gap."""
 
     position: int
     end_position: int
@@ -224,12 +224,12 @@ class SegmentOffsets:
             return f"claims {claimed}, above the segment, whose offsets are below {self._limit}"
         if first < due:
             return f"claims {claimed}, where {due} is due: offsets fall or repeat"
-        return f"claims {claimed}, where {due} is due and the batches behind it go on below"
+        return f"claims {claimed}, where {due} is due and the batches after it go on below"
 
     def _lone_jumps(
         self, chains: list[_Chain], votes: _IndexVotes, may_be_cleaned: bool
     ) -> list[DoubtfulBatches]:
-        """Batches behind a gap for which nothing speaks, in a log that was not compacted."""
+        """Batches after a gap that no evidence supports, in a log that was not compacted."""
         if may_be_cleaned:
             return []
         found = []
@@ -256,7 +256,7 @@ class SegmentOffsets:
                     jumped |= chain.end_position == self.piece.stop
                 if not jumped:
                     continue
-                why = "and nothing behind it goes on from there"
+                why = "and nothing after it goes on from there"
             found.append((chain, due, why))
         batches = sum(chain.batches for chain in chains)
         if len(found) > _FEW and len(found) * _BATCHES_A_JUMP > batches:
@@ -302,7 +302,7 @@ class _IndexVotes:
                 try:
                     path = self._segment.path("index")
                     parts = [e for _, e in read_entries(path, OFFSET_INDEX_ENTRY, no_progress)]
-                except UnreadableFileError:  # nobody's word counts less for it
+                except UnreadableFileError:  # the other votes stay as they are
                     parts = []
             entries = np.concatenate(parts) if parts else np.empty(0, OFFSET_INDEX_ENTRY)
             positions = entries["position"].astype(np.int64)

@@ -49,7 +49,7 @@ class OneSidedRange:
 
 
 def one_sided_ranges(audit: PartitionAudit) -> tuple[OneSidedRange, ...]:
-    """By offset; what retention or cleaning explains is no side."""
+    """By offset; what retention or cleaning explains is not a side."""
     if audit.comparison is None or len(audit.replicas) < 2:
         return ()
     found = [

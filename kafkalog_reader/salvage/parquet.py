@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 ROW_GROUP: Final = 16 << 20
 """Bytes in Arrow. Held twice, as rows and as pages that the writer makes of them."""
 REPAIR: Final = pa.field("repair", pa.string())
-"""The column behind those of ``records``: null, or how the record's batch was put right."""
+"""The column after those of ``records``: null, or how the record's batch was put right."""
 
 
 class RecordsFile:

@@ -53,7 +53,7 @@ class ReadableRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TornTail:
-    """Bytes behind the last whole batch, as a crash leaves them; zeros are none."""
+    """Bytes after the last whole batch, as a crash leaves them; zeros do not count."""
 
     where: LogPosition
     size_in_bytes: int
@@ -65,7 +65,7 @@ class ReadableBatches:
     Args:
         directory: the replica.
         request: its offsets bound what is asked for; with ``log_range_only`` the log start, too.
-        damage: told when the log start offset cannot be read.
+        damage: receives a log start offset that cannot be read.
         whole_log: read all segments, also those in which nothing is asked for.
 
     Attributes:
@@ -122,7 +122,7 @@ class ReadableBatches:
         self._tries: dict[str, int] = {}
 
     def read(self, progress: Progress, damage: NotedDamage) -> Iterator[ReadableRun]:
-        """Yield the batches; ``damage`` is told of what cannot be read in the range asked for."""
+        """Yield the batches; ``damage`` receives what cannot be read in that range."""
         self.found_batches = self.outside = 0
         for piece in self.pieces:
             yield from self.read_piece(piece, progress, damage)

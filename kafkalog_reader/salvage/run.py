@@ -47,7 +47,7 @@ def salvage(
         inputs: paths as given, for the manifest.
         receiver: the cluster that takes the logs over; None writes Parquet.
         merge: make one log of all copies of a partition; needs a receiver.
-        progress: told the bytes read.
+        progress: receives the bytes read.
 
     Raises:
         UsageError: there is no replica to read, the output holds something or lies in an input, or
@@ -134,7 +134,7 @@ def _read_and_write(
     doubtful: DoubtfulPart,
     progress: Progress,
 ) -> None:
-    """Read twice: only the first reading tells which offsets and transactions to believe."""
+    """Read twice: only the first reading shows which offsets and transactions to believe."""
     damage = NotedDamage(salvaged.left_out)
     source = ReadableBatches(salvaged.directory, request, damage, whole_log=receiver is not None)
     found = survey(source, salvaged, damage, progress)

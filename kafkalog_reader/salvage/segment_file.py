@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 INDEX_INTERVAL: Final = 4096
-"""``index.interval.bytes`` as brokers have it unless told otherwise."""
+"""``index.interval.bytes`` as brokers have it by default."""
 MAX_INT: Final = 2**31 - 1
 """Of a position and of an offset that counts from the base."""
 
@@ -58,7 +58,7 @@ class SegmentFile:
         last_offset: NDArray[np.int64],
         max_timestamp: NDArray[np.int64],
     ) -> None:
-        """Write batches that lie behind each other in ``content``, and their index entries."""
+        """Write the adjacent batches of ``content``, and their index entries."""
         self._log.write(content.data)
         positions = self.size + np.cumsum(sizes) - sizes
         relative = last_offset - self.base_offset

@@ -27,7 +27,7 @@ _PRODUCER: Final = np.arange(43, 57)
 
 
 def standalone_batches(run: BatchRun, leader_epoch: int) -> tuple[NDArray[np.uint8], int]:
-    """Copy the batches of a run behind each other, rewritten.
+    """Copy the batches of a run one after another, rewritten.
 
     Returns:
         The bytes, and how many batches lost a producer. Batches of magic 0 and 1 know neither
