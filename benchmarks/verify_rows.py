@@ -17,7 +17,7 @@ from benchmarks.process_rows import peak_beyond_imports
 from benchmarks.rounds import alternate, one_core
 from benchmarks.row import MIB, Bench, Figure, Row, Target, speed_figure
 from benchmarks.segments import RECORDS_PER_BATCH, Segments
-from fixtures.jars import class_path
+from fixtures.jars import LATEST_TOOLS, class_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -85,7 +85,7 @@ def dump_against_kafka(bench: Bench) -> Figure:
     """Both as processes from start to end, Java's start included; the same text."""
     batches = 1_000 if bench.quick else 12_000
     log = Segments(records_per_segment=batches * RECORDS_PER_BATCH).file()
-    java = ["java", "-XX:+UseSerialGC", "-Xmx1500m", "-cp", class_path(), DUMP_TOOL,
+    java = ["java", "-XX:+UseSerialGC", "-Xmx1500m", "-cp", class_path(LATEST_TOOLS), DUMP_TOOL,
             "--print-data-log", "--files", str(log)]  # fmt: skip
     ours = [KAFKALOG, "dump", "--print-data-log", str(log)]
     if not bench.peers_only and _lines(ours) != _lines(java):

@@ -34,7 +34,8 @@ SUFFIXES = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 def _dump(files: list[Path]) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [
-            *JAVA, "-cp", jars.class_path(), "org.apache.kafka.tools.DumpLogSegments",
+            *JAVA, "-cp", jars.class_path(jars.LATEST_TOOLS),
+            "org.apache.kafka.tools.DumpLogSegments",
             "--deep-iteration", "--files", ",".join(str(path) for path in files),
         ],
         capture_output=True, text=True, timeout=120, check=True,

@@ -86,7 +86,8 @@ def dumped(messages: list[MessageBatch], tmp_path_factory: pytest.TempPathFactor
     )[0]
     done = subprocess.run(
         [
-            *JAVA, "-cp", jars.class_path(), "org.apache.kafka.tools.DumpLogSegments",
+            *JAVA, "-cp", jars.class_path(jars.LATEST_TOOLS),
+            "org.apache.kafka.tools.DumpLogSegments",
             "--deep-iteration", "--files", str(root / "t-0" / f"{0:020d}.log"),
         ],
         capture_output=True, text=True, timeout=120, check=True,
