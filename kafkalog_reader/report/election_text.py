@@ -68,7 +68,8 @@ def lost_words(lost: CommitCount) -> str:
     if lost.known:
         parts.append(f"{lost.known:,} committed")
     if lost.possible:
-        parts.append(f"{lost.possible:,} possibly")
+        committed = "" if lost.known else " committed"
+        parts.append(f"{lost.possible:,} possibly{committed}")
     if len(parts) == 1:
         parts.append("none committed")
     return ", ".join(parts)

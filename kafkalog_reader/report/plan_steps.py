@@ -28,6 +28,7 @@ BROKERS: Final = "HOST:9092"
 CONTROLLERS: Final = "CONTROLLER:9093"
 SAVED: Final = "SAVED"
 _START_WORDS: Final = {
+    Outcome.HIDDEN: "the start hides {}; `kafkalog explain A33` says how to keep them",
     Outcome.CUT: "the start cuts {} off its end",
     Outcome.EMPTIED: "the start deletes every segment: {}",
     Outcome.STRAY: "the start sets the directory aside, with {}, and begins empty",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 import subprocess
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,10 @@ import pytest
 
 from fixtures.builder import cluster, log_directory, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
+from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
+from kafkalog_reader.report.plan_steps import _START_WORDS
 from tests.cli.conftest import ROOT, Answer
 
 if TYPE_CHECKING:
@@ -258,3 +261,23 @@ def test_every_save_command_runs_and_holds_all_that_is_lost(
     }
     for lost in document["partitions"][0]["lostRanges"]:
         assert set(range(lost["firstOffset"], lost["nextOffset"])) <= saved
+
+
+def test_a_plan_says_what_a_start_hides_and_how_to_keep_it(run: Run, tmp_path: Path) -> None:
+    root = tmp_path / "broker-0"
+    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    log = root / "codec-none-0" / "00000000000000000048.log"
+    content = log.read_bytes()
+    log.write_bytes(content[: len(content) // 2 + 7])  # with the clean-shutdown marker
+    answer = run("plan", root)
+    assert answer.status == 1
+    text = " ".join(answer.out.split())
+    assert "codec-none-0 on broker 0: the start hides 12 records" in text
+    assert "kafkalog explain A33" in text
+    partitions = plan(run("plan", root, "--format", "json"))["partitions"]
+    (loss,) = [loss for each in partitions for loss in each["starts"]]
+    assert (loss["outcome"], loss["firstOffset"], loss["nextOffset"]) == ("hidden", 48, 60)
+
+
+def test_a_plan_has_words_for_every_outcome() -> None:
+    assert {*_START_WORDS, Outcome.LOADS} == set(Outcome)
