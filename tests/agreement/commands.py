@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from click.testing import CliRunner
 
+from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, status
 from kafkalog_reader.cli.salvage import salvage_command
@@ -29,10 +30,10 @@ HIGH_WATERMARK_ABOVE_END: Final = "KL-304"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What four commands say of one evidence.
+    """What five commands say of one evidence.
 
     Attributes:
-        verify, replica_diff, salvage: exit statuses.
+        verify, replica_diff, salvage, plan: exit statuses.
         first_lines: of the text of `verify` and `replica-diff`.
         found: (code, severity) of the findings of `verify`; those of `replica-diff`.
         records_cut: by the table `recoveries`, all replicas together; None: not predicted.
@@ -43,6 +44,7 @@ class Answers:
     verify: int
     replica_diff: int
     salvage: int
+    plan: int
     first_lines: tuple[str, str]
     found: frozenset[tuple[str, str]]
     compared: frozenset[tuple[str, str]]
@@ -58,6 +60,9 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
     diff_status, diff_text = _asked(replica_diff, *paths)
     _, diff_rows = _asked(replica_diff, *paths, "--format", "json")
     salvage_status, _ = _asked(salvage_command, *paths, "--output", str(output))
+    plan_status, _ = _asked(plan_command, *paths)
+    _asked(plan_command, *paths, "--format", "json")
+    _asked(plan_command, *paths, "--format", "script")
     manifest = output / "manifest.json"
     rows, documents = _objects(verify_rows), _objects(diff_rows)
     ends = {(each["topic"], each["partition"]): each["logEndOffset"] for each in documents}
@@ -65,6 +70,7 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
         verify=verify_status,
         replica_diff=diff_status,
         salvage=salvage_status,
+        plan=plan_status,
         first_lines=(_headline(verify_text), _headline(diff_text)),
         found=frozenset((row["code"], row["severity"]) for row in rows),
         compared=frozenset(
@@ -99,6 +105,8 @@ def contradictions(said: Answers) -> Iterator[str]:
             yield f"{name} says sound, and the next start cuts {said.records_cut:,} records"
     if says_sound(verify_line) and said.replica_diff == FOUND:
         yield f"verify says sound, replica-diff finds {sorted(said.compared)}"
+    if said.records_cut and said.plan == CLEAN:
+        yield f"plan finds nothing lost, and the next start cuts {said.records_cut:,} records"
     if said.is_committed_gone and said.salvage == CLEAN:
         yield "salvage ends with 0 where committed records are gone"
     if said.is_committed_gone and said.is_complete:

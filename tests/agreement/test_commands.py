@@ -1,4 +1,4 @@
-"""`verify`, `recoveries`, `replica-diff` and `salvage` of the same evidence do not contradict."""
+"""`verify`, `recoveries`, `replica-diff`, `salvage` and `plan` do not contradict each other."""
 
 from __future__ import annotations
 
