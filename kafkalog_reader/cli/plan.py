@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.plan.choice import OpenFinding
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
@@ -64,8 +65,8 @@ def plan_command(
     to hold, what to check before going on, and what a person must decide. Nothing is written or
     started. A controller's log directory among the inputs shows the in-sync replicas.
 
-    The exit status is 0 when nothing has to be done and nothing is lost, 1 when something has to be
-    done or is lost, 2 when a partition could not be planned.
+    The exit status is 0 when nothing has to be done, nothing is lost and every copy is sound, 1
+    otherwise, 2 when a partition could not be planned.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.audits.plan.choice import choice_of
     from kafkalog_reader.audits.plan.plan import allows_unclean, plan_of
@@ -90,7 +91,8 @@ def plan_command(
     if len(clusters) > 1:
         raise UsageError("a plan is for one cluster; these log directories belong to several")
     configs: dict[str, Mapping[str, str]] = {}
-    audits = _audits(evidence, request, configs, rows_on_stdout=output_format != "text")
+    severe: list[OpenFinding] = []
+    audits = _audits(evidence, request, configs, severe, rows_on_stdout=output_format != "text")
     decided = [
         choice_of(
             audit,
@@ -102,6 +104,7 @@ def plan_command(
     plan = plan_of(
         decided,
         paths=paths,
+        severe=severe,
         configs=configs,
         follow_links=follow_links,
         is_selected=bool(topic or partition),
@@ -118,7 +121,7 @@ def plan_command(
             click.echo(text)
     if plan.unanswered:
         return TROUBLE
-    return FOUND if plan.has_work else CLEAN
+    return CLEAN if plan.is_clean else FOUND
 
 
 def _elected(text: str) -> tuple[tuple[str, int], int]:
@@ -143,17 +146,24 @@ def _audits(
     evidence: Evidence,
     request: ReadRequest,
     configs: dict[str, Mapping[str, str]],
+    severe: list[OpenFinding],
     *,
     rows_on_stdout: bool,
 ) -> Iterator[PartitionAudit]:
+    """Yield the partitions; what the metadata log and the findings say of them is put aside."""
+    from kafkalog_reader.audits.integrity.file_checks import FileChecks
     from kafkalog_reader.audits.partition.partition_audit import audit_partition
     from kafkalog_reader.audits.partition.partition_unit import partition_units
+    from kafkalog_reader.audits.partition.unread_replicas import UnreadReplicas
+    from kafkalog_reader.audits.plan.choice import OpenFinding
+    from kafkalog_reader.audits.tables.findings import findings_of
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
     from kafkalog_reader.io.partition_directory import segments
 
     units = [
         unit for unit in partition_units(evidence, request, with_topics=True) if _is_planned(unit)
     ]
+    unread = UnreadReplicas(evidence, request)
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
     total = None
     if welcome:
@@ -165,9 +175,26 @@ def _audits(
         for unit in units:
             if unit.topics is not None:
                 configs.update(unit.topics.configs)
-            yield audit_partition(
-                unit.directories, progress, topics=unit.topics, membership=unit.membership
+            audit = audit_partition(
+                unit.directories,
+                progress,
+                check_files=True,
+                checks=FileChecks.asked(request, unit.directories[0].topic, unit.topics),
+                topics=unit.topics,
+                membership=unit.membership,
             )
+            not_read, supply = unread.beside(unit)
+            severe += [
+                OpenFinding(
+                    name=f"{audit.topic}-{audit.partition}",
+                    code=each.code,
+                    severity=each.severity,
+                    message=each.message,
+                )
+                for each in (*findings_of(audit, supply), *not_read)
+                if each.severity in "CH"
+            ]
+            yield audit
             done += 1
 
 

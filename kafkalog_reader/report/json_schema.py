@@ -118,6 +118,9 @@ def plan_schema() -> Schema:
                 "replacedCopies": _list(_object(replaced)),
                 "partitions": _list(_object(choice)),
                 "unanswered": _list(_object(_named(_TEXT, "partition", "reason"))),
+                "findings": _list(
+                    _object(_named(_TEXT, "partition", "code", "severity", "message"))
+                ),
                 "steps": _list(_object(step)),
             }
         ),

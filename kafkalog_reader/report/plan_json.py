@@ -20,7 +20,7 @@ def plan_object(plan: Plan) -> dict[str, Any]:
     """The object; offsets are half-open."""
     return {
         "schemaVersion": PLAN_SCHEMA_VERSION,
-        "nothingToDo": not plan.has_work and not plan.unanswered,
+        "nothingToDo": plan.is_clean,
         "brokers": list(plan.brokers),
         "lost": lost_object(plan.lost),
         "startOrder": [list(start.brokers) for start in plan.order.starts],
@@ -35,6 +35,15 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         ],
         "partitions": [_choice(each) for each in plan.choices],
         "unanswered": [{"partition": each.name, "reason": each.reason} for each in plan.unanswered],
+        "findings": [
+            {
+                "partition": each.name,
+                "code": each.code,
+                "severity": each.severity,
+                "message": each.message,
+            }
+            for each in plan.open_findings
+        ],
         "steps": [_step(number, step) for number, step in enumerate(plan_steps(plan), 1)],
     }
 

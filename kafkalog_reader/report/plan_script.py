@@ -48,8 +48,10 @@ def _lines(plan: Plan) -> Iterator[str]:
     yield _HEAD
     for each in plan.unanswered:
         yield f"go_on {_quoted(f'NO PLAN for {each.name}: {each.reason}')}"
+    for found in plan.open_findings:
+        yield f"go_on {_quoted(f'{found.code} {found.name}: {found.message}')}"
     steps = plan_steps(plan)
-    if not steps:
+    if not steps and not plan.open_findings:
         yield "echo 'nothing to do: start the brokers in any order'"
     for number, step in enumerate(steps, 1):
         yield ""

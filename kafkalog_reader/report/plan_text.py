@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.election_text import lost_words
@@ -14,6 +15,7 @@ from kafkalog_reader.report.plan_steps import (
     lost_text,
     plan_steps,
 )
+from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
 """Steps with a command a partition or topic."""
+_BUT: Final = "but not every copy is sound"
 _SHOWN: Final = 10
 """Lines of one list; ``--format json`` has all."""
 
@@ -31,6 +34,7 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
     """The whole plan."""
     yield from plan_summary_lines(plan, columns)
     yield from _unanswered_lines(plan, columns)
+    yield from _open_lines(plan, columns)
     if not plan.has_work:
         return
     yield from _choice_lines(plan, columns)
@@ -49,7 +53,7 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     """The first lines: what to start in which order, and what is lost."""
     if not plan.choices:
         return
-    style = Style.STRONG if plan.has_work else Style.SOUND
+    style = Style.SOUND if plan.is_clean else Style.STRONG
     for line in wrapped(_headline(plan), columns, hanging=0):
         yield tuple(Span(span.text, style) for span in line)
     unknown = sum(c.electable is None for c in plan.choices)
@@ -88,8 +92,10 @@ def _headline(plan: Plan) -> str:
     count = _counted(len(plan.choices), "partition", "partitions")
     if plan.is_one_broker:
         (broker,) = plan.brokers
-        if not plan.has_work:
+        if not plan.has_work and not plan.open_findings:
             return f"The start of broker {broker} takes nothing from its {count}."
+        if not plan.has_work:
+            return f"The start of broker {broker} takes nothing from its {count}, {_BUT}."
         taken = lost_words(lost) if lost.total else "no record"
         return f"The start of broker {broker} takes {taken}."
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
@@ -97,6 +103,8 @@ def _headline(plan: Plan) -> str:
     if plan.order.replaced:
         copies = _counted(len(plan.order.replaced), "copy", "copies")
         order = f"replace {copies} while all are stopped, then {order}"
+    if plan.open_findings and not plan.has_work:
+        return f"No start and no election loses records in {count}, {_BUT}."
     if not plan.has_work:
         return f"Nothing to do: {order}. Nothing is lost in {count}."
     order = f"{order[0].upper()}{order[1:]}."
@@ -116,6 +124,22 @@ def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
             "partitions get a leader too, and this plan does not know what that destroys."
         )
         yield from wrapped(text, columns, hanging=0)
+
+
+def _open_lines(plan: Plan, columns: int) -> Iterator[Line]:
+    """Severe findings that the plan does not settle, and where to read more."""
+    if not plan.open_findings:
+        return
+    yield ()
+    for each in plan.open_findings[:_SHOWN]:
+        beginning = (Span(f"{each.code} {SEVERITY_WORDS[each.severity]} ", Style.LOST),)
+        yield from wrapped(shown(f"{each.name}: {each.message}"), columns, beginning=beginning)
+    if len(plan.open_findings) > _SHOWN:
+        yield (Span(f"... {len(plan.open_findings) - _SHOWN:,} more (--format json)"),)
+    links = ("--follow-links",) if plan.follow_links else ()
+    command = " ".join(map(shell_word, ("replica-diff", *plan.paths, *links)))
+    yield (Span("Before you start a broker, read what to do about it:"),)
+    yield (Span(f"  {command}"),)
 
 
 def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:

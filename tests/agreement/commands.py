@@ -105,6 +105,8 @@ def contradictions(said: Answers) -> Iterator[str]:
             yield f"{name} says sound, and the next start cuts {said.records_cut:,} records"
     if says_sound(verify_line) and said.replica_diff == FOUND:
         yield f"verify says sound, replica-diff finds {sorted(said.compared)}"
+    if said.plan == CLEAN and any(severity in SEVERE for _, severity in said.compared):
+        yield f"plan finds nothing to do, replica-diff finds {sorted(said.compared)}"
     if said.records_cut and said.plan == CLEAN:
         yield f"plan finds nothing lost, and the next start cuts {said.records_cut:,} records"
     if said.is_committed_gone and said.salvage == CLEAN:

@@ -281,3 +281,17 @@ def test_a_plan_says_what_a_start_hides_and_how_to_keep_it(run: Run, tmp_path: P
 
 def test_a_plan_has_words_for_every_outcome() -> None:
     assert {*_START_WORDS, Outcome.LOADS} == set(Outcome)
+
+
+def test_committed_records_that_no_copy_holds_are_said_before_any_start(
+    run: Run, tmp_path: Path
+) -> None:
+    root = write(tmp_path, {0: {"t": LONG}, 1: {"t": LONG}}, committed=99)
+    answer = run("plan", root)
+    assert answer.status == 1
+    assert "Nothing to do" not in answer.out
+    assert "KL-524 CRITICAL" in answer.out
+    document = plan(run("plan", root, "--format", "json"))
+    assert document["nothingToDo"] is False
+    assert ("KL-524", "C") in {(each["code"], each["severity"]) for each in document["findings"]}
+    assert "KL-524" in run("plan", root, "--format", "script").out

@@ -143,6 +143,21 @@ class Unanswered:
     brokers: tuple[int, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OpenFinding:
+    """A finding of critical or high severity that no order of starts settles.
+
+    Attributes:
+        name: of the partition.
+        severity: ``C`` or ``H``.
+    """
+
+    name: str
+    code: str
+    severity: str
+    message: str
+
+
 def choice_of(
     audit: PartitionAudit, wanted: int | None = None, *, allows_unclean: bool = False
 ) -> Choice | Unanswered:

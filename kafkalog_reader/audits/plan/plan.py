@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.plan.choice import Choice, Unanswered
+from kafkalog_reader.audits.plan.choice import Choice, OpenFinding, Unanswered
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ class Plan:
         choices: of every partition that could be decided.
         unanswered: the others.
         order: of starts.
+        severe: critical and high findings of the partitions.
         configs: of topics, as the metadata log says.
         follow_links: links were followed.
         is_selected: other partitions of these brokers were not asked for.
@@ -38,6 +40,7 @@ class Plan:
     choices: tuple[Choice, ...]
     unanswered: tuple[Unanswered, ...]
     order: StartOrder
+    severe: tuple[OpenFinding, ...] = ()
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     follow_links: bool = False
     is_selected: bool = False
@@ -124,6 +127,35 @@ class Plan:
         never_equal = self.apart or any(c.refetching for c in self.choices)
         return bool(self.is_ordered or self.lost.total or starts or never_equal)
 
+    @cached_property
+    def open_findings(self) -> tuple[OpenFinding, ...]:
+        """What the plan does not settle, the worst first.
+
+        Where brokers only have to be started that is every severe finding; otherwise the records
+        that were committed and that no copy holds.
+        """
+        found = [
+            each
+            for each in self.severe
+            if not self.has_work or each.code == COMMITTED_RECORDS_MISSING
+        ]
+        return tuple(
+            sorted(
+                dict.fromkeys(found),
+                key=lambda each: (
+                    each.severity,
+                    each.code != COMMITTED_RECORDS_MISSING,
+                    each.name,
+                    each.code,
+                ),
+            )
+        )
+
+    @property
+    def is_clean(self) -> bool:
+        """Whether the brokers may be started in any order and nothing is wrong."""
+        return not (self.has_work or self.open_findings or self.unanswered)
+
     @property
     def apart(self) -> tuple[Choice, ...]:
         """Partitions of which copies stay different for ever."""
@@ -151,6 +183,7 @@ def plan_of(
     decided: Iterable[Choice | Unanswered],
     *,
     paths: Sequence[str],
+    severe: Iterable[OpenFinding] = (),
     configs: Mapping[str, Mapping[str, str]] | None = None,
     follow_links: bool = False,
     is_selected: bool = False,
@@ -160,6 +193,7 @@ def plan_of(
     Args:
         decided: of every partition, see ``choice_of``.
         paths: as a person gave them.
+        severe: critical and high findings of the partitions.
         configs: of topics, as the metadata log says.
         follow_links: links were followed.
         is_selected: other partitions of these brokers were not asked for.
@@ -187,6 +221,7 @@ def plan_of(
         choices=tuple(choices),
         unanswered=tuple(unanswered),
         order=order,
+        severe=tuple(severe),
         configs=configs or {},
         follow_links=follow_links,
         is_selected=is_selected,
