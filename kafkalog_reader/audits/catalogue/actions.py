@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 DO_NOT_START: Final = action(
     "A4",
     "do-not-start",
-    short="do not start {where} yet: {their} start will cut or drop records",
+    short="do not start {where} yet: {their} start or an election may destroy records",
     explanation="A start recovers, truncates, renames or deletes before anybody can stop it. As "
     "long as the broker is stopped, its files can still be saved or repaired.",
     warnings=(
