@@ -299,8 +299,13 @@ def _said(each: Finding) -> str:
 
 
 def _first_actions(found: Iterable[Incident]) -> list[str]:
-    """What to do first about what is shown in full and its causes, each action once."""
-    actions = (each.actions for one in found for each in (one.headline, one.cause))
+    """What to do first about the causes and the worst that follows, each action once."""
+    actions = (
+        each.actions
+        for one in found
+        for each in one.members
+        if each is one.cause or each.severity == one.severity
+    )
     first = {each[0] for each in actions if each} - {NOTHING_TO_DO}
     return [action for action in ACTIONS if action in (first or {NOTHING_TO_DO})]
 

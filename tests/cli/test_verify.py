@@ -19,6 +19,8 @@ from kafkalog_reader.tables import sound_pieces
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tests.cli.conftest import Run
+
 SEGMENT = "codec-none-0/00000000000000000024.log"
 
 
@@ -317,3 +319,18 @@ def test_a_folder_that_may_not_be_listed_is_no_loss(
     assert status == 2
     assert output.startswith("not read in full: "), output
     assert "gone" not in text
+
+
+def test_a_start_that_cuts_sound_records_is_advised_against(tmp_path: Path, run: Run) -> None:
+    root = tmp_path / "disk"
+    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    (root / ".kafka_cleanshutdown").unlink()
+    (root / "recovery-point-offset-checkpoint").unlink()  # every segment is recovered
+    log = root / "codec-none-0" / "00000000000000000024.log"
+    content = bytearray(log.read_bytes())
+    content[200] ^= 1
+    log.write_bytes(content)
+    answer = run("verify", root, "--topic", "codec-none")
+    assert answer.status == 1
+    assert "so KL-412 CRITICAL" in " ".join(answer.out.split())
+    assert "→ do not start this broker yet" in answer.out
