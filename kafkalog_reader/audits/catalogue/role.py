@@ -13,7 +13,7 @@ class Role(Enum):
     DAMAGED_BATCH = auto()
     """Damage to a whole batch, which may still be repaired; a torn one never was complete."""
     FAILS_READERS = auto()
-    """Whoever reads the log stops there: a wrong checksum, or headers that no longer chain."""
+    """Every reader of the log stops there: a wrong checksum, or headers that no longer chain."""
     SUMS_UP_DAMAGE = auto()
     """Which copies of a partition are damaged, or whether others have it intact."""
     PUT_TOGETHER_WRONGLY = auto()

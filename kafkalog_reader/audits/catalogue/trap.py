@@ -17,7 +17,7 @@ class Trap:
         name: ``first-epoch-clipped``.
         situation: what happened.
         looks: what it is easily taken for.
-        how_to_tell: what tells it from the fault.
+        how_to_tell: how it differs from the fault.
     """
 
     code: str

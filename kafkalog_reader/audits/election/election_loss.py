@@ -45,7 +45,7 @@ def lost_ranges(
 
     Before are all records on all disks that could be read: of each replica those from its own log
     start on, which may lie inside a batch, and above the leader's: what retention or a client
-    deleted there is no loss of the election, nor is what was damaged before on every copy. After
+    deleted there is not a loss of the election, nor is what was damaged before on every copy. After
     is what the leader holds once it has started.
     """
     log = candidates[leader].log

@@ -44,7 +44,7 @@ _MAX_GAPS: Final = 64
 """Gaps of a segment for which it is known whether a later batch fills them."""
 _MAX_REFILLS: Final = 1000
 _NO_LEADER_EPOCH: Final = -1
-"""Written by formats without epochs; anything lower is no epoch either, and nobody writes it."""
+"""Written by formats without epochs; nothing writes a lower value."""
 
 
 @dataclass(slots=True)
@@ -106,7 +106,7 @@ class BatchCheck:
     _refills: int = 0
 
     def break_chain(self) -> None:
-        """Bytes that are no batch lie in front of the next one."""
+        """Bytes that are not a batch lie before the next one."""
         self._is_chained = False
 
     def look(self, run: BatchRun) -> None:

@@ -80,7 +80,7 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
     missing = [each for each in every if each.code == SEGMENT_MISSING]
     swaps = [each for each in every if each.code == INTERRUPTED_SWAP and each.severity == "C"]
     if closed is not None:
-        every = [  # of a log that nobody could list, no row is known to be above the end
+        every = [  # the end of a log that could not be listed is unknown
             _of_closed_folder(each, closed)
             for each in every
             if each is closed or each.code not in _FOLLOWS_IN_REPLICA
@@ -101,7 +101,7 @@ def _is_closed_folder(each: Finding) -> bool:
 
 
 def _of_closed_folder(each: Finding, closed: Finding) -> Finding:
-    """Files that cannot be read in a folder that cannot be listed are no news."""
+    """In a folder that cannot be listed, unreadable files say nothing new."""
     if each.code != UNREADABLE_FILE or each is closed:
         return each
     return replace(each, caused_by=f"{closed.code} {closed.file} {closed.position}")
@@ -116,7 +116,7 @@ def _of_swap(each: Finding, swaps: Sequence[Finding]) -> Finding:
 
 
 def _of_missing_segment(each: Finding, missing: Sequence[Finding]) -> Finding:
-    """What a lost segment left behind is what tells of it."""
+    """Files that a lost segment left behind show that it existed."""
     if each.code not in _LEFT_BEHIND or each.file is None:
         return each
     name = each.file.rpartition("/")[2][:20]

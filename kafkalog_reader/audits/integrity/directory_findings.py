@@ -164,9 +164,9 @@ def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[
 def _unsafe_and_strange(
     entries: Sequence[os.DirEntry[str]], place: PartitionDirectory, *, follow_links: bool
 ) -> Iterator[Finding]:
-    told = 0
+    reported = 0
     for entry in entries:
-        if told == _MAX_LISTED:
+        if reported == _MAX_LISTED:
             return
         try:
             mode = entry.stat(follow_symlinks=follow_links).st_mode
@@ -194,7 +194,7 @@ def _unsafe_and_strange(
                 size_in_bytes=size,
             )
         if found is not None:
-            told += 1
+            reported += 1
             yield found
 
 
@@ -256,7 +256,7 @@ def _checkpoints(
 def _partial(
     place: PartitionDirectory, named: Collection[Partition], folders: Collection[Partition]
 ) -> Finding:
-    """One finding for all folders of which nobody knows whether the broker has them."""
+    """One finding for all folders that the broker may or may not have."""
     missing = sorted(f"{shown(topic)}-{number}" for topic, number in set(named) - set(folders))
     return finding(
         REPLICA_DIRECTORY_MISSING,

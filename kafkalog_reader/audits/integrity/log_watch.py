@@ -112,10 +112,10 @@ class WatchedStream(BatchStream):
         yield from super()._load_segment(segment, next_base)
         of_headers = [*check.findings()]
         self.found += of_headers
-        told = {(each.code, each.file, each.position) for each in of_headers}
+        reported = {(each.code, each.file, each.position) for each in of_headers}
         for of_segment in self._of_segment:  # what headers show, records show again
             again = of_segment.findings()
-            self.found += [e for e in again if (e.code, e.file, e.position) not in told]
+            self.found += [e for e in again if (e.code, e.file, e.position) not in reported]
         self.found += search_findings(
             self._replica, segment, self.stops[first_stop:], self.unsearched
         )

@@ -34,13 +34,13 @@ def name_findings(replica: Replica) -> Iterator[Finding]:
     directory = replica.directory
     if directory.only is not None:
         return
-    told = 0
+    reported = 0
     for entry in sorted(entries(directory.path), key=lambda entry: entry.name):
         found = _of_entry(replica, entry)
         if found is not None:
             yield found
-            told += 1
-        if told == _MAX_LISTED:
+            reported += 1
+        if reported == _MAX_LISTED:
             return
 
 

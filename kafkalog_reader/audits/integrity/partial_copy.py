@@ -47,7 +47,7 @@ def is_partial_copy(named: Collection[Partition], folders: Collection[Partition]
 
 
 def is_part_of_log_directory(root: LogDirectory) -> bool:
-    """The same of a log directory, which is listed; what cannot be listed is no partial copy."""
+    """The same of a log directory; one that cannot be listed is not a partial copy."""
     try:
         with os.scandir(root.path) as entries:
             names = [parse_directory_name(entry.name) for entry in entries]

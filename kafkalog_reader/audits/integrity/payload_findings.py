@@ -70,7 +70,7 @@ class _Collected(Damage):
         self.errors: list[LocatedError] = []
 
     def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
-        del batches  # a decoder tells one at a time
+        del batches  # a decoder reports one at a time
         self.errors.append(error)
 
 

@@ -58,7 +58,7 @@ class ProducerCheck:
         self._settle_up_to(base_offset)
 
     def lose_track(self) -> None:
-        """Bytes that are no batch: what was in them may have been a producer's."""
+        """Bytes that are not a batch: they may have held a producer's batches."""
         self._is_known = False
 
     def look(self, run: BatchRun) -> None:
@@ -109,7 +109,7 @@ class ProducerCheck:
             if self._is_known and at == self._reached:
                 different = self._replay.disagreements(entries)
                 if different:
-                    self.found.append(self._told(at, different))
+                    self.found.append(self._reported(at, different))
             if at == self._reached:
                 self._replay.begin(entries, is_complete=True)
                 self._is_known = True
@@ -134,7 +134,7 @@ class ProducerCheck:
         except LocatedError:  # KL-314 or KL-006
             return None
 
-    def _told(self, offset: int, different: list[Disagreement]) -> Finding:
+    def _reported(self, offset: int, different: list[Disagreement]) -> Finding:
         path = producer_snapshot_path(self._replica.directory.path, offset)
         file = self._replica.file(posixpath.basename(path))
         first = next((each for each in different if each.is_grave), different[0])

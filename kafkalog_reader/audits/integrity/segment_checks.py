@@ -77,7 +77,7 @@ class _HeaderCheck:
             )
         self._count += count
 
-    def told(self, problem: str, value_name: str, **evidence: object) -> Iterator[Finding]:
+    def reported(self, problem: str, value_name: str, **evidence: object) -> Iterator[Finding]:
         """Yield the finding, if there is one; ``{}`` in the problem becomes the value."""
         if self._first is None:
             return
@@ -114,7 +114,7 @@ class TimestampCheck:
 
     def findings(self) -> Iterator[Finding]:
         """See ``SegmentCheck``."""
-        yield from self._kept.told(
+        yield from self._kept.reported(
             "the greatest timestamp is {}: negative, or more than a day later than the file",
             "maxTimestamp",
             fileModifiedAt=self._copied_at,
@@ -135,7 +135,7 @@ class BatchSizeCheck:
 
     def findings(self) -> Iterator[Finding]:
         """See ``SegmentCheck``."""
-        yield from self._kept.told(
+        yield from self._kept.reported(
             f"{{}} bytes, and max.message.bytes is {self._largest}",
             "sizeInBytes",
             maxMessageBytes=self._largest,

@@ -28,7 +28,7 @@ def is_outside(
 
     Args:
         segment: a closed one.
-        from_timestamp: milliseconds, the first wanted; None is no bound.
+        from_timestamp: milliseconds, the first wanted; None means unbounded.
         to_timestamp: the first not wanted any more.
         follow_links: open files although they are links.
     """

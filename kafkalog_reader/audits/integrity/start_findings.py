@@ -1,6 +1,6 @@
 """Findings about the next start of the broker: what it cuts, serves, sets aside or misreads.
 
-What happens is ``audits.recovery``'s prediction; here it is only told, and put to its cause.
+What happens is ``audits.recovery``'s prediction; here it becomes findings with their causes.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class _Start:
     def set_aside(self) -> Finding:
         """KL-417: everything goes."""
         first = self._replica.log_start_offset
-        return self._told(
+        return self._reported(
             START_WILL_SET_ASIDE,
             self._recovery.reason,
             severity=self._severity(first, self._log_end_offset > first),
@@ -110,7 +110,7 @@ class _Start:
         first = self._replica.log_start_offset
         after = self._recovery.log_end_offset_after_start
         cause = next((each for each in found if each.code in _ZERO_TIMES), None)
-        return self._told(
+        return self._reported(
             START_WILL_EXPIRE,
             self._recovery.reason,
             severity=self._severity(first, self._recovery.records_cut > 0),
@@ -144,7 +144,7 @@ class _Start:
         records = recovery.records_cut
         # What a crash left unfinished was never stored; a damaged batch may still be repaired.
         has_loss = records > 0 or (cause is not None and cause.code in _DAMAGED_BATCHES)
-        yield self._told(
+        yield self._reported(
             START_WILL_CUT,
             f"the next start cuts the log at offset {after:,}: {records:,} sound "
             f"record{'' if records == 1 else 's'} and {recovery.bytes_cut:,} bytes go "
@@ -206,7 +206,7 @@ class _Start:
         records = self._recovery.records_cut
         low, high = sorted((after, self._log_end_offset))
         cause = next((e for e in reversed(found) if e.code in _FAILS_READERS | _TAILS), None)
-        yield self._told(
+        yield self._reported(
             END_WILL_BE_MISREAD,
             f"the broker will see the log end at {after:,}, the sound batches end at "
             f"{self._log_end_offset:,}: "
@@ -230,9 +230,9 @@ class _Start:
             if cause.first_offset is None or cause.next_offset is None
             else (cause.first_offset, cause.next_offset)
         )
-        return self._told(code, effect, offsets=offsets, cause=cause)
+        return self._reported(code, effect, offsets=offsets, cause=cause)
 
-    def _told(
+    def _reported(
         self,
         code: str,
         effect: str,

@@ -167,7 +167,7 @@ def _keys(audit: PartitionAudit) -> Iterator[Finding]:
 def _traces(audit: PartitionAudit) -> Iterator[Finding]:
     """A follower that truncates writes a producer snapshot at the cut, and the log grows over it.
 
-    So does a broker that stops in order; what tells the two apart here is that another leader epoch
+    So does a broker that stops in order; the difference here is that another leader epoch
     begins at that very offset, and that no other replica stopped there.
     """
     found: list[set[int]] = []

@@ -66,7 +66,7 @@ def _following(
 ) -> Iterator[Finding]:
     leader, follower = audit.replicas[election.candidate], audit.replicas[outcome.follower]
     offset = outcome.silent_divergence
-    if offset is not None and not _is_told(audit, offset):
+    if offset is not None and not _is_reported(audit, offset):
         yield finding(
             TRUNCATION_LEAVES_DIVERGENCE,
             f"with {leader.name} leading, {follower.name} keeps other content from offset "
@@ -94,8 +94,8 @@ def _following(
         )
 
 
-def _is_told(audit: PartitionAudit, offset: int) -> bool:
-    """Whether a conflict or a missing range there, told by itself, is what stays apart."""
+def _is_reported(audit: PartitionAudit, offset: int) -> bool:
+    """Whether a conflict or a missing range there, reported by itself, is what stays apart."""
     assert audit.comparison is not None
     return not any(
         fork.children[0].first_offset == offset for fork in audit.comparison.forks

@@ -85,7 +85,7 @@ def _is_proven(audit: PartitionAudit, newest: int | None, superseded: int) -> bo
 
 def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
     """One leader epoch with two beginnings, or lineages that part and meet again."""
-    told: dict[tuple[int, int], list[str]] = {}
+    reported: dict[tuple[int, int], list[str]] = {}
     for (one, left), (other, right) in combinations(
         zip(audit.replicas, audit.histories, strict=True), 2
     ):
@@ -99,12 +99,12 @@ def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
                 evidence={"copies": f"{one.name} | {other.name}"},
             )
         for leader_epoch, starts in _two_starts(one, left, other, right):
-            names = told.setdefault((leader_epoch, min(starts)), [])
+            names = reported.setdefault((leader_epoch, min(starts)), [])
             names += [
                 f"{replica.name} {start}"
                 for replica, start in zip((one, other), starts, strict=True)
             ]
-    for (leader_epoch, first), names in sorted(told.items()):
+    for (leader_epoch, first), names in sorted(reported.items()):
         each = ", ".join(dict.fromkeys(names))
         yield finding(
             EPOCH_NUMBER_COLLISION,

@@ -82,7 +82,7 @@ class PartitionAudit:
         membership: as the cluster metadata says; None where none was supplied.
         compared_from: below it nothing was read, and no start predicted; None: everything was.
         retries: of each replica, which batches were stored again.
-        read_segments: of each replica, what reading its segments whole told, by their path.
+        read_segments: of each replica, what reading its whole segments showed, by their path.
         keys: what the keys of a compacted partition say.
         set_aside: audits of single replicas of which is not known what they hold, each with its
             reason; everything else here is about the others.
@@ -186,7 +186,7 @@ def audit_partition(
 
     Args:
         directories: of the replicas.
-        progress: told the bytes that were read.
+        progress: receives the number of bytes read.
         check_files: hold headers, indexes and checkpoints of each replica against each other too.
         checks: how far that goes.
         topics: of the cluster, as far as its metadata log was supplied.

@@ -27,7 +27,7 @@ class PartitionUnit(Unit):
 
     Attributes:
         topics: what the cluster's metadata log says of this one topic; None where no copy of it was
-            supplied, or nobody asked.
+            supplied, or it was not requested.
         membership: what it says of this one partition.
         supply: which replicas there should be besides these.
     """

@@ -135,13 +135,13 @@ def offsets_words(first_offset: int, next_offset: int) -> str:
 
 
 def _is_damaged_everywhere(difference: Difference) -> bool:
-    """Whether no copy is valid: nothing tells a damaged copy from an intact one (F33)."""
+    """Whether no copy is valid: nothing distinguishes a damaged copy from an intact one (F33)."""
     holders = {member for side in difference.contents for member in side}
     return difference.kind is DifferenceKind.DAMAGED and holders <= set(difference.damaged)
 
 
 def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
-    """Copies of which it is not known what they hold, while others agree on it or explain it."""
+    """Copies whose content is unknown, while others agree on it or explain it."""
     for alone in audit.set_aside:
         (replica,), (scan,) = alone.replicas, alone.scans
         others = audit.names(range(len(audit.replicas)))
@@ -306,14 +306,14 @@ def _forked(audit: PartitionAudit) -> Iterator[Finding]:
 def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]:
     offset = max(side.first_offset for side in sides)
     evidence: dict[str, object] = {}
-    told, ends, known_sides = [], [], 0
+    reported, ends, known_sides = [], [], 0
     at_risk = 0
     for number, side in enumerate(sides, 1):
         records, end, count = side_of(audit, side)
         epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
         name = audit.names(side.members)
         under = f"under leader epoch {_listed(epochs)}" if epochs else "without leader epochs"
-        told.append(f"{name} {records_text(records)} {under}")
+        reported.append(f"{name} {records_text(records)} {under}")
         evidence[f"side{number}"] = name
         evidence[f"side{number}.records"] = records
         evidence[f"side{number}.leaderEpochs"] = _listed(epochs)
@@ -327,7 +327,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
     code = LEGACY_DIVERGENCE if is_legacy and offset < below else FORKED
     yield finding(
         code,
-        f"histories part at offset {offset}: {'; '.join(told)}",
+        f"histories part at offset {offset}: {'; '.join(reported)}",
         offsets=(offset, max(ends)),
         evidence=evidence,
         records_at_risk=at_risk,

@@ -22,15 +22,15 @@ _DOMINANT: Final = 0.9
 
 
 def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
-    """One finding for each kind of repetition; the same one on several replicas is told once."""
+    """One finding for each kind of repetition, once for all replicas that have it."""
     for is_across in (False, True):
         code = RETRY_DUPLICATES_ACROSS_LEADERS if is_across else RETRY_DUPLICATES
-        told: dict[tuple[tuple[int, int, int], ...], list[int]] = {}
+        reported: dict[tuple[tuple[int, int, int], ...], list[int]] = {}
         for index, watch in enumerate(audit.retries):
             if groups := _groups(watch, code):
                 key = tuple(sorted((g.first_offset, g.next_offset, g.copies) for g in groups))
-                told.setdefault(key, []).append(index)
-        for indexes in told.values():
+                reported.setdefault(key, []).append(index)
+        for indexes in reported.values():
             first = audit.retries[indexes[0]]
             yield _finding(code, audit.names(indexes), _groups(first, code), first.left_out)
 

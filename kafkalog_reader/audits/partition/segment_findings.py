@@ -312,7 +312,7 @@ def _repair(directory: PartitionDirectory, where: LogPosition, size: int) -> Rep
 
 
 def _is_fragment(stop: ScanStop) -> bool:
-    """Whether it ends before it could be told from a batch."""
+    """Whether it ends before it could be distinguished from a batch."""
     is_small = stop.goes_on_at is None and stop.size_in_bytes < MIN_ENTRY
     return is_small and stop.end is ScanEnd.TORN
 

@@ -165,15 +165,15 @@ def cluster_findings(
         is_known = directory.topic not in (None, METADATA_TOPIC) and cluster_id is not None
         if is_known and (directory.topic in by_topic or len(by_topic) < _TOPICS_COMPARED):
             by_topic[directory.topic or ""].setdefault(cluster_id or "", directory)
-    told: set[frozenset[str]] = set()
+    reported: set[frozenset[str]] = set()
     for topic, by_cluster in by_topic.items():
         ids: dict[str, list[PartitionDirectory]] = defaultdict(list)
         for directory in by_cluster.values():
             ids[_topic_id(directory) or ""].append(directory)
         for topic_id, same in ids.items():
             pair = frozenset(each.log_directory.cluster_id or "" for each in same)
-            if topic_id and len(pair) > 1 and pair not in told:
-                told.add(pair)
+            if topic_id and len(pair) > 1 and pair not in reported:
+                reported.add(pair)
                 problem = f"topic {shown(topic)} has the id {topic_id} in several clusters"
                 yield _mixed([each.log_directory for each in same], problem)
 

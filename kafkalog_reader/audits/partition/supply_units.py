@@ -28,7 +28,7 @@ def with_supply(
         units: sorted by topic.
         evidence: which brokers were supplied whole; of a partial copy nothing is missed.
         tells_directories: log directories get findings of their own: a folder that two checkpoints
-            name and that is gone is told there.
+            name and that is gone is reported there.
     """
     brokers: dict[str | None, set[int]] = defaultdict(set)
     for root in evidence.roots:
@@ -58,10 +58,10 @@ def with_supply(
 def _untold(unit: PartitionUnit, lacking: tuple[int, ...], evidence: Evidence) -> tuple[int, ...]:
     """Of the brokers without a folder of the partition, those whose checkpoints do not name it."""
     one = unit.directories[0]
-    told = {
+    reported = {
         root.broker_id
         for root in evidence.roots
         if root.cluster_id == one.log_directory.cluster_id
         and names_replica(root, one.topic, one.partition)
     }
-    return tuple(broker_id for broker_id in lacking if broker_id not in told)
+    return tuple(broker_id for broker_id in lacking if broker_id not in reported)

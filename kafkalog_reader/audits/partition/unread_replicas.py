@@ -52,13 +52,13 @@ class UnreadReplicas:
             for each in self._found.get(unit.directories[0].identity, ())
             if each.directory is not None and each.directory.log_directory.broker_id not in here
         ]
-        told = {
+        reported = {
             each.directory.log_directory.broker_id for each in found if each.directory is not None
         }
         supply = replace(
             unit.supply,
-            absent=tuple(each for each in unit.supply.absent if each not in told),
-            lacking=tuple(each for each in unit.supply.lacking if each not in told),
+            absent=tuple(each for each in unit.supply.absent if each not in reported),
+            lacking=tuple(each for each in unit.supply.lacking if each not in reported),
         )
         return tuple(found), supply
 

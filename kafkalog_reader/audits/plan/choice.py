@@ -61,7 +61,7 @@ class Choice:
         lost_with_copies: the same if the other copies are replaced too.
         refetching: brokers that cut and fetch the same records for ever, because the leader's
             epoch checkpoint lacks an epoch of its batches.
-        apart: brokers that keep what the leader has otherwise, and are never told: KL-517.
+        apart: brokers whose copies stay different from the leader's for good: KL-517.
         alternatives: the other elections, best first.
         is_forced: every election loses records that were committed.
         not_supplied: assigned brokers of which no copy was read.
@@ -282,7 +282,7 @@ def _lost(
     brokers: Sequence[int],
     followers: Sequence[FollowerOutcome],
 ) -> tuple[LostRecords, ...]:
-    """What nobody keeps if only these followers do."""
+    """What is on no copy if only these followers keep theirs."""
     comparison = audit.comparison
     assert comparison is not None
     ranges, _ = lost_ranges(

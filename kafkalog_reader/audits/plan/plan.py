@@ -121,7 +121,7 @@ class Plan:
     def has_work(self) -> bool:
         """Whether anything has to be done, or goes.
 
-        What a start takes from one copy of several counts only where nobody else holds it.
+        What a start takes from one copy of several counts only where no other copy holds it.
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching for c in self.choices)
@@ -207,7 +207,7 @@ def plan_of(
     brokers = {broker for c in choices for broker in c.paths}
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
     absent = {broker for c in choices for broker in c.not_supplied}
-    if len(brokers) == 1:  # nothing to compare: only its start can be told
+    if len(brokers) == 1:  # nothing to compare: only its start can be predicted
         choices = [replace(c, others=c.set_aside, is_forced=False) for c in choices]
         absent = set()
     order = start_order(choices, brokers | absent)

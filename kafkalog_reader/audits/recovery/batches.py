@@ -49,7 +49,7 @@ class Reading:
     """How brokers of a release read a log file.
 
     Attributes:
-        start_size: bytes that are looked at first; where no more are left, they are no batch.
+        start_size: bytes that are looked at first; where fewer are left, they are not a batch.
         raises: a length that no message ever had is an error, otherwise the end.
         decompresses: old wrappers are decompressed to learn where they begin.
         finds_by_last_offset: a search for an offset stops at the first batch that ends there or
@@ -125,7 +125,7 @@ class BatchWalk:
         start, stop: positions; what lies behind ``stop`` was cut, or belongs to another segment.
         check_crc: otherwise every batch counts as sound, but for old wrappers, because a broker
             decompresses those that it walks over.
-        progress: told the bytes that were read.
+        progress: receives the number of bytes read.
         follow_links: whether the path may be a link.
         reading: of the broker's release.
 
@@ -274,7 +274,7 @@ def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
         position=run.position,
         size_in_bytes=run.size_in_bytes.astype(np.int64),
         base_offset=np.where(is_magic_2, run.base_offset, run.last_offset),
-        # As Java adds them: a lie is no reason to stop, and sums wrap around.
+        # As Java adds them: a wrong value does not stop it, and sums wrap around.
         last_offset=np.where(is_magic_2, run.base_offset + run.last_offset_delta, run.last_offset),
         leader_epoch=run.leader_epoch.astype(np.int64),
         max_timestamp=run.max_timestamp,

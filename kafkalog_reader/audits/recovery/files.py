@@ -43,12 +43,12 @@ _INT32: Final = 31
 _INT64: Final = 63
 """Bits of a number, without its sign."""
 _MAX_NUMBER: Final = 100
-"""Digits: Java takes leading zeros, and nobody writes as many."""
+"""Digits: Java takes leading zeros; no writer produces this many."""
 _SEPARATOR: Final = re.compile(rb":[ \t\n\x0b\f\r]+")
 
 
 class _NoNumber(Exception):  # noqa: N818  Java's NumberFormatException
-    """A field of an entry is no number."""
+    """A field of an entry is not a number."""
 
 
 class _Malformed(Exception):  # noqa: N818  Java's IOException
@@ -165,7 +165,7 @@ def topic_id_of_peer(directory: PartitionDirectory) -> str | None:
 
 
 def _ends_broker(metadata: bytes) -> bool:
-    """Whether this damage is a missing line or an id of another shape, which nobody catches."""
+    """Whether a line is missing or an id has another shape, which Kafka does not catch."""
     lines = _lines(metadata)
     if len(lines) < 2:
         return True
@@ -192,7 +192,7 @@ def _read(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
     """
     path = checkpoint_path(root, name)
     version = file_version(path, follow_links=root.follow_links)
-    if version is None:  # absent or refused: reading it tells which
+    if version is None:  # absent or refused: reading it shows which
         read = _parsed(path, root.follow_links)
     else:
         read = (_read_small if version.size_in_bytes <= _SMALL else _read_large)(

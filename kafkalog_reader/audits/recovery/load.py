@@ -57,7 +57,7 @@ class LogLoad:
         is_deleted: the directory waits for its deletion; it is loaded, but not recovered.
         config: of the topic.
         rule: of the broker's release.
-        progress: told the bytes that were read.
+        progress: receives the number of bytes read.
         known: segments that were read already, by the path of their log file.
 
     Attributes:

@@ -54,7 +54,7 @@ class LostRange:
         """Clients' records of its sound batches, behind damage too: what could have been saved.
 
         Args:
-            progress: told the bytes that were read.
+            progress: receives the number of bytes read.
             known: what an earlier reading of the segment says; what it counted is not read again.
 
         Raises:
@@ -95,7 +95,7 @@ class LostRange:
         return count_records(run) + sum(self._inside(run, batch) for batch in wrappers.tolist())
 
     def _inside(self, run: BatchRun, batch: int) -> int:
-        """How many messages are in a compressed one; 1 where nobody can tell."""
+        """How many messages are in a compressed one; 1 where that is unknown."""
         from kafkalog_reader.format.message import parse_message  # slow to import
         from kafkalog_reader.format.message_set import parse_message_set
 

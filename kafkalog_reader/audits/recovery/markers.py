@@ -28,7 +28,7 @@ def unreadable_marker(
         segment: to be walked.
         first_offset: batches that end below it do not count.
         next_offset: nor those that begin here or above.
-        progress: told the bytes that were read.
+        progress: receives the number of bytes read.
 
     Raises:
         UnreadableFileError: the file cannot be opened or read.

@@ -112,10 +112,10 @@ def _with_other(recovery: Recovery, other: Recovery, likely: StartRule, rule: St
     older, newer = sorted((likely, rule), key=lambda each: each.order)
     which = f"before {newer.release}" if rule is older else f"from {newer.release} on"
     end = other.log_end_offset_after_start
-    told = f"a broker {which}: {other.outcome.value}"
-    told += "" if end is None else f", log end {end}"
-    told += f" ({other.reason})" if other.reason else ""
-    return f"{recovery.reason}; {told}" if recovery.reason else told
+    reported = f"a broker {which}: {other.outcome.value}"
+    reported += "" if end is None else f", log end {end}"
+    reported += f" ({other.reason})" if other.reason else ""
+    return f"{recovery.reason}; {reported}" if recovery.reason else reported
 
 
 def _nothing_known(_directory: PartitionDirectory) -> Mapping[str, ReadSegment]:
@@ -144,7 +144,7 @@ def predict_start(
         rule: of the broker's release; None: what the files of a log directory tell. Where several
             may hold, ``reason`` says what the less likely ones would do otherwise.
         started_at: milliseconds; None: as the rule says.
-        progress: told the bytes that were read.
+        progress: receives the number of bytes read.
         known: of a replica, the segments that were read already, by the path of their log file.
 
     Raises:

@@ -27,8 +27,8 @@ _META_PROPERTIES: Final = "meta.properties"
 def possible_rules(root: LogDirectory) -> tuple[StartRule, ...]:
     """The rules by which the broker of a log directory may start, the likeliest first.
 
-    Directory ids came with 3.7 and topic ids with 2.8; between 0.11 and 2.7 no file tells releases
-    apart, and what they do is not the same.
+    Directory ids came with 3.7 and topic ids with 2.8. Between 0.11 and 2.7 no file distinguishes
+    releases, although they behave differently.
     """
     if root.directory_id is not None:
         return (CURRENT_RULE,)

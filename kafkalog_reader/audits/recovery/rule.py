@@ -40,7 +40,7 @@ KEPT: Final = LogConfig(retention_ms=None, is_known=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterTopics:
-    """The topics of a cluster, as its metadata log tells.
+    """The topics of a cluster, by its metadata log.
 
     Attributes:
         topic_ids: by topic.
@@ -70,7 +70,7 @@ class IndexCheck(Enum):
     NONE = "none"
     """It is not looked at: since 2.3 (KAFKA-7283)."""
     REBUILDS = "rebuilds"
-    """Its segment is recovered, whatever the marker says; what is cut there, nobody is told."""
+    """Its segment is recovered, whatever the marker says; what is cut there is not logged."""
     ENDS_BROKER = "ends the broker"
     """Up to 0.8.2."""
 

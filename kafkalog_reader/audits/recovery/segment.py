@@ -143,7 +143,7 @@ def recover(
         segment: all bytes of its file, if it is known.
         cache: the leader epochs before.
         config: of the topic, for the indexes that are rebuilt.
-        progress: told the bytes that were read.
+        progress: receives the number of bytes read.
         known: from an earlier reading, whose sound bytes are not read again.
 
     Raises:

@@ -32,7 +32,7 @@ def predict_starts(
     Args:
         directories: of the replicas.
         topics: of the cluster, as far as its metadata log was supplied.
-        progress: told the bytes that were read.
+        progress: receives the number of bytes read.
         known: of each replica, the segments that were read already, by the path of their log file.
         started_at: milliseconds; None: right after the newest record of each log.
     """

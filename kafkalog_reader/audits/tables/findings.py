@@ -226,7 +226,7 @@ def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:
 
 
 def _recoverability(audit: PartitionAudit) -> Iterator[Finding]:
-    if len(audit.everyone) == 1:  # nobody knows what copies there are besides
+    if len(audit.everyone) == 1:  # whether there are other copies is unknown
         return
     if audit.relation is Verdict.DAMAGED_RECOVERABLE:
         yield finding(

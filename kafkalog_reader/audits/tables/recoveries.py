@@ -33,7 +33,7 @@ class BrokerUnit(Unit):
 
     Attributes:
         others: that wait for deletion, move to another disk or were set aside: they are loaded too.
-        peers: of each directory, where nothing better tells the cluster's topic ids.
+        peers: of each directory, where nothing better gives the cluster's topic ids.
         topics: of the cluster; None where no copy of its metadata log was supplied.
     """
 
@@ -88,7 +88,7 @@ class RecoveriesTable(Table):
 
         Raises:
             LocatedError: a file cannot be read, in FAILFAST; otherwise the replica's row has no
-                outcome, its reason says why, and the other ones are told without it.
+                outcome, its reason says why, and the others are reported without it.
         """
         schema = self.projected(request)
         broker = cast("BrokerUnit", unit)
@@ -122,14 +122,14 @@ class RecoveriesTable(Table):
                 [each for each in broker.directories if each not in refused],
                 [each for each in broker.others if each not in refused],
             )
-        told = {recovery.directory: recovery_row(recovery) for recovery in recoveries}
+        reported = {recovery.directory: recovery_row(recovery) for recovery in recoveries}
         nothing = dict.fromkeys(schema.names)
         for directory in broker.directories:
             if (why := refused.get(directory)) is None:
                 continue
             reason = f"the start cannot be predicted: {why}"
-            told[directory] = nothing | identity_of(directory) | {"reason": reason}
-        rows: list[dict[str, Any]] = [told[directory] for directory in broker.directories]
+            reported[directory] = nothing | identity_of(directory) | {"reason": reason}
+        rows: list[dict[str, Any]] = [reported[directory] for directory in broker.directories]
         values = {name: [row[name] for row in rows] for name in schema.names}
         yield build_rows(schema, len(rows), values)
 
