@@ -49,7 +49,7 @@ class Reading:
     """How brokers of a release read a log file.
 
     Attributes:
-        start_size: bytes that are looked at first; where fewer are left, they are not a batch.
+        start_size: bytes that are looked at first; where no more are left, they are not a batch.
         raises: a length that no message ever had is an error, otherwise the end.
         decompresses: old wrappers are decompressed to learn where they begin.
         finds_by_last_offset: a search for an offset stops at the first batch that ends there or

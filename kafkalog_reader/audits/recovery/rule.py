@@ -70,7 +70,7 @@ class IndexCheck(Enum):
     NONE = "none"
     """It is not looked at: since 2.3 (KAFKA-7283)."""
     REBUILDS = "rebuilds"
-    """Its segment is recovered, whatever the marker says; what is cut there is not logged."""
+    """Its segment is recovered, whatever the marker says; what is cut there is not reported."""
     ENDS_BROKER = "ends the broker"
     """Up to 0.8.2."""
 
