@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 BASES: Final = (
     Base("3.9.1", "release_3.9.1/stopped", "java-none-0"),
-    Base("4.3.1", "everything/stopped", "codec-gzip-0"),
-    Base("4.3.1", "everything/stopped", "codec-snappy-0"),
-    Base("4.3.1", "everything/stopped", "codec-lz4-0"),
-    Base("4.3.1", "everything/stopped", "codec-zstd-0"),
+    Base("4.4.0", "everything/stopped", "codec-gzip-0"),
+    Base("4.4.0", "everything/stopped", "codec-snappy-0"),
+    Base("4.4.0", "everything/stopped", "codec-lz4-0"),
+    Base("4.4.0", "everything/stopped", "codec-zstd-0"),
     Base("0.11.0.3", "release_0.11.0.3/stopped", "java-snappy-0"),
     Base("0.10.2.2", "release_0.10.2.2/stopped", "java-none-0"),
     Base("0.10.2.2", "release_0.10.2.2/stopped", "java-gzip-0"),

@@ -12,7 +12,7 @@ from tests.faults.every_bit import every_bit, flipped, harmful
 if TYPE_CHECKING:
     from pathlib import Path
 
-ZSTD = Base("4.3.1", "everything/stopped", "codec-zstd-0")
+ZSTD = Base("4.4.0", "everything/stopped", "codec-zstd-0")
 MESSAGES = Base("0.10.2.2", "release_0.10.2.2/stopped", "java-none-0")
 WRAPPERS = Base("0.8.2.2", "release_0.8.2.2/stopped", "java-gzip-0")
 """Absolute offsets inside: what stands in front may lie although the records are right."""
