@@ -130,7 +130,7 @@ def test_a_copy_of_a_newer_leader_leaves_the_partition_undecidable(tmp_path: Pat
     newest = replica(LOG, epochs=parse_epochs("0:0 3:10"), high_watermark=10)
     audit = audit_of(tmp_path, repeated, {0: HELD, 1: HELD, 2: newest}, clean=False)
     assert audit.verdict is Verdict.UNDECIDABLE
-    assert "broker 2 knows leader epoch 3" in audit.reason
+    assert "broker 2 has leader epoch 3" in audit.reason
 
 
 def test_a_record_stored_twice_is_no_wrong_offset(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""Replicas of one partition side by side: where they part, what was committed, the verdict."""
+"""Compares the replicas of one partition: where they diverge, what was committed, the verdict."""

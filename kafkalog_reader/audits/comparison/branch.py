@@ -26,11 +26,11 @@ class Branch:
 
     Attributes:
         members: indexes of the replicas.
-        records: written by clients; markers are counted apart.
-        pieces: leader epochs of the batches.
-        contents: behind a fork, the pieces with a fingerprint of their batches. Two branches may
-            hold the same ones: a follower that was cut inside a batch, and lost all of it, goes on
-            with what the others have.
+        records: number of client records, without transaction markers.
+        pieces: the stretches of the branch, each with the leader epoch of its batches.
+        contents: after a fork, the pieces with a fingerprint of their batches. Two branches may
+            have equal contents: a follower that was truncated inside a batch loses the whole batch,
+            and then continues with the batches of the others.
     """
 
     members: tuple[int, ...]
@@ -46,21 +46,21 @@ class Branch:
 
     @property
     def is_fork(self) -> bool:
-        """Behind this branch two histories begin."""
+        """Whether two histories begin where this branch ends."""
         return len(self.children) > 1
 
     @property
     def is_dense(self) -> bool:
-        """Every offset is a client's record: what a part holds follows from its bounds."""
+        """Whether every offset is a client record: then bounds give the number of records."""
         return self.records == self.next_offset - self.first_offset
 
     @property
     def tree_next_offset(self) -> int:
-        """One past the last offset of this branch and of all behind it."""
+        """One past the last offset of this branch and of all that follow it."""
         return max(branch.next_offset for branch in self.walk())
 
     def walk(self) -> Iterator[Branch]:
-        """This branch and all behind it, nearest first."""
+        """This branch and all that follow it, nearest first."""
         waiting = [self]
         while waiting:
             branch = waiting.pop()
@@ -70,7 +70,7 @@ class Branch:
 
 _MODULUS: Final = 1 << 64
 _FACTORS: Final = (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9)
-"""Odd, and without a pattern: sums of products differ where a batch does."""
+"""Odd and without a pattern, so that sums of products differ where one batch differs."""
 
 
 class BranchBuilder:
@@ -93,11 +93,11 @@ class BranchBuilder:
 
     @property
     def is_blank(self) -> bool:
-        """No batch so far: other members may still join."""
+        """Whether it has no batch yet, so that other members may still join."""
         return self._batches == 0
 
     def add(self, run: BatchRun, index: int, count: int) -> None:
-        """Append batches that every member has, or one has and the others should."""
+        """Append batches that every member has, or that one has and the others should have."""
         part = slice(index, index + count)
         first, last = int(run.base_offset[index]), int(run.last_offset[index + count - 1])
         self._batches += count
@@ -127,13 +127,13 @@ class BranchBuilder:
         self.next_offset = max(self.next_offset, last + 1)
 
     def split(self, groups: Sequence[tuple[int, ...]], offset: int) -> list[BranchBuilder]:
-        """End this branch; go on with each group of replicas from ``offset`` on."""
+        """End this branch and start one for each group of replicas at ``offset``."""
         is_apart = self._is_apart or len(groups) > 1
         self._children = [BranchBuilder(group, offset, is_apart=is_apart) for group in groups]
         return list(self._children)
 
     def build(self) -> Branch:
-        """The finished branch with all behind it."""
+        """The finished branch, with all branches that follow it."""
         pieces = self._lineage.build().pieces
         return Branch(
             members=self.members,
@@ -154,7 +154,7 @@ class BranchBuilder:
 
 
 def _fingerprint(run: BatchRun, part: slice) -> int:
-    """Of the offsets, sizes and checksums of some batches; of all together it is the sum."""
+    """A fingerprint of the offsets, sizes and checksums of batches; those of ranges add up."""
     offset, crc, size = (np.uint64(factor) for factor in _FACTORS)
     mixed = run.base_offset[part].astype(np.uint64) * offset
     mixed ^= (run.crc[part] ^ run.crc_computed[part] << 1).astype(np.uint64) * crc

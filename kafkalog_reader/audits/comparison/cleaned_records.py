@@ -1,9 +1,9 @@
-"""Whether what replicas of a compacted topic lack was cleaned away rightly, key by key.
+"""Checks key by key that compaction explains the records that replicas of a topic lack.
 
 The cleaner keeps the last record of each key. So a record that one replica has and another lacks is
-explained by a later record of its key there, by a later tombstone anywhere, by being a tombstone
-or without a key itself, or by a transaction that may have been aborted. What is not explained is
-missing. Source: Kafka 4.0, storage.internals.log.Cleaner#shouldRetainRecord.
+explained by a later record of its key there, by a later tombstone anywhere, by being a tombstone or
+without a key itself, or by a transaction that may have been aborted. A record that nothing explains
+is missing. Source: Kafka 4.0, storage.internals.log.Cleaner#shouldRetainRecord.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 MAX_RECORDS: Final[int] = 2_000_000
 MAX_BYTES: Final[int] = 128 << 20
-"""Of keys and values held at once of one partition; above it keys are not compared."""
+"""Keys and values of one partition held in memory; beyond this, keys are not compared."""
 _REQUEST: Final = ReadRequest(
     columns=("offset", "key", "value", "isControl", "isTransactional"), mode=Mode.DROPMALFORMED
 )
@@ -52,14 +52,14 @@ def compare_keys(
     comparison: Comparison,
     cleaned: Sequence[Difference],
 ) -> KeyCheck:
-    """As ``key_check.check_keys``, of a partition with these cleaned ranges."""
+    """Do the work of ``key_check.check_keys`` for a partition with these cleaned ranges."""
     first = min(difference.first_offset for difference in cleaned)
     left = [MAX_RECORDS, MAX_BYTES]
     logs: list[pa.Table] = []
     for directory in directories:
         log = _read(directory, first, left)
         if log is None:
-            logger.warning("%s: more keys than are compared", directory.path)
+            logger.warning("%s: too many keys to compare", directory.path)
             return KeyCheck(is_complete=False)
         logs.append(log)
     dead = pa.concat_tables([log.filter(pc.is_null(log["value"])) for log in logs])
@@ -80,7 +80,7 @@ def compare_keys(
 
 
 def _read(directory: PartitionDirectory, first_offset: int, left: list[int]) -> pa.Table | None:
-    """The keyed records of a replica from an offset on; None where there are too many."""
+    """The records with a key of a replica, from an offset on; None if there are too many."""
     found: list[pa.RecordBatch] = []
     for piece in slices_of(directory, _REQUEST, Damage(Mode.DROPMALFORMED)):
         try:

@@ -1,6 +1,6 @@
-"""What of a replica was committed: known, possibly, only if an election was unclean, or not.
+"""Which records of a replica were committed: known, possibly, after an unclean election, or not.
 
-No file says where the high watermark was: it is an interval, per replica and per branch.
+No file states the current high watermark: it is an interval, per replica and per branch.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _NO_BOUND: Final[int] = (1 << 63) - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """A replica's log as far as its offsets and leader epochs go."""
+    """The offsets and leader epochs of a replica's log."""
 
     log_start_offset: int
     log_end_offset: int
@@ -28,9 +28,9 @@ class History:
     last_leader_epoch: int | None
     """Of the last batch."""
     leader_epochs: frozenset[int]
-    """Of its batches and of its epoch checkpoint, entries without records included."""
+    """From its batches and its epoch checkpoint, including entries without records."""
     data: Lineage = field(default_factory=Lineage)
-    """By the batches alone."""
+    """From the batches alone."""
 
     @property
     def greatest_leader_epoch(self) -> int | None:
@@ -43,16 +43,15 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitBounds:
-    """Bounds of one replica: below ``known`` committed, below ``possible`` perhaps.
+    """Bounds of one replica: records below ``known`` are committed, below ``possible`` perhaps.
 
     Attributes:
-        superseded: where the history of the greatest leader epoch leaves this one; None: nowhere.
-            An unclean election may have left committed records above it.
-        possible: the smaller of the high watermark's high end and ``superseded``, at least
-            ``known``.
-        high: the high watermark's high end: the log end, or the shortest in-sync log where the
-            in-sync replicas are known; at least ``known``.
-        log_end: of the replica.
+        superseded: where the history of the greatest leader epoch diverges from this one; None if
+            it does not. An unclean election may have left committed records above it.
+        possible: the smaller of ``high`` and ``superseded``, at least ``known``.
+        high: the upper bound of the high watermark: the log end, or the end of the shortest in-sync
+            log if the in-sync replicas are known; at least ``known``.
+        log_end: the log end offset of the replica.
     """
 
     known: int
@@ -64,7 +63,7 @@ class CommitBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitCount:
-    """Records by what is known of them."""
+    """Numbers of records, by how certain it is that they were committed."""
 
     known: int = 0
     possible: int = 0
@@ -85,12 +84,12 @@ class CommitCount:
 
     @property
     def state(self) -> str:
-        """The strongest that is true of any of them."""
+        """The strongest state that any of the records has."""
         return "known" if self.known else "possible" if self.possible else "none"
 
 
 def fork_of(one: History, other: History) -> LineageFork:
-    """Where the lineages of two replicas part on their common range."""
+    """Where the lineages of two replicas diverge in their common range."""
     return lineage_fork(
         one.lineage,
         other.lineage,
@@ -100,10 +99,11 @@ def fork_of(one: History, other: History) -> LineageFork:
 
 
 def newest_replica(histories: Sequence[History], named: int | None = None) -> int | None:
-    """A replica that has the greatest leader epoch of all, the one with the longest log.
+    """The replica with the greatest leader epoch; of several, the one with the longest log.
 
-    ``named``: the leader of a newer epoch by the cluster metadata. A leader that was elected and
-    restarted before it wrote has lost its own entry, and the greatest epoch left may be a dead one.
+    ``named`` is the leader of a newer epoch according to the cluster metadata. A leader that was
+    elected and restarted before it wrote has lost its own entry, so the greatest epoch in the logs
+    may be that of an abandoned branch.
     """
     if named is not None:
         return named
@@ -116,10 +116,11 @@ def newest_replica(histories: Sequence[History], named: int | None = None) -> in
 
 
 def superseded_at(history: History, newest: History) -> int | None:
-    """From which offset on the newest leader's history lacks this replica's records.
+    """The offset from which the newest leader's history lacks this replica's records.
 
-    A leader elected cleanly holds all that was committed before, and the old one commits nothing
-    afterwards. Only the greatest leader epoch says so: one between may lie on a dead branch.
+    A cleanly elected leader holds all that was committed before, and the old leader commits nothing
+    afterwards. Only the greatest leader epoch proves this: one between may be on an abandoned
+    branch.
     """
     if newest.greatest_leader_epoch in history.leader_epochs or history.is_empty:
         return None
@@ -139,10 +140,10 @@ def commit_bounds(
     """The bounds of every replica of a partition.
 
     Args:
-        histories: of the replicas, by index.
-        in_sync: the in-sync replicas; None where that is not known. Nothing is committed that one
-            of them lacks.
-        named: the leader of an epoch newer than any log's, where the cluster metadata says so.
+        histories: one for each replica.
+        in_sync: the in-sync replicas; None if unknown. A record that one of them lacks is not
+            committed.
+        named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
     """
     in_sync_end = min(
         (histories[index].log_end_offset for index in in_sync or ()), default=_NO_BOUND

@@ -1,12 +1,12 @@
-"""Compare the batches of all replicas of a partition, streaming: content decides.
+"""Compares the batches of all replicas of a partition as streams, by content.
 
-All replicas are read side by side, one window of each. As long as they agree, whole windows are
-compared as blocks of bytes; only where they differ are batches looked at one by one. The answer is
-a tree: each branch is a range of offsets that the same replicas hold with the same bytes.
+All replicas are read side by side, one window of each. While they agree, whole windows are compared
+as blocks of bytes; only where they differ are batches compared one by one. The result is a tree:
+each branch is a range of offsets that the same replicas hold with the same bytes.
 
-A batch belongs to the history of its leader epoch. Replicas part where batches of different leader
-epochs stand at the same offset; what differs under one leader epoch is damage, a conflict or
-cleaning, and does not part them.
+A batch belongs to the history of its leader epoch. Replicas diverge where batches of different
+leader epochs have the same offset; a difference under one leader epoch is damage, a conflict or
+cleaning, and does not start a new branch.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ def compare(
     """Read every stream to its end.
 
     Args:
-        streams: one a replica.
-        declared: what each replica's epoch checkpoint says; shows a flipped leader epoch in one
-            batch header from another history.
-        cleaned_below: the cleaner offset of each replica, 0 without.
-        log_starts: the log start of each; what is absent behind it is a difference. By default
-            each log starts with its first batch.
+        streams: one for each replica.
+        declared: the lineage of each replica's epoch checkpoint; it distinguishes a flipped leader
+            epoch in one batch header from another history.
+        cleaned_below: the cleaner offset of each replica, 0 if it has none.
+        log_starts: the log start offset of each; a record that is absent above it is a difference.
+            By default each log starts with its first batch.
     """
     if log_starts is None:
         log_starts = [0 if stream.ended else stream.base_offset for stream in streams]
@@ -103,7 +103,7 @@ class _Comparer:
         return self._streams[index].base_offset
 
     def _grow(self, branch: BranchBuilder) -> list[BranchBuilder]:
-        """Follow a branch to where its set of replicas changes; return the branches behind that."""
+        """Follow a branch to where its set of replicas changes; return the branches that follow."""
         members = branch.members
         while True:
             going_on = tuple(index for index in members if not self._streams[index].ended)
@@ -129,11 +129,11 @@ class _Comparer:
             self._take(branch, present)
 
     def _restore_offsets(self, members: Sequence[int]) -> bool:
-        """Whether batches were found that begin elsewhere only by the number in front of them.
+        """Whether batches were found whose base offset is wrong, and only that.
 
-        No checksum covers a base offset. A batch that breaks the row, and of which another replica
-        has the covered bytes at the very offset that is due, belongs there
-        (replica-divergence.md, section 4.1).
+        No checksum covers a base offset. A batch that breaks the sequence belongs at the expected
+        offset if another replica has the same covered bytes there (replica-divergence.md, section
+        4.1).
         """
         if len({self._base(index) for index in members}) == 1:
             return False
@@ -158,7 +158,7 @@ class _Comparer:
         return any(self._streams[index].leader_epoch == stream.leader_epoch for index in members)
 
     def _apart(self, members: Sequence[int], present: Sequence[int]) -> list[tuple[int, ...]]:
-        """The members by leader epoch of the offsets at the lowest batch; one group: together."""
+        """The members grouped by the leader epoch of the lowest batch; one group: no divergence."""
         last = max(self._streams[index].last_offset for index in present)
         epochs = {
             index: self._streams[index].leader_epoch
@@ -180,7 +180,7 @@ class _Comparer:
         return sorted(tuple(sorted(group)) for group in groups.values())
 
     def _is_one_batch(self, present: Sequence[int]) -> bool:
-        """Whether the lowest batch was the same once; an epoch checkpoint that says so may lie."""
+        """Whether the lowest batch was once the same; the epoch checkpoints may be wrong."""
         return self._differing_kind(present, is_reframed=False) is not DifferenceKind.CONFLICT
 
     def _differing_kind(self, present: Sequence[int], *, is_reframed: bool) -> DifferenceKind:
@@ -191,7 +191,7 @@ class _Comparer:
     def _note_holes(
         self, apart: Sequence[tuple[int, ...]], present: Sequence[int], low: int
     ) -> None:
-        """Where replicas part, one may go on only behind offsets that the other has."""
+        """Note offsets that one replica lacks where they diverge, before its next batch."""
         first = self._streams[present[0]]
         for group in apart:
             base = min(map(self._base, group))
@@ -213,7 +213,7 @@ class _Comparer:
                 )
 
     def _note_restamped(self, apart: Sequence[tuple[int, ...]], low: int) -> None:
-        """Where replicas part, the batches may yet be the same but for the leader epoch."""
+        """Note a fork whose batches are equal except for the leader epoch."""
         contents = [
             bytes(self._streams[group[0]].batch[CRC_COVERS_FROM:])
             for group in apart
@@ -225,7 +225,7 @@ class _Comparer:
     def _apart_without_epochs(
         self, members: Sequence[int], present: Sequence[int]
     ) -> list[tuple[int, ...]]:
-        """Old formats have no leader epochs: there, different content is another history."""
+        """Group by content, because old formats have no leader epochs."""
         streams = [self._streams[index] for index in present]
         if streams[0].leader_epoch >= 0 or not all(stream.is_intact for stream in streams):
             return [tuple(members)]
@@ -240,7 +240,7 @@ class _Comparer:
         return sorted(tuple(sorted(group)) for group in contents.values())
 
     def _take(self, branch: BranchBuilder, present: Sequence[int]) -> None:
-        """Move the present members over equal batches, or over one that differs."""
+        """Move the present members past equal batches, or past one that differs."""
         streams = [self._streams[index] for index in present]
         absent = [index for index in branch.members if index not in present]
         count = self._limit(streams[0], [*absent, *self._waiting])
@@ -262,7 +262,7 @@ class _Comparer:
         self._loader.load([stream for stream in streams if stream.step(count)])
 
     def _take_damaged(self, branch: BranchBuilder, present: Sequence[int]) -> bool:
-        """Move over many batches that differ because of damage; whether there were any."""
+        """Move past batches that differ because of damage; return whether there were any."""
         streams = [self._streams[index] for index in present]
         most = self._limit(streams[0], [*self._waiting])
         stretch = damaged_stretch(streams, min(most, *(s.left_in_window for s in streams)))
@@ -280,18 +280,18 @@ class _Comparer:
         return True
 
     def _limit(self, stream: BatchStream, others: Sequence[int]) -> int:
-        """How many batches end before another replica has one; 0 when the first overlaps it."""
+        """How many batches end before another replica's next one; 0 if the first overlaps it."""
         bases = [self._base(index) for index in others]
         ahead = [base for base in bases if base > stream.base_offset]
         if not ahead:
             return stream.left_in_window
         lasts = stream.run.last_offset[stream.index :]
-        if not stream.rises:  # a number in it lies
+        if not stream.rises:  # an offset in it is wrong
             lasts = np.maximum.accumulate(lasts)
         return int(np.searchsorted(lasts, min(ahead)))
 
     def _note_damage(self, present: Sequence[int], count: int) -> None:
-        """Note batches that are equal and damaged on every replica that has them."""
+        """Note batches that are equal and damaged on every replica that holds them."""
         first = self._streams[present[0]]
         if first.run.is_row:
             return
@@ -333,7 +333,7 @@ class _Comparer:
         return offset < self._cleaned_below[index] or self._streams[index].shows_cleaning
 
     def _note_differing(self, present: Sequence[int], absent: Sequence[int]) -> None:
-        """Say what is different in the lowest batch."""
+        """Note what differs in the lowest batch."""
         streams = [self._streams[index] for index in present]
         overlapped = [i for i in absent if self._base(i) <= max(s.last_offset for s in streams)]
         intact = tuple(index for index in present if self._streams[index].is_intact)
@@ -367,7 +367,7 @@ class _Comparer:
 
 
 def _is_same_elsewhere(one: BatchStream, other: BatchStream) -> bool:
-    """Whether the other's batch is the one that is due here, and not also where this one claims."""
+    """Whether the other's batch belongs here, and is not also where this one's offset says."""
     run, index = other.run, other.index
     if (
         other.base_offset != one.expected_offset

@@ -17,16 +17,16 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.batch_stream import BatchPlace, BatchStream
 
 MAX: Final = 1_000_000
-"""Rows kept of one copy, 28 bytes each; hostile copies have a wrong checksum in every batch."""
+"""Rows kept for one copy, 28 bytes each; in a hostile copy every batch is damaged."""
 
 
 class DamagedRows(NamedTuple):
     """Damaged batches as columns.
 
     Attributes:
-        first_offset, next_offset: of each.
-        records: of clients, as its header states them; none of a transaction marker.
-        intact_on: which of the tuples of ``DamagedBatches.holders``.
+        first_offset, next_offset: the offsets [first, next) of each batch.
+        records: number of client records by the batch header; 0 for a transaction marker.
+        intact_on: indexes into ``DamagedBatches.holders``.
     """
 
     first_offset: NDArray[np.int64]
@@ -36,14 +36,14 @@ class DamagedRows(NamedTuple):
 
 
 class DamagedBatches:
-    """Those of one copy, gathered while copies are compared.
+    """The damaged batches of one copy, collected while copies are compared.
 
     Attributes:
-        count: all of them.
-        alone: how many of them no copy has intact.
-        places: the first of them.
-        left_out: how many are not among the rows, because there are too many.
-        holders: the tuples of replicas that have batches intact, as rows refer to them.
+        count: number of damaged batches.
+        alone: number of damaged batches that no copy has intact.
+        places: where the first ones are.
+        left_out: number of batches beyond the maximum of rows.
+        holders: sets of replicas that have a batch intact; rows refer to them by index.
     """
 
     def __init__(self) -> None:
@@ -56,7 +56,7 @@ class DamagedBatches:
         self._rows = 0
 
     def __eq__(self, other: object) -> bool:
-        """Whether the same is known; in what order ``holders`` were met says nothing."""
+        """Compare without regard to the order of ``holders``."""
         if not isinstance(other, DamagedBatches):
             return NotImplemented
         return self._content() == other._content()
@@ -76,13 +76,13 @@ class DamagedBatches:
         holders: Sequence[tuple[int, ...]],
         intact_on: NDArray[np.int32],
     ) -> None:
-        """Take batches of a stream.
+        """Add damaged batches of a stream.
 
         Args:
-            stream: of the copy.
-            ahead: which of its batches, counted from the current one, rising.
-            holders: who has batches intact.
-            intact_on: of each batch, which of ``holders`` has it.
+            stream: the batches of the copy.
+            ahead: indexes of its damaged batches, counted from the current one, ascending.
+            holders: sets of replicas that have a batch intact.
+            intact_on: for each batch, the index into ``holders``.
         """
         if not len(ahead):
             return
@@ -104,7 +104,7 @@ class DamagedBatches:
         self._rows += len(rows.records)
 
     def rows(self) -> DamagedRows:
-        """All of them that are kept, in the order of the log."""
+        """All rows that were kept, in log order."""
         if len(self._parts) != 1:
             columns = zip(*self._parts, strict=True) if self._parts else [()] * 4
             kinds = (np.int64, np.int64, np.int64, np.int32)

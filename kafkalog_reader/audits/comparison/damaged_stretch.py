@@ -1,7 +1,7 @@
-"""Batches that copies frame alike and that differ only where one is damaged, many at once.
+"""Compares many batches at once that have equal bounds on all copies and differ by damage only.
 
-A disk that failed can spoil every second batch of a copy. One by one, each of them would cost more
-than reading a thousand.
+A failed disk can damage every second batch of a copy. Compared one by one, each of them would take
+longer than reading a thousand.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ _FRAME: Final = ("base_offset", "last_offset", "leader_epoch", "size_in_bytes")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DamagedStretch:
-    """The next batches of several streams; arrays by stream and batch.
+    """The next batches of several streams, as arrays indexed by stream and batch.
 
     Attributes:
-        streams: whose.
-        alike: the number of the first stream that has the same bytes.
-        intact: whether the CRC is right.
-        differs: by batch, whether not all streams have the same bytes.
+        streams: the streams.
+        alike: the index of the first stream that has the same bytes.
+        intact: whether the CRC is valid.
+        differs: for each batch, whether the streams have different bytes.
     """
 
     streams: Sequence[BatchStream]
@@ -43,11 +43,11 @@ class DamagedStretch:
 
     @property
     def count(self) -> int:
-        """How many batches."""
+        """Number of batches."""
         return len(self.differs)
 
     def first(self, count: int) -> DamagedStretch:
-        """The first ``count`` of them."""
+        """The first ``count`` batches."""
         return replace(
             self,
             alike=self.alike[:, :count],
@@ -56,13 +56,13 @@ class DamagedStretch:
         )
 
     def intact_on(self, ahead: int, present: Sequence[int]) -> tuple[int, ...]:
-        """Where the CRC of one batch is right, by what the streams are called."""
+        """The streams, by their names in ``present``, on which the CRC of one batch is valid."""
         return tuple(name for name, ok in zip(present, self.intact[:, ahead], strict=True) if ok)
 
     def holders(
         self, ahead: NDArray[np.intp], present: Sequence[int]
     ) -> tuple[list[tuple[int, ...]], NDArray[np.int32]]:
-        """Who has some batches intact, each set of streams once; and which of the sets each."""
+        """The distinct sets of streams that have a batch intact, and for each batch its set."""
         sets, first, number = np.unique(
             self.intact[:, ahead], axis=1, return_index=True, return_inverse=True
         )
@@ -73,11 +73,11 @@ class DamagedStretch:
     def differences(
         self, present: Sequence[int], is_wanted: Callable[[DifferenceKind, int], bool]
     ) -> Iterator[Difference]:
-        """Yield them, neighbours of the same kind together.
+        """Yield the differences; adjacent batches that differ in the same way become one.
 
         Args:
-            present: what the streams are called.
-            is_wanted: asked with the kind and the first offset.
+            present: the index of the replica of each stream.
+            is_wanted: called with the kind and the first offset.
         """
         part = slice(self.streams[0].index, self.streams[0].index + self.count)
         base_offset = self.streams[0].run.base_offset[part]
@@ -103,7 +103,7 @@ class DamagedStretch:
             )
 
     def _ranges(self, leads_on: NDArray[np.bool_]) -> Iterator[tuple[int, int]]:
-        """Yield [start, stop) of neighbours that differ in the same way, without gaps."""
+        """Yield [start, stop) of adjacent batches that differ in the same way, without gaps."""
         changes = np.ones(self.count + 1, np.bool_)
         changes[1:-1] = (
             (self.alike[:, 1:] != self.alike[:, :-1]).any(axis=0)
@@ -115,7 +115,7 @@ class DamagedStretch:
                 yield start, stop
 
     def sources(self) -> Iterator[tuple[int, int, int]]:
-        """Yield [start, stop) and a stream that is intact there, where any is."""
+        """Yield [start, stop) and a stream that is intact there, if there is one."""
         first_intact = np.where(self.intact.any(axis=0), np.argmax(self.intact, axis=0), 0)
         differing = np.flatnonzero(self.differs)
         source = first_intact[differing]
@@ -127,11 +127,11 @@ class DamagedStretch:
 
 
 def damaged_stretch(streams: Sequence[BatchStream], most: int) -> DamagedStretch:
-    """Compare batches from the current ones on, up to the first difference of another kind.
+    """Compare batches from the current one up to the first difference of another kind.
 
     Args:
         streams: at least two, each with that many batches in its window.
-        most: how many are looked at.
+        most: maximum number of batches to compare.
     """
     if any(stream.is_restored for stream in streams):
         most = 0
@@ -156,7 +156,7 @@ def _stretch(streams: Sequence[BatchStream], most: int) -> DamagedStretch:
     differs = (alike != 0).any(axis=0)
     highest = np.where(intact, alike, -1).max(axis=0)
     lowest = np.where(intact, alike, len(streams)).min(axis=0)
-    explained = ~differs | (highest <= lowest)  # none is intact, or all that are have the same
+    explained = ~differs | (highest <= lowest)  # none is intact, or all intact ones are equal
     found = DamagedStretch(streams, alike, intact, differs)
     return found if explained.all() else found.first(int(np.argmin(explained)))
 

@@ -1,4 +1,4 @@
-"""What differs between replicas under one leader epoch, as ranges of offsets."""
+"""Differences between replicas under one leader epoch, as ranges of offsets."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.lineage import EpochPiece
 
 MAX: Final[int] = 10_000
-"""Ranges kept of one partition: hostile copies differ in every second batch."""
+"""Ranges kept for one partition; hostile copies may differ in every second batch."""
 
 
 class DifferenceKind(Enum):
-    """What kind of difference; the first three are explained or repairable, the others alarming."""
+    """The kind of a difference; the first three are explained or repairable, the others are not."""
 
     CLEANED = "cleaned"
     """Compaction has gone further on one side; every record on both sides is equal."""
     DAMAGED = "damaged"
     """Copies with a wrong checksum differ from an intact one."""
     HIDDEN = "hidden"
-    """Absent where damage ended the scan of the segment: perhaps there, unread."""
+    """Absent where damage ended the scan of the segment: perhaps present, but unread."""
     UNCOVERED = "uncovered"
-    """The covered bytes are equal; base offset, length, magic or leader epoch are not."""
+    """The bytes under the CRC are equal; base offset, length, magic or leader epoch differ."""
     MISSING = "missing"
     """Absent inside a replica's log, and nothing explains it."""
     CONFLICT = "conflict"
-    """Same offset, same leader epoch, other content, every checksum valid."""
+    """Same offset and leader epoch, different content, every checksum valid."""
     NOT_COMPARED = "not compared"
     """Compaction may explain it, and the records could not be decoded."""
 
@@ -42,8 +42,9 @@ class Difference:
     """The offsets [first, next), and which replicas hold what there.
 
     Attributes:
-        contents: replicas with equal bytes together.
-        absent: replicas of the same branch that lack these batches, or frame them otherwise.
+        contents: the replicas, grouped by equal bytes.
+        absent: replicas of the same branch that lack these batches, or have other batch bounds
+            there.
         damaged: replicas whose copy has a wrong checksum.
     """
 
@@ -57,7 +58,7 @@ class Difference:
     damaged: tuple[int, ...] = ()
 
     def is_continued_by(self, other: Difference) -> bool:
-        """Whether the same replicas differ in the same way right behind this range."""
+        """Whether ``other`` starts where this range ends, and differs in the same way."""
         return (
             self.next_offset == other.first_offset
             and self.kind is other.kind
@@ -68,12 +69,12 @@ class Difference:
 
 
 class Differences:
-    """Gathers differences; neighbours become one.
+    """Collects differences and joins adjacent ones.
 
-    The first of each kind is kept however many there are: kinds decide the verdict.
+    The first of each kind is always kept, because the verdict depends on the kinds.
 
     Attributes:
-        left_out: how many were not kept.
+        left_out: number of differences that were not kept.
     """
 
     def __init__(self) -> None:
@@ -97,7 +98,7 @@ class Differences:
             self.left_out += 1
 
     def takes(self, kind: DifferenceKind, first_offset: int) -> bool:
-        """Whether one that begins there may be kept; it is counted as left out otherwise."""
+        """Whether a difference that begins there will be kept; if not, count it as left out."""
         may = (
             len(self._found) < MAX
             or kind not in self._kinds
@@ -113,14 +114,16 @@ class Differences:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
-    """The whole comparison of one partition.
+    """The result of comparing the replicas of one partition.
 
     Attributes:
-        roots: several when a replica shares no offset with the others.
-        damaged: of each replica, the batches with a wrong checksum.
-        differences_left_out: how many more there are than are kept.
-        restamped: offsets at which replicas part with the same records under other leader epochs.
-        log_starts: of each replica; may lie inside its first batch. Empty: all logs begin with one.
+        roots: the first branches; several if a replica shares no offset with the others.
+        damaged: for each replica, the batches with a wrong checksum.
+        differences_left_out: number of differences that were not kept.
+        restamped: offsets at which replicas diverge with equal records under different leader
+            epochs.
+        log_starts: the log start offset of each replica, which may be inside its first batch. Empty
+            if every log starts with its first batch.
     """
 
     roots: tuple[Branch, ...]
@@ -131,7 +134,7 @@ class Comparison:
     log_starts: tuple[int, ...] = ()
 
     def with_differences(self, more: Sequence[Difference]) -> Comparison:
-        """The same with differences that were found later."""
+        """A copy with the differences that were found later."""
         together = (*self.differences, *more)
         return replace(
             self, differences=tuple(sorted(together, key=lambda each: each.first_offset))
@@ -143,9 +146,10 @@ class Comparison:
             yield from root.walk()
 
     def held_ranges(self) -> Iterator[tuple[Branch, tuple[int, ...], int, int]]:
-        """Every branch, its members and its offsets [first, next); what several hold only once.
+        """Yield every branch, its members and its offsets [first, next), equal content only once.
 
-        Then it comes with the first of them and the members of all.
+        Where several branches hold the same content, the first of them is yielded with the members
+        of all.
         """
         holders: dict[tuple[EpochPiece, int], list[Branch]] = {}
         for branch in self.branches():
@@ -166,7 +170,7 @@ class Comparison:
 
     @property
     def forks(self) -> tuple[Branch, ...]:
-        """The branches behind which replicas part where both can be read, lowest first."""
+        """The branches after which replicas diverge where both can be read, lowest first."""
         found = (b for b in self.branches() if b.is_fork and self._can_be_read(b))
         return tuple(sorted(found, key=lambda branch: branch.next_offset))
 
@@ -187,10 +191,10 @@ class Comparison:
         return any(self.content_fork(one, other) is not None for one, other in pairs)
 
     def content_fork(self, one: int, other: int) -> int | None:
-        """The first offset at which two replicas hold different content; None: nowhere.
+        """The first offset at which two replicas hold different content; None if there is none.
 
-        Below a log start nothing can be read, so nothing differs there. What damage or cleaning
-        explains is not a fork: the content was the same once.
+        Below a log start nothing can be read, so nothing differs there. A difference that damage or
+        cleaning explains is not a fork: the content was once the same.
         """
         low = max(self.log_starts[one], self.log_starts[other]) if self.log_starts else 0
         offsets = [
@@ -218,7 +222,7 @@ class Comparison:
         return low if low < min(ends) else None
 
     def _starts_apart(self, one: int, other: int) -> list[int]:
-        """Where the later of two logs begins, if it begins otherwise than the other goes on."""
+        """Where the later of two logs begins, if the other log has different content there."""
         spans = []
         for index in (one, other):
             held = [b for b in self.branches() if index in b.members and b.batches]
@@ -233,7 +237,7 @@ class Comparison:
         return [start]
 
     def _is_held_alike(self, one: int, other: int, start: int, stop: int) -> bool:
-        """Whether two replicas hold the same in a range, although their branches parted before."""
+        """Whether two replicas hold the same content in a range after their branches diverged."""
         held = [
             {
                 content
@@ -260,12 +264,12 @@ def _tells_apart(difference: Difference, one: int, other: int) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyCheck:
-    """What the keys of the cleaned ranges say.
+    """The result of comparing the keys of the cleaned ranges.
 
     Attributes:
         missing: records that should have survived, as differences.
         latest: offsets at which the last value of a key differs between replicas (KL-511).
-        is_complete: False where the cap was reached and nothing was compared.
+        is_complete: False if there were too many keys, so that nothing was compared.
     """
 
     missing: tuple[Difference, ...] = ()

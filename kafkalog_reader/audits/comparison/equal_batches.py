@@ -1,4 +1,4 @@
-"""How far two copies are equal byte by byte, whole blocks of them at once."""
+"""Compares the next batches of two copies byte by byte, in blocks."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.batch_stream import BatchStream
 
 FEW: Final = 16
-"""Batches that are looked at first, and by what factor more are then."""
+"""Number of batches compared first, and the factor by which each further step grows."""
 _BLOCK: Final = 256 << 10
-"""Bytes compared at once: both sides fit into a second-level cache."""
+"""Bytes compared at once, so that both sides fit into a second-level cache."""
 
 
 def equal_batches(one: BatchStream, other: BatchStream, count: int) -> int:
     """How many of the next ``count`` batches are equal byte by byte.
 
-    A few are looked at first: where copies differ in every second batch, what is looked at beyond
-    the difference is looked at again.
+    It starts with a few: batches compared beyond the first difference are compared again later,
+    which is costly where copies differ in every second batch.
     """
     equal, size = 0, FEW
     while equal < count:
@@ -33,7 +33,7 @@ def equal_batches(one: BatchStream, other: BatchStream, count: int) -> int:
 
 
 def _equal_among(one: BatchStream, other: BatchStream, ahead: int, count: int) -> int:
-    """How many batches are equal from the one that is so many ahead on."""
+    """How many batches are equal, beginning ``ahead`` batches after the current one."""
     left, right = one.run, other.run
     i, j = one.index + ahead, other.index + ahead
     same = (left.base_offset[i : i + count] == right.base_offset[j : j + count]) & (

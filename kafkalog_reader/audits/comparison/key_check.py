@@ -1,7 +1,7 @@
-"""What the keys of a cleaned partition say, where it was cleaned at all.
+"""Compares the keys of a partition, if it was cleaned.
 
-Most partitions were not: for those, what compares keys (``cleaned_records``, and Arrow's functions
-behind it) is not even imported.
+Most partitions were not cleaned: for those, ``cleaned_records`` and the Arrow functions that it
+uses are not even imported.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ def check_keys(
     histories: Sequence[History],
     comparison: Comparison,
 ) -> KeyCheck:
-    """Look at the keys of a partition that was cleaned; of others nothing is read.
+    """Compare the keys of a partition if it was cleaned; otherwise read nothing.
 
-    What is damaged or cannot be read is left out here: it has findings of its own.
+    Damaged and unreadable records are left out here: they have findings of their own.
 
     Args:
-        directories: of the replicas.
-        histories: of the replicas.
-        comparison: of the same.
+        directories: one for each replica.
+        histories: one for each replica.
+        comparison: of the same replicas.
     """
     cleaned = [d for d in comparison.differences if d.kind is DifferenceKind.CLEANED]
     if not cleaned:

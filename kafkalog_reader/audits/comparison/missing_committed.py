@@ -1,4 +1,4 @@
-"""Records that were committed, by a high-watermark row, and that no copy supplied holds."""
+"""Finds records that a high watermark shows as committed and that no supplied copy holds."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
 
 _MIN_COPIES = 2
-"""Of one copy KL-304 says the same."""
+"""For a single copy, KL-304 reports the same."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MissingCommitted:
-    """Offsets [first, next) between the end of the longest log and the greatest row.
+    """Offsets [first, next) between the end of the longest log and the greatest high watermark.
 
     Attributes:
-        members: indexes of the replicas whose row is above every log end.
-        is_proven: one of them was stopped in order, so that its row was not written after its log
-            was copied.
+        members: indexes of the replicas whose high watermark is above every log end.
+        is_proven: one of them was shut down cleanly, so that its high watermark was not written
+            after its log was copied.
     """
 
     members: tuple[int, ...]
@@ -42,11 +42,11 @@ class MissingCommitted:
 def missing_committed(
     replicas: Sequence[Replica], histories: Sequence[History], scans: Sequence[Scan]
 ) -> MissingCommitted | None:
-    """What is missing of one partition; None where nothing is known to be.
+    """The committed records that are missing; None if none are known to be.
 
-    A row may be ahead of a copied log only where the copy was taken while clients wrote, log first
-    (T01): where the times of the files show that, the row says nothing. A row is never ahead of the
-    log of a running broker.
+    The checkpointed high watermark is never above the log end of a running broker. In a copy it may
+    be if the log was copied first while clients wrote (T01): if file times show this, the row is
+    ignored.
     """
     if len(replicas) < _MIN_COPIES or replicas[0].directory.topic == METADATA_TOPIC:
         return None
@@ -67,7 +67,7 @@ def missing_committed(
 
 
 def is_hot(replica: Replica, scan: Scan) -> bool:
-    """Whether a copy was taken from a running broker, as far as the times of its files tell."""
+    """Whether file times show that a copy was taken from a running broker."""
     last = _last_segment(replica)
     if last is None or scan.last_timestamp is None:
         return False

@@ -1,4 +1,4 @@
-"""What one replica says of the past: its files and its batches put together."""
+"""Builds the history of one replica from its files and its batches."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def history_of(replica: Replica, stream: BatchStream) -> History:
-    """Offsets, leader epochs and lineage of a replica whose stream is at its end."""
+    """Offsets, leader epochs and lineage of a replica whose stream was read to its end."""
     log_end = max(stream.next_offset, replica.log_start_offset)
     high_watermark = high_watermark_of(
         checkpointed=replica.checkpointed_high_watermark,

@@ -1,4 +1,4 @@
-"""Why copies of one batch differ: damage, a header field that no checksum covers, or content."""
+"""Says why copies of one batch differ: damage, a header field outside the CRC, or content."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ def differing_kind(
     """Classify the current batches of replicas that share base offset and leader epoch.
 
     Args:
-        streams: replicas whose current batch starts at the same offset; not all bytes are equal, or
-            a batch of another replica overlaps.
-        is_reframed: such an overlapping batch exists.
-        may_be_cleaned: compaction may have run on one side.
+        streams: replicas whose current batches start at the same offset and are not all equal, or
+            overlap with a batch of another replica.
+        is_reframed: whether such an overlapping batch exists.
+        may_be_cleaned: whether compaction may have run on one of them.
     """
     intact = [stream for stream in streams if stream.is_intact]
     if is_reframed or len({stream.last_offset for stream in intact}) > 1:
@@ -45,7 +45,7 @@ def differing_kind(
     batches = []
     try:
         for stream in intact:
-            with suppress(CorruptLogError):  # compaction leaves no batch that cannot be decoded
+            with suppress(CorruptLogError):  # the cleaner writes only batches that can be decoded
                 batches.append(parse_record_batch(bytes(stream.batch), stream.place().where))
     except (LimitReachedError, UnsupportedFormatError):
         return DifferenceKind.NOT_COMPARED
@@ -60,9 +60,9 @@ def _shows_cleaning(stream: BatchStream) -> bool:
 
 
 def _records_agree(batches: Iterable[RecordBatch]) -> bool:
-    """Whether records at the same offset are equal; cleaned batches have fewer, never others.
+    """Whether records at the same offset are equal; a cleaned batch only has fewer records.
 
-    A delete horizon rewrites base timestamp and deltas, so absolute values are compared.
+    A delete horizon changes the base timestamp and the deltas, so absolute values are compared.
     """
     known: dict[int, object] = {}
     for batch in batches:

@@ -1,7 +1,7 @@
-"""Whether copies of a batch hold the same records where they hold the same offsets.
+"""Compares the records of copies of one batch at the offsets that they share.
 
-Each broker cleans its own copy of a compacted log when it likes, so that copies of one batch have
-some records of it each: many batches differ in a log that is sound.
+Each broker cleans its copy of a compacted log at its own times, so copies of one batch may keep
+different records of it: in a sound log many batches differ.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.batch_stream import BatchStream
 
 _CONTENT: Final = ("timestamp", "key", "value", "headers")
-"""Not the deltas: a delete horizon rewrites the base timestamp."""
+"""Without the deltas: a delete horizon changes the base timestamp."""
 _WANTED: Final = frozenset(("offset", *_CONTENT))
 
 
@@ -38,7 +38,7 @@ class _Records(NamedTuple):
 
 
 def records_agree(streams: Sequence[BatchStream]) -> bool | None:
-    """Compare the current batches; None: one of them takes a closer look to decode."""
+    """Compare the current batches; None if one of them cannot be decoded in bulk."""
     found = [_decoded(stream) for stream in streams]
     decoded = [records for records in found if records is not None]
     if len(decoded) < len(found):

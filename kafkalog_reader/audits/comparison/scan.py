@@ -1,4 +1,4 @@
-"""What reading one replica from end to end met, besides the batches that are compared."""
+"""What reading one replica found, besides the batches that are compared."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scan:
-    """The places of a log to report.
+    """The places of one log that findings report.
 
     Attributes:
-        stops: stretches without a batch that could be read.
-        regressions: examples of the ``regression_count`` batches at which offsets fall.
-        unexplained_falls: of these, those that a restored base offset does not explain.
-        unknown_codecs: examples of the ``unknown_codec_count`` batches that cannot be decompressed.
-        last_timestamp: of the last batch, in milliseconds; None without batches.
+        stops: stretches in which no batch could be read.
+        regressions: the first of the ``regression_count`` batches at which offsets decrease.
+        unexplained_falls: the number of these that no restored base offset explains.
+        unknown_codecs: the first of the ``unknown_codec_count`` batches that cannot be
+            decompressed.
+        last_timestamp: timestamp of the last batch in milliseconds; None without batches.
     """
 
     stops: tuple[ScanStop, ...]
@@ -37,12 +38,12 @@ class Scan:
 
 
 def spoilt(stream: BatchStream) -> int:
-    """Places of a log, besides wrong checksums, at which it is not as it was written."""
+    """The number of places at which a log is damaged, besides wrong checksums."""
     return stream.restored + sum(map(is_damage, stream.stops))
 
 
 def scan_of(stream: BatchStream) -> Scan:
-    """What a stream met, once it is at its end."""
+    """The scan of a stream that was read to its end."""
     return Scan(
         stops=tuple(stream.stops),
         regressions=tuple(stream.regressions),

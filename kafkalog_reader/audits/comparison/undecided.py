@@ -1,4 +1,4 @@
-"""Why nothing can be concluded from the copies of a partition, or nothing from one of them."""
+"""Says why the copies of a partition, or one of them, allow no conclusion."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 def reason_of_all(
     replicas: Sequence[Replica], comparisons: Sequence[Comparison], *, same_topic: bool
 ) -> str:
-    """Why the copies cannot be held against each other; empty when they can."""
+    """Why the copies cannot be compared; empty if they can."""
     if not same_topic:
-        return "the replicas carry different topic ids: they are different topics of one name"
+        return "the replicas have different topic ids: they are different topics of the same name"
     if twice := _supplied_twice(replicas):
         return twice
     for difference in comparisons[0].differences:
         if difference.kind is DifferenceKind.NOT_COMPARED:
-            return f"records from offset {difference.first_offset} on could not be decoded"
+            return f"the records from offset {difference.first_offset} on could not be decoded"
     return ""
 
 
 def unusable_copies(replicas: Sequence[Replica], scans: Sequence[Scan]) -> dict[int, str]:
-    """The copies whose content is unknown, by index, and why."""
+    """The indexes of the copies whose content is unknown, and why."""
     reasons: dict[int, str] = {}
     for index, (replica, scan) in enumerate(zip(replicas, scans, strict=True)):
         for stop in scan.stops:
@@ -47,9 +47,9 @@ def unusable_copies(replicas: Sequence[Replica], scans: Sequence[Scan]) -> dict[
 def reaches_further(
     replicas: Sequence[Replica], histories: Sequence[History], unusable: Mapping[int, str]
 ) -> str:
-    """Why the other copies cannot stand for the unusable ones; empty when they can.
+    """Why the other copies cannot replace the unusable ones; empty if they can.
 
-    What such a copy shows of itself must not point at records or leaders that no other has.
+    An unusable copy must not show signs of records or leaders that no other copy has.
     """
     others = [history for i, history in enumerate(histories) if i not in unusable]
     end = max((history.log_end_offset for history in others), default=0)
@@ -59,7 +59,7 @@ def reaches_further(
         row = replica.checkpointed_high_watermark or 0
         greatest = max((e.leader_epoch for e in replica.epoch_entries or ()), default=-1)
         if greatest > epoch:
-            return f"{replica.name} knows leader epoch {greatest}, which no other copy does"
+            return f"{replica.name} has leader epoch {greatest}, which no other copy has"
         if max(row, history.log_end_offset) > end:
             return (
                 f"{replica.name} reaches {max(row, history.log_end_offset)}, the others end at "
@@ -69,7 +69,7 @@ def reaches_further(
 
 
 def _supplied_twice(replicas: Sequence[Replica]) -> str:
-    """Why two copies on one broker do not count as two replicas; empty where there is one."""
+    """Why copies of one broker do not count as several replicas; empty if each broker has one."""
     by_broker: dict[int, list[Replica]] = {}
     for replica in replicas:
         if replica.broker_id is not None:
@@ -81,7 +81,7 @@ def _supplied_twice(replicas: Sequence[Replica]) -> str:
             if len(ids) == len(same):
                 return f"broker {broker_id}: has the partition twice and will not start: {where}"
             return (
-                f"broker {broker_id}: supplied more than once, name one of {where}; "
-                "two times of one broker are compared by `kafkalog changes OLD NEW`"
+                f"broker {broker_id}: supplied more than once; name only one of {where}; "
+                "to compare one broker at two times, run `kafkalog changes OLD NEW`"
             )
     return ""

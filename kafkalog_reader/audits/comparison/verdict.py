@@ -1,4 +1,4 @@
-"""One word for a partition: how its replicas stand to each other."""
+"""The verdict of a partition: how its replicas compare."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ NEXT_MAGIC: Final = 3
 
 
 class Verdict(Enum):
-    """From harmless to hopeless; a partition gets the last that applies."""
+    """From harmless to worst; a partition gets the last one that applies."""
 
     CONSISTENT = "consistent"
     LAGGING = "lagging"
     """One copy is a prefix of the other."""
     PENDING_TRUNCATION = "pending-truncation"
-    """A newer leader exists whose history lacks the end of a copy: it will be cut."""
+    """A newer leader's history lacks the end of a copy, which will be truncated."""
     FORKED = "forked"
-    """From some offset on, copies hold different records."""
+    """Copies hold different records from some offset on."""
     DAMAGED_RECOVERABLE = "damaged-recoverable"
     """Bytes are damaged or missing; another copy has each of them intact."""
     DAMAGED_UNRECOVERABLE = "damaged-unrecoverable"
     """Bytes are damaged and no copy has them intact."""
     UNDECIDABLE = "undecidable"
-    """These files do not say, and the reason is given."""
+    """The files do not allow a conclusion; a reason is given."""
     COMMITTED_MISSING = "committed-records-missing"
-    """Records that were committed are on no copy supplied."""
+    """Committed records are on no supplied copy."""
 
     @property
     def badness(self) -> int:
@@ -49,7 +49,7 @@ def verdict_of(
     comparison: Comparison,
     stops: Sequence[Sequence[ScanStop]],
 ) -> Verdict:
-    """The verdict of replicas that could be read and belong to one topic id."""
+    """The verdict of replicas that could be read and have the same topic id."""
     if any(is_unread(stop) for of_replica in stops for stop in of_replica):
         return Verdict.UNDECIDABLE
     kinds = {difference.kind for difference in comparison.differences}
@@ -78,10 +78,10 @@ def verdict_of(
 
 
 def is_unread(stop: ScanStop) -> bool:
-    """Whether the bytes are there and this version, or the operating system, does not read them.
+    """Whether this version of the program, or the operating system, cannot read existing bytes.
 
-    The format that comes next begins with the next magic where a batch is due; anything else is a
-    damaged byte, or what a power failure left.
+    A future format has the next magic where a batch is expected; any other magic is a damaged byte,
+    or was left by a power failure.
     """
     if stop.end is ScanEnd.UNKNOWN_MAGIC:
         return stop.begins_batch and stop.problem.startswith(f"unknown magic {NEXT_MAGIC}")
@@ -89,7 +89,7 @@ def is_unread(stop: ScanStop) -> bool:
 
 
 def is_damage(stop: ScanStop) -> bool:
-    """Whether a stop is more than the unfinished end of a log."""
+    """Whether a stop is damage, and not just the unfinished end of a log."""
     if is_unread(stop):
         return False
     return not (stop.in_last_segment and stop.end in (ScanEnd.TORN, ScanEnd.ZEROS))
@@ -101,13 +101,13 @@ def is_replaced(
     stop: ScanStop,
     stops: Sequence[Sequence[ScanStop]],
 ) -> bool:
-    """Whether nothing is missing at a stop, or another replica of the same history has it.
+    """Whether no record is missing at a stop, or another replica of the same history has it.
 
     Args:
         comparison: of the replicas.
-        index: of the replica that the stop is in.
-        stop: of it.
-        stops: of every replica; one that stops there as well replaces nothing.
+        index: of the replica that has the stop.
+        stop: where reading stopped.
+        stops: those of every replica; one that stops at the same place replaces nothing.
     """
     offset, until = stop.where.offset, stop.hidden_until
     if offset is None:
@@ -140,7 +140,7 @@ def _hides(stop: ScanStop, first_offset: int, next_offset: int) -> bool:
 
 
 def shares_nothing(comparison: Comparison) -> bool:
-    """Whether replicas overlap and yet begin with different batches."""
+    """Whether replicas have offsets in common, yet begin with different batches."""
     roots = comparison.roots
     return any(
         one.first_offset < other.tree_next_offset and other.first_offset < one.tree_next_offset

@@ -1,1 +1,1 @@
-"""One partition with all its replicas audited, and the findings that need more than one."""
+"""Audits one partition with all its replicas, and finds what needs more than one of them."""

@@ -1,4 +1,4 @@
-"""Findings about what a replica alone has or lacks, and traces of what it once cut."""
+"""Findings about what only one replica has or lacks, and traces of earlier truncations."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def copy_findings(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def with_others(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings of a replica that was set aside, gaps raised where the others have the range."""
+    """The findings of a set-aside replica; a gap is more severe if the others have the range."""
     assert audit.comparison is not None
     whole = [branch for branch in audit.comparison.branches() if branch.is_dense]
     for each in found:
@@ -59,7 +59,7 @@ def with_others(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Fin
 
 
 def with_peers(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings of single replicas, gaps raised where a peer has what is missing."""
+    """The findings of single replicas; a gap is more severe if a peer has the missing range."""
     indexes = {replica.directory: index for index, replica in enumerate(audit.replicas)}
     for each in found:
         if each.code in _GAPS and each.severity == "M" and _is_elsewhere(audit, indexes, each):
@@ -86,7 +86,7 @@ def _is_elsewhere(
 
 
 def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:
-    """Records that one replica alone has, unless the others let them expire."""
+    """Records that only one replica has, unless they expired on the others."""
     assert audit.comparison is not None
     for branch in audit.comparison.branches():
         if len(branch.members) != 1 or not branch.records:
@@ -109,7 +109,7 @@ def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _severity(audit: PartitionAudit) -> str | None:
-    """Of a range that one copy alone holds, because the others lag: they fetch it from a leader."""
+    """The severity of a range on one copy only; lower if the others lag and will fetch it."""
     if audit.relation is not Verdict.LAGGING:
         return None
     severities = {lag_severity(audit, index) for index in range(len(audit.replicas))}
@@ -117,7 +117,7 @@ def _severity(audit: PartitionAudit) -> str | None:
 
 
 def _has_expired_elsewhere(audit: PartitionAudit, index: int, branch: Branch) -> bool:
-    """Whether the others let a range go that they had: they share what follows on it."""
+    """Whether the others deleted a range that they had: they hold the records after it."""
     assert audit.comparison is not None
     starts = [h.log_start_offset for i, h in enumerate(audit.histories) if i != index]
     return branch.next_offset <= min(starts) and any(
@@ -134,7 +134,7 @@ def _empty(audit: PartitionAudit) -> Iterator[Finding]:
         if history.is_empty and history.log_end_offset < most:
             yield finding(
                 EMPTY_REPLICA,
-                f"{replica.name} holds no record, others end at {most}: elected, it empties them",
+                f"{replica.name} holds no record, others end at {most}: its election empties them",
                 directory=replica.directory,
                 evidence={
                     "logStartOffset": history.log_start_offset,
@@ -145,7 +145,7 @@ def _empty(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _keys(audit: PartitionAudit) -> Iterator[Finding]:
-    """What consumers of a compacted topic would see differently."""
+    """Differences that consumers of a compacted topic would see."""
     if audit.keys.latest:
         first, count = audit.keys.latest[0], len(audit.keys.latest)
         yield finding(
@@ -159,16 +159,16 @@ def _keys(audit: PartitionAudit) -> Iterator[Finding]:
     if not audit.keys.is_complete:
         yield finding(
             LIMIT_REACHED,
-            "too many records for keys to be compared: that compaction explains what copies lack "
+            "too many records to compare keys: whether compaction explains what copies lack "
             "was not checked",
         )
 
 
 def _traces(audit: PartitionAudit) -> Iterator[Finding]:
-    """A follower that truncates writes a producer snapshot at the cut, and the log grows over it.
+    """Producer snapshots that a follower wrote where it truncated.
 
-    So does a broker that stops in order; the difference here is that another leader epoch
-    begins at that very offset, and that no other replica stopped there.
+    A clean shutdown writes one, too; here another leader epoch begins at that very offset, and no
+    other replica has a snapshot there.
     """
     found: list[set[int]] = []
     for replica in audit.replicas:
@@ -185,7 +185,7 @@ def _traces(audit: PartitionAudit) -> Iterator[Finding]:
                 yield finding(
                     TRUNCATION_TRACE,
                     f"{replica.name}: a producer snapshot at offset {offset}, where no segment "
-                    "begins and another leader epoch does: the log was once cut there",
+                    "begins and another leader epoch does: the log was once truncated there",
                     confidence="likely",
                     directory=replica.directory,
                     file=replica.file(f"{offset:020d}.snapshot"),

@@ -1,4 +1,4 @@
-"""Findings about elections held in thought: who loses least, and what following leaves behind."""
+"""Findings about simulated elections: who loses least, and which differences remain."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def election_findings(audit: PartitionAudit) -> Iterator[Finding]:
-    """Yield what the elections of a partition show; nothing where none could be held."""
+    """Yield what the elections of a partition show; nothing if none could be simulated."""
     if not audit.elections:
         return
     for election in sorted(audit.elections, key=lambda each: each.candidate):
@@ -78,8 +78,8 @@ def _following(
     if outcome.is_needless:
         yield finding(
             NEEDLESS_TRUNCATION,
-            f"with {leader.name} leading, {follower.name} cuts to {outcome.truncation_offset} what "
-            "the leader has too, and fetches it again",
+            f"with {leader.name} leading, {follower.name} removes records from offset "
+            f"{outcome.truncation_offset} on that the leader has, too, and fetches them again",
             directory=follower.directory,
             offsets=(outcome.kept_until, outcome.log_end_offset),
             evidence=_evidence(audit, election, outcome),
@@ -95,7 +95,7 @@ def _following(
 
 
 def _is_reported(audit: PartitionAudit, offset: int) -> bool:
-    """Whether a conflict or a missing range there, reported by itself, is what stays apart."""
+    """Whether the difference there is a conflict or missing range that has its own finding."""
     assert audit.comparison is not None
     return not any(
         fork.children[0].first_offset == offset for fork in audit.comparison.forks

@@ -1,4 +1,4 @@
-"""How bad it is that a copy lags: what an election of it would lose, and whether one may happen."""
+"""Rates a copy that lags: what its election would lose, and whether Kafka may elect it."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 def committed_lost_by(audit: PartitionAudit, index: int) -> int:
-    """Records known to be committed that an election of a replica loses, and another one keeps."""
+    """Number of known committed records that this replica's election loses and another's keeps."""
     own = [each for each in audit.elections if each.candidate == index]
     if not own:
-        return 0  # its broker does not come up: it leads nothing
+        return 0  # its broker does not start: it leads nothing
     fewest = min(each.lost.known for each in audit.elections)
     return own[0].lost.known - fewest
 
@@ -22,10 +22,10 @@ def committed_lost_by(audit: PartitionAudit, index: int) -> int:
 def lag_severity(audit: PartitionAudit, index: int) -> str:
     """The severity of one lagging copy.
 
-    Information where its election loses nothing that is known to be committed. Medium where Kafka
-    itself does not elect it, because it is outside the ISR, and where it only looks short: a copy
-    of a running broker was taken before the others. High otherwise: a broker that lost the end of
-    its log may still be in the ISR, and leads if it starts first.
+    Information if its election loses no record that is known to be committed. Medium if Kafka
+    itself does not elect it, because it is outside the ISR, or if it only looks short, because it
+    was copied from a running broker before the others. High otherwise: a broker that lost the end
+    of its log may still be in the ISR, and leads if it starts first.
     """
     if not committed_lost_by(audit, index):
         return "I"

@@ -1,4 +1,4 @@
-"""Findings about leader epochs across replicas: tails that a newer leader lacks, and collisions."""
+"""Findings about leader epochs of several replicas: ends that a newer leader lacks, collisions."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
             is_proven = _is_proven(audit, newest, bound.superseded)
             yield finding(
                 UNCLEAN_ELECTION_EVIDENCE,
-                f"{replica.name} knew everything below {bound.known} to be committed, and the "
-                f"newest leader's history leaves it at {bound.superseded}: an unclean election, a "
+                f"{replica.name} has only committed records below offset {bound.known}, and the "
+                f"newest leader's history diverges at {bound.superseded}: an unclean election, a "
                 "leader that had lost data"
                 + ("" if is_proven else ", or one after it that restarted before it wrote"),
                 confidence="proven" if is_proven else "likely",
@@ -70,10 +70,10 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _is_proven(audit: PartitionAudit, newest: int | None, superseded: int) -> bool:
-    """Whether no later leader can have continued the branch that the newest one left.
+    """Whether no later leader can have continued the branch that the newest leader left.
 
-    One that was elected, wrote nothing and restarted leaves no trace in any log. The cluster
-    metadata would name it; and what the newest leader's branch has committed, none took back.
+    A leader that was elected, wrote nothing and restarted leaves no trace in any log. The cluster
+    metadata would name it; and no later leader removed what the newest leader's branch committed.
     """
     if newest is None:
         return True
@@ -84,7 +84,7 @@ def _is_proven(audit: PartitionAudit, newest: int | None, superseded: int) -> bo
 
 
 def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
-    """One leader epoch with two beginnings, or lineages that part and meet again."""
+    """Leader epochs with two start offsets, and lineages that diverge and meet again."""
     reported: dict[tuple[int, int], list[str]] = {}
     for (one, left), (other, right) in combinations(
         zip(audit.replicas, audit.histories, strict=True), 2
@@ -93,8 +93,8 @@ def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
         if fork.met_again and _rises(left.data) and _rises(right.data):
             yield finding(
                 EPOCH_NUMBER_COLLISION,
-                f"the leader epochs of {one.name} and {other.name} part at offset {fork.offset} "
-                "and agree again behind it",
+                f"the leader epochs of {one.name} and {other.name} diverge at offset {fork.offset} "
+                "and agree again after it",
                 offsets=(fork.offset, fork.next_offset),
                 evidence={"copies": f"{one.name} | {other.name}"},
             )
@@ -116,13 +116,13 @@ def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _restamped(audit: PartitionAudit) -> Iterator[Finding]:
-    """Equal records under different leader epochs: a damaged number, or sent by a client twice."""
+    """Equal records under different leader epochs: a damaged epoch, or a client's second send."""
     assert audit.comparison is not None
     for offset in audit.comparison.restamped:
         yield finding(
             UNCOVERED_FIELD_MISMATCH,
-            f"at offset {offset}, where histories part, the copies hold the same records under "
-            "different leader epochs: one number is wrong, or a client sent them to both leaders",
+            f"at offset {offset}, where histories diverge, the copies hold the same records under "
+            "different leader epochs: one epoch is wrong, or a client sent them to both leaders",
             confidence="likely",
             offsets=(offset, offset + 1),
         )
@@ -131,7 +131,7 @@ def _restamped(audit: PartitionAudit) -> Iterator[Finding]:
 def _two_starts(
     one: Replica, left: History, other: Replica, right: History
 ) -> Iterator[tuple[int, tuple[int, int]]]:
-    """Epochs that both checkpoints list, with starts that differ above both log starts."""
+    """Epochs in both checkpoints whose start offsets differ and are above both log starts."""
     low = max(left.log_start_offset, right.log_start_offset)
     high = min(left.log_end_offset, right.log_end_offset)
     theirs = {entry.leader_epoch: entry.start_offset for entry in other.epoch_entries or ()}
@@ -158,13 +158,13 @@ def _is_blank(data: Lineage, first_offset: int, next_offset: int) -> bool:
 
 
 def _rises(lineage: Lineage) -> bool:
-    """Whether the batches alone make sense; a field that was damaged has findings of its own."""
+    """Whether the epochs of the batches increase; a damaged field has findings of its own."""
     epochs = [piece.leader_epoch for piece in lineage.pieces]
     return epochs == sorted(epochs)
 
 
 def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
-    """The controller elected a leader that no log knows of, or one that forgot its own epoch."""
+    """Leader epochs of the cluster metadata that no log has, or that their leader has lost."""
     membership = audit.membership
     if membership is None:
         return
@@ -172,7 +172,7 @@ def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
     if membership.leader_epoch > greatest >= 0:
         yield finding(
             METADATA_EPOCH_AHEAD,
-            f"the cluster metadata names leader epoch {membership.leader_epoch}, the greatest in "
+            f"the cluster metadata has leader epoch {membership.leader_epoch}, the greatest in "
             f"a log is {greatest}",
             evidence={
                 "leader": membership.leader,
@@ -190,9 +190,9 @@ def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
         if index != leader and asked is not None and asked.leader_epoch > latest.leader_epoch:
             yield finding(
                 FOLLOWER_MAY_LOOP,
-                f"{replica.name} knows leader epoch {asked.leader_epoch}, and its leader, "
-                f"{audit.replicas[leader].name}, none after {latest.leader_epoch}: while that one "
-                "leads, it keeps its log and asks again",
+                f"{replica.name} has leader epoch {asked.leader_epoch}, and its leader, "
+                f"{audit.replicas[leader].name}, has none after {latest.leader_epoch}: while it "
+                f"leads, {replica.name} keeps its log and asks again",
                 directory=replica.directory,
                 evidence={
                     "asked": asked.leader_epoch,

@@ -1,6 +1,6 @@
-"""One topic partition with all its replicas: read once, compared, every leader elected in thought.
+"""Audits one topic partition: reads its replicas once, compares them, simulates every election.
 
-What comes out is plain values: the tables, the terminal and JSON show the same.
+The result is plain values, which tables, terminal and JSON all show.
 """
 
 from __future__ import annotations
@@ -69,25 +69,28 @@ _MIN_WINDOW: Final[int] = 256 << 10
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionAudit:
-    """The replicas of one partition; sequences are by replica.
+    """The audit of one partition. Sequences have one item for each replica, in the same order.
 
     Attributes:
-        comparison: None where topic ids differ, and nothing was compared.
-        elections: best candidate first; empty where undecidable, and of the metadata log.
+        comparison: None if topic ids differ, so that nothing was compared.
+        elections: best candidate first; empty if the verdict is undecidable, and for the metadata
+            log.
         reason: why the verdict is undecidable; empty otherwise.
-        checked: what the other files and the headers of each replica say; empty unless asked for.
-        recoveries: what the next start does to each replica, or why that cannot be said; empty
-            where the verdict is undecidable, and of the metadata log.
-        rules: by which followers may truncate; elections follow the first.
-        membership: as the cluster metadata says; None where none was supplied.
-        compared_from: below it nothing was read, and no start predicted; None: everything was.
-        retries: of each replica, which batches were stored again.
-        read_segments: of each replica, what reading its whole segments showed, by their path.
-        keys: what the keys of a compacted partition say.
-        set_aside: audits of single replicas of which is not known what they hold, each with its
-            reason; everything else here is about the others.
-        compared_verdict: how the copies stand to each other, where ``verdict`` says more than that:
-            copies are set aside, or committed records are on none.
+        checked: findings of the other files and the batch headers of each replica; empty if these
+            were not checked.
+        recoveries: what the next start does to each replica, or why that is unknown; empty if the
+            verdict is undecidable, and for the metadata log.
+        rules: those by which followers may truncate; ``elections`` use the first.
+        membership: by the cluster metadata; None if none was supplied.
+        compared_from: the first offset that was read; starts are then not predicted. None: all were
+            read.
+        retries: for each replica, the batches that are stored more than once.
+        read_segments: for each replica, the results of reading whole segments, by path.
+        keys: the result of comparing the keys of a compacted partition.
+        set_aside: audits of single replicas whose content is unknown, each with its reason;
+            everything else here is about the others.
+        compared_verdict: how the compared copies relate, where ``verdict`` is worse: copies are set
+            aside, or committed records are on none of them.
         missing: committed records that no copy holds.
         started_at: when brokers start, in milliseconds; None: right after their newest records.
     """
@@ -119,23 +122,23 @@ class PartitionAudit:
 
     @property
     def relation(self) -> Verdict:
-        """How the copies that could be compared stand to each other."""
+        """How the copies that could be compared relate to each other."""
         return self.verdict if self.compared_verdict is None else self.compared_verdict
 
     @property
     def everyone(self) -> tuple[Replica, ...]:
-        """Every replica supplied; those set aside behind the others."""
+        """Every replica supplied; those set aside come last."""
         return (*self.replicas, *(alone.replicas[0] for alone in self.set_aside))
 
     @property
     def newest(self) -> int | None:
-        """The replica that leads by the greatest leader epoch known, by index."""
+        """The index of the replica that leads by the greatest known leader epoch."""
         named = named_leader(self.replicas, self.histories, self.membership)
         return newest_replica(self.histories, named)
 
     @property
     def is_metadata(self) -> bool:
-        """The metadata log follows the controllers' quorum: its files are audited, no elections."""
+        """Whether it is the metadata log, whose files are audited, but not its elections."""
         return self.topic == METADATA_TOPIC
 
     @property
@@ -152,13 +155,13 @@ class PartitionAudit:
         return min((offset for offset in offsets if offset is not None), default=None)
 
     def names(self, members: Sequence[int]) -> str:
-        """The replicas for people: ``broker 1``, ``brokers 1, 2 and 3``."""
+        """The replicas as text: ``broker 1``, ``brokers 1, 2 and 3``."""
         everyone = self.everyone
         return joined_names([everyone[member].name for member in members])
 
 
 def joined_names(names: Sequence[str]) -> str:
-    """Names of replicas in a sentence."""
+    """Replica names joined for a sentence."""
     numbers = [name.removeprefix("broker ") for name in names]
     if len(names) > 1 and all(number.isdigit() for number in numbers):
         return f"brokers {', '.join(numbers[:-1])} and {numbers[-1]}"
@@ -180,19 +183,20 @@ def audit_partition(
 ) -> PartitionAudit:
     """Audit the live replicas of one partition; every byte of their logs is read once.
 
-    Files that cannot be read are findings, no error. A copy of which is not known what it holds is
-    set aside where two others are left and it shows nothing that they lack: they are read again
+    A file that cannot be read is a finding, not an error. A copy whose content is unknown is set
+    aside if two others remain and it shows no sign of records that they lack: they are read again
     without it. Otherwise the verdict is ``undecidable``.
 
     Args:
-        directories: of the replicas.
+        directories: one for each replica.
         progress: receives the number of bytes read.
-        check_files: hold headers, indexes and checkpoints of each replica against each other too.
-        checks: how far that goes.
-        topics: of the cluster, as far as its metadata log was supplied.
-        membership: of this partition, as that log says.
-        rule: how followers truncate; None: as the files tell, or all rules that may hold.
-        quick: compare epochs, ends and tails only, and take starts for harmless.
+        check_files: check the headers, indexes and checkpoints of each replica against each other,
+            too.
+        checks: which of these files to check.
+        topics: those of the cluster, if its metadata log was supplied.
+        membership: of this partition, according to that log.
+        rule: how followers truncate; None: by the files, or all rules that may apply.
+        quick: compare only epochs, ends and tails, and assume harmless starts.
         started_at: when brokers start, in milliseconds; None: right after their newest records.
     """
     audited = partial(
@@ -314,7 +318,7 @@ def _audited(
                 held = elections(candidates, bounds, comparisons[0], rules, greatest)
         elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):  # KRaft truncates by votes
             verdict = Verdict.UNDECIDABLE
-            reason = "the copies part, and the controllers' quorum decides which records stay"
+            reason = "the copies diverge, and the controllers' quorum decides which records stay"
     relation = None
     missing = None if reason else missing_committed(replicas, histories, scans)
     if missing is not None:
@@ -379,7 +383,7 @@ def _compare(
 
 
 def _taken_for_loaded(replica: Replica, history: History) -> Recovery:
-    """What a harmless start leaves; nothing is read for it."""
+    """What a harmless start leaves; no file is read."""
     cache = replica.cache.truncate_from_end(history.log_end_offset)
     log = EpochLog(
         cache=cache,

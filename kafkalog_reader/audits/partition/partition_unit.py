@@ -23,13 +23,13 @@ _METADATA: Final = ReadRequest(topics=frozenset({METADATA_TOPIC}))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionUnit(Unit):
-    """One topic partition; its size is not known before its files are listed: 0.
+    """One topic partition. Its size is 0, because it is unknown before its files are listed.
 
     Attributes:
-        topics: what the cluster's metadata log says of this one topic; None where no copy of it was
+        topics: this one topic by the cluster's metadata log; None if no copy of that log was
             supplied, or it was not requested.
-        membership: what it says of this one partition.
-        supply: which replicas there should be besides these.
+        membership: of this partition, according to that log.
+        supply: which other replicas there should be.
     """
 
     directories: tuple[PartitionDirectory, ...]
@@ -41,11 +41,11 @@ class PartitionUnit(Unit):
 def partition_units(
     evidence: Evidence, request: ReadRequest, *, with_topics: bool = False
 ) -> Iterator[PartitionUnit]:
-    """Yield the topic partitions asked for, each once.
+    """Yield each requested topic partition once.
 
     Args:
-        evidence: what was supplied.
-        request: what is asked of it.
+        evidence: the supplied paths.
+        request: which partitions and columns are requested.
         with_topics: read the metadata log first, because predictions need it.
     """
     clusters = cluster_metadata(evidence) if with_topics else {}
@@ -62,10 +62,10 @@ def partition_units(
 
 
 def cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:
-    """What the metadata log says, by cluster id; nothing where no copy of it was supplied."""
+    """The content of the metadata logs that were supplied, by cluster id."""
     if not any(each.is_replica for each in evidence.partition_directories(_METADATA)):
         return {}
-    # Decoding it takes as long to import as all of the rest that a broker's directory needs.
+    # Its decoder takes as long to import as everything else that a log directory needs.
     from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
 
     return read_cluster_metadata(evidence)

@@ -1,4 +1,4 @@
-"""Findings about several replicas of one partition: who lags, and where they part."""
+"""Findings about several replicas of one partition: which lag, and where they diverge."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ _LAG_ACTIONS: Final = {
 _SAYS: Final = {
     DifferenceKind.CONFLICT: "different content under one leader epoch, every checksum valid",
     DifferenceKind.DAMAGED: "a damaged copy differs from an intact one",
-    DifferenceKind.HIDDEN: "behind damage on one copy, readable on another",
+    DifferenceKind.HIDDEN: "after damage on one copy, readable on another",
     DifferenceKind.UNCOVERED: "equal content, but a header field that no checksum covers differs",
-    DifferenceKind.MISSING: "absent on a copy whose log goes on behind it",
+    DifferenceKind.MISSING: "absent on a copy whose log continues after it",
     DifferenceKind.CLEANED: "compaction has gone further on one copy",
 }
 
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
-    """Yield what the replicas say about each other; nothing where they could not be compared."""
+    """Yield the findings of the comparison; none if the replicas could not be compared."""
     if len({replica.topic_id for replica in audit.replicas} - {None}) > 1:
         ids = {replica.name: replica.topic_id for replica in audit.replicas}
         yield finding(TOPIC_ID_MISMATCH, audit.reason, evidence=dict(ids))
@@ -99,7 +99,7 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _missing(audit: PartitionAudit) -> Iterator[Finding]:
-    """Committed records that no copy supplied holds: nothing here brings them back."""
+    """Committed records that no supplied copy holds, so that nothing here restores them."""
     missing = audit.missing
     if missing is None:
         return
@@ -113,7 +113,7 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     yield finding(
         COMMITTED_RECORDS_MISSING,
         f"{offsets_words(first, following)} were committed, as the high-watermark checkpoint of "
-        f"{audit.names(missing.members)} {says}, and no copy supplied holds them{innocent}",
+        f"{audit.names(missing.members)} {says}, and no supplied copy holds them{innocent}",
         confidence="proven" if missing.is_proven else "possible",
         offsets=(first, following),
         evidence={
@@ -135,13 +135,13 @@ def offsets_words(first_offset: int, next_offset: int) -> str:
 
 
 def _is_damaged_everywhere(difference: Difference) -> bool:
-    """Whether no copy is valid: nothing distinguishes a damaged copy from an intact one (F33)."""
+    """Whether no copy is valid, so that none is a reference for the others (F33)."""
     holders = {member for side in difference.contents for member in side}
     return difference.kind is DifferenceKind.DAMAGED and holders <= set(difference.damaged)
 
 
 def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
-    """Copies whose content is unknown, while others agree on it or explain it."""
+    """Copies whose content is unknown, while the others allow a verdict without them."""
     for alone in audit.set_aside:
         (replica,), (scan,) = alone.replicas, alone.scans
         others = audit.names(range(len(audit.replicas)))
@@ -221,7 +221,7 @@ def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
-    """A log that ends at or before the place where another begins."""
+    """A log that ends at or before the start of another."""
     first_end = min(history.log_end_offset for history in audit.histories)
     last_start = max(history.log_start_offset for history in audit.histories)
     first_start = min(history.log_start_offset for history in audit.histories)
@@ -234,7 +234,7 @@ def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
-    """A replica whose whole log is a prefix of another's that will not be cut itself."""
+    """A replica whose log is a prefix of another's, which will not be truncated itself."""
     assert audit.comparison is not None
     everyone = range(len(audit.histories))
     for index, history in enumerate(audit.histories):
@@ -259,7 +259,7 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
         end = max(branch.next_offset for branch in longer)
         behind = sum(branch.records for branch in longer)
         lost = committed_lost_by(audit, index)
-        loses = f"; elected, it loses {lost:,} committed" if lost else ""
+        loses = f"; if elected, it loses {records_text(lost)} known committed" if lost else ""
         severity = lag_severity(audit, index)
         yield finding(
             LAGGING_REPLICA,
@@ -284,7 +284,7 @@ def _is_superseded(audit: PartitionAudit, branch: Branch) -> bool:
 
 
 def side_of(audit: PartitionAudit, branch: Branch) -> tuple[int, int, CommitCount]:
-    """Distinct records, their end offset and what is committed of one side of a fork."""
+    """Distinct records of one side of a fork, their end offset and how many are committed."""
     count, end, records = CommitCount(), branch.next_offset, 0
     for part in branch.walk():
         if part.batches:
@@ -327,7 +327,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
     code = LEGACY_DIVERGENCE if is_legacy and offset < below else FORKED
     yield finding(
         code,
-        f"histories part at offset {offset}: {'; '.join(reported)}",
+        f"histories diverge at offset {offset}: {'; '.join(reported)}",
         offsets=(offset, max(ends)),
         evidence=evidence,
         records_at_risk=at_risk,

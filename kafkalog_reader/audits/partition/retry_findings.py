@@ -1,4 +1,4 @@
-"""What repeated batches say of a partition: KL-601 and KL-602."""
+"""Findings about batches that are stored more than once: KL-601 and KL-602."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _DOMINANT: Final = 0.9
-"""Share of the repeated contents that a multiplicity needs to say something of the producer."""
+"""Share of the repeated batches that must have one multiplicity to suggest ``retries``."""
 
 
 def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
-    """One finding for each kind of repetition, once for all replicas that have it."""
+    """Yield one finding for each kind of repetition, for all replicas that have it."""
     for is_across in (False, True):
         code = RETRY_DUPLICATES_ACROSS_LEADERS if is_across else RETRY_DUPLICATES
         reported: dict[tuple[tuple[int, int, int], ...], list[int]] = {}

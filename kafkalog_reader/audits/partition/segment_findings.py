@@ -53,7 +53,7 @@ _ROUND = 1 << 20
 _TAILS = codes_with(Role.TAIL)
 _ELSEWHERE = (COMPARE_REPLICAS, CHECK_HARDWARE)
 _NOWHERE_ELSE = (DO_NOT_START, SAVE_RECORDS, CHECK_HARDWARE)
-"""``segment.bytes`` is a multiple of it by default and by custom; a crash leaves any size."""
+"""``segment.bytes`` usually is a multiple of this; a crash leaves any size."""
 
 
 def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -80,8 +80,8 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
         if damaged.left_out and len(audit.replicas) > 1:
             yield finding(
                 LIMIT_REACHED,
-                f"{replica.name}: {damaged.left_out:,} damaged batches are too many to be held "
-                "against other copies one by one: elections may lose fewer records than is said",
+                f"{replica.name}: {damaged.left_out:,} further damaged batches were not compared "
+                "with other copies: elections may lose fewer records than stated",
                 directory=directory,
                 evidence={"batches": damaged.left_out},
             )
@@ -90,7 +90,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
         for where, codec in scan.unknown_codecs:
             yield finding(
                 UNKNOWN_VERSION,
-                f"{where}: codec {codec} is newer than 0 to 4",
+                f"{where}: unknown codec {codec}, known are 0 to 4",
                 directory=directory,
                 file=_file(directory, where),
                 position=where.position,
@@ -114,7 +114,7 @@ def _damaged(audit: PartitionAudit, index: int) -> DamagedBatches:
 
 
 def _is_other_magic(directory: PartitionDirectory, place: BatchPlace) -> bool:
-    """Whether the checksum is right when the batch is read as one of magic 2."""
+    """Whether the checksum is valid if the batch is read as one of magic 2."""
     return place.magic < _NEWEST_MAGIC and (
         _repair(directory, place.where, place.size_in_bytes) is Repair.MAGIC
     )
@@ -123,7 +123,7 @@ def _is_other_magic(directory: PartitionDirectory, place: BatchPlace) -> bool:
 def _wrong_magic(directory: PartitionDirectory, place: BatchPlace) -> Finding:
     return finding(
         MAGIC_IMPOSSIBLE,
-        f"{place.where}: the magic is wrong: as magic {_NEWEST_MAGIC} the checksum is right",
+        f"{place.where}: the magic is wrong: read as magic {_NEWEST_MAGIC}, the checksum is valid",
         directory=directory,
         file=_file(directory, place.where),
         position=place.where.position,
@@ -134,7 +134,7 @@ def _wrong_magic(directory: PartitionDirectory, place: BatchPlace) -> Finding:
 
 
 def _bit(place: BatchPlace) -> FlippedBit | None:
-    """The one bit of a batch that explains its wrong CRC, if one does."""
+    """The single bit of a batch whose flip explains its wrong CRC, if there is one."""
     return flipped_bit(place.crc, place.crc_computed, place.size_in_bytes, place.magic)
 
 
@@ -157,7 +157,7 @@ def _bit_evidence(place: BatchPlace, bit: FlippedBit | None) -> dict[str, object
 def _crc_mismatch(
     audit: PartitionAudit, index: int, place: BatchPlace, bit: FlippedBit | None
 ) -> Finding:
-    """Judge a batch with a wrong CRC: critical when no other copy has it intact."""
+    """Rate a batch with a wrong CRC: critical if no other copy has it intact."""
     directory = audit.replicas[index].directory
     first_offset = place.where.offset or 0
     peers = (
@@ -194,11 +194,11 @@ def _crc_mismatch(
 
 
 def _further_mismatches(audit: PartitionAudit, index: int, damaged: DamagedBatches) -> Finding:
-    """The batches that are too many to have a finding each: all of them in one."""
+    """One finding for all batches beyond those that have a finding each."""
     replica = audit.replicas[index]
     last, count = damaged.places[-1], damaged.count - len(damaged.places)
     alone = damaged.alone - sum(not place.intact_on for place in damaged.places)
-    saved = f"of {alone:,} no supplied copy has an intact one" if alone else "all intact elsewhere"
+    saved = f"{alone:,} are intact on no supplied copy" if alone else "all intact elsewhere"
     return finding(
         BATCH_CRC_MISMATCH,
         f"{replica.name}: {count:,} further batches have a wrong CRC, from offset "
@@ -220,7 +220,7 @@ def _committed(audit: PartitionAudit, index: int, offset: int) -> str | None:
 
 
 def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
-    """Judge the place where the batches of a segment could not be followed any further."""
+    """Rate the place where the batches of a segment could not be followed any further."""
     code, severity, confidence = _judged(audit, index, stop)
     directory = audit.replicas[index].directory
     offset = stop.where.offset
@@ -230,9 +230,9 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
     hides = offset is not None and stop.hidden_until is not None and stop.hidden_until > offset
     behind = f"; offsets {offset} to {(stop.hidden_until or 0) - 1}" if hides else ""
     saved = (
-        f"{behind} are behind it, another copy has them"
+        f"{behind} follow it, another copy has them"
         if behind and replaced
-        else (f"{behind} are behind it" if behind else "")
+        else (f"{behind} follow it" if behind else "")
     )
     until = None if offset is None else stop.hidden_until or offset
     return finding(
@@ -255,7 +255,7 @@ def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
 def _actions_of(
     stop: ScanStop, code: str, severity: str | None, *, is_clean: bool | None
 ) -> tuple[str, ...] | None:
-    """Zeros and torn ends of a log that was stopped in order go when its start has to recover."""
+    """The actions; a clean log loses zeros and a torn end only if its next start recovers it."""
     if code == ZERO_TAIL and severity == "I":
         return (NOTHING_TO_DO,)
     if code in _TAILS and stop.in_last_segment and is_clean:
@@ -291,7 +291,7 @@ def _judged(audit: PartitionAudit, index: int, stop: ScanStop) -> tuple[str, str
 def _judged_checksum(
     audit: PartitionAudit, index: int, stop: ScanStop
 ) -> tuple[str, str | None, str]:
-    """Nothing but the length was hit, or no length is right and the content is damaged too."""
+    """What the checksum shows: only the length is wrong, or the content is damaged, too."""
     if stop.goes_on_at is not None:
         match _repair(audit.replicas[index].directory, stop.where, stop.size_in_bytes):
             case Repair.LENGTH:
@@ -312,13 +312,13 @@ def _repair(directory: PartitionDirectory, where: LogPosition, size: int) -> Rep
 
 
 def _is_fragment(stop: ScanStop) -> bool:
-    """Whether it ends before it could be distinguished from a batch."""
+    """Whether too few bytes are left to tell it from a batch."""
     is_small = stop.goes_on_at is None and stop.size_in_bytes < MIN_ENTRY
     return is_small and stop.end is ScanEnd.TORN
 
 
 def _severity_of_zeros(stop: ScanStop, *, is_hot: bool) -> str:
-    """A file that was preallocated has a round size, and is cut when the broker stops."""
+    """The severity of zeros; a preallocated file has a round size, and a shutdown trims it."""
     if not stop.in_last_segment or not is_hot:
         return "H"
     is_round = ((stop.where.position or 0) + stop.size_in_bytes) % _ROUND == 0
@@ -330,7 +330,7 @@ def _regression(audit: PartitionAudit, index: int) -> Finding:
     first = scan.regressions[0]
     return finding(
         OFFSET_REGRESSION,
-        f"{first.where}: starts at or below offset {first.previous_last_offset}, the last one "
+        f"{first.where}: starts at or below offset {first.previous_last_offset}, the last offset "
         f"before it; {scan.regression_count} such batches",
         directory=directory,
         file=_file(directory, first.where),
@@ -344,7 +344,7 @@ def _regression(audit: PartitionAudit, index: int) -> Finding:
 
 
 def _file(directory: PartitionDirectory, where: LogPosition) -> str:
-    """The file below its log directory."""
+    """The file, relative to its log directory."""
     root = directory.log_directory.path.rstrip("/") + "/"
     if where.file.startswith(root):
         return where.file[len(root) :]

@@ -1,4 +1,4 @@
-"""Findings about what was supplied: replicas that are not there, clusters that are mixed up."""
+"""Findings about what was supplied: missing replicas, mixed clusters."""
 
 from __future__ import annotations
 
@@ -34,13 +34,15 @@ _TOPICS_COMPARED: Final = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supply:
-    """Which replicas of a partition there should be besides those that were supplied.
+    """Which replicas a partition should have besides those that were supplied.
 
     Attributes:
-        absent: node ids of brokers that were not supplied.
-        lacking: of brokers that were, and have no directory of the partition.
-        is_assigned: the cluster metadata says so; else the topic's other partitions suggest it.
-        has_peers: more than one broker was supplied, so that copies are meant to be compared.
+        absent: node ids of the brokers that were not supplied.
+        lacking: node ids of supplied brokers that have no directory of the partition.
+        is_assigned: whether the cluster metadata says so; if not, the topic's other partitions
+            suggest it.
+        has_peers: whether more than one broker was supplied, so that copies are meant to be
+            compared.
     """
 
     absent: tuple[int, ...] = ()
@@ -57,12 +59,12 @@ def assigned_supply(
     directories: Sequence[PartitionDirectory],
     brokers: frozenset[int],
 ) -> Supply:
-    """By the assignment.
+    """What the assignment of the partition says.
 
     Args:
         membership: of the partition.
-        directories: that were supplied.
-        brokers: whose log directories were supplied whole.
+        directories: those that were supplied.
+        brokers: those whose log directories were supplied completely.
     """
     here = {directory.log_directory.broker_id for directory in directories}
     missing = [broker_id for broker_id in membership.replicas if broker_id not in here]
@@ -77,7 +79,7 @@ def assigned_supply(
 def suggested_supply(
     directories: Sequence[PartitionDirectory], replicas: int, brokers: frozenset[int]
 ) -> Supply:
-    """By the topic's other partitions, one of which has so many ``replicas``."""
+    """What the topic's other partitions suggest, one of which has that many ``replicas``."""
     here = {directory.log_directory.broker_id for directory in directories}
     if None in here or len(here) >= replicas:
         return Supply(has_peers=len(here) > 1)
@@ -105,7 +107,7 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         names = ", ".join(map(str, supply.lacking))
         yield finding(
             REPLICA_DIRECTORY_MISSING,
-            f"by {source} broker {names} should have a replica, and has no such folder: it will "
+            f"by {source} broker {names} should have a replica, and has no folder of it: it will "
             "create an empty one",
             confidence="possible",
             evidence={"brokers": names},
@@ -113,7 +115,7 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
 
 
 def skew_findings(audit: PartitionAudit) -> Iterator[Finding]:
-    """Yield KL-013: copies of running brokers that differ only as copies taken one by one do."""
+    """Yield KL-013: copies of running brokers that differ only because of their copy times."""
     hot = [
         replica.name for replica in audit.replicas
         if not replica.directory.log_directory.clean_shutdown
@@ -124,7 +126,7 @@ def skew_findings(audit: PartitionAudit) -> Iterator[Finding]:
     yield finding(
         COPIES_TAKEN_AT_DIFFERENT_TIMES,
         f"logs end at {min(ends)} to {max(ends)}, one a prefix of the other: copies of running "
-        "brokers that were taken one after another differ like this",
+        "brokers, taken one after another, differ like this",
         offsets=(min(ends), max(ends)),
         evidence={
             "hot": ", ".join(hot),
@@ -145,10 +147,10 @@ def _modified_at(directory: PartitionDirectory) -> int | None:
 def cluster_findings(
     roots: Iterable[LogDirectory], directories: Iterable[PartitionDirectory]
 ) -> Iterator[Finding]:
-    """Yield KL-008: several clusters in what was named as one broker, or one topic id in two.
+    """Yield KL-008: several clusters under one broker's name, or one topic id in two clusters.
 
-    Topic ids are random: the same one in two clusters means that one cluster id is not true. That
-    of the cluster metadata is a constant of Kafka (``Uuid.METADATA_TOPIC_ID``).
+    Topic ids are random: the same one in two clusters means that one cluster id is wrong. The id of
+    the cluster metadata topic is a constant of Kafka (``Uuid.METADATA_TOPIC_ID``).
     """
     by_name: dict[str, dict[str, LogDirectory]] = defaultdict(dict)
     for root in roots:
@@ -157,7 +159,7 @@ def cluster_findings(
     for name, clusters in by_name.items():
         if len(clusters) > 1:
             yield _mixed(
-                list(clusters.values()), f"what was named {shown(name)} holds several clusters"
+                list(clusters.values()), f"the paths named {shown(name)} hold several clusters"
             )
     by_topic: dict[str, dict[str, PartitionDirectory]] = defaultdict(dict)
     for directory in directories:
@@ -197,5 +199,5 @@ def _mixed(roots: Sequence[LogDirectory], problem: str) -> Finding:
 def _topic_id(directory: PartitionDirectory) -> str | None:
     try:
         return read_topic_id(directory.path, follow_links=directory.follow_links)
-    except LocatedError:  # a finding of its own
+    except LocatedError:  # has its own finding
         return None

@@ -1,4 +1,4 @@
-"""Units of findings that know which replicas were not supplied."""
+"""Adds to the units of findings which replicas were not supplied."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ if TYPE_CHECKING:
 
 
 def with_supply(
-    units: Iterable[PartitionUnit], evidence: Evidence, *, tells_directories: bool = False
+    units: Iterable[PartitionUnit], evidence: Evidence, *, audits_directories: bool = False
 ) -> Iterator[PartitionUnit]:
     """Yield the units of each topic once all of them are known.
 
     Args:
         units: sorted by topic.
-        evidence: which brokers were supplied whole; of a partial copy nothing is missed.
-        tells_directories: log directories get findings of their own: a folder that two checkpoints
-            name and that is gone is reported there.
+        evidence: which brokers were supplied completely; nothing is missing from a partial copy.
+        audits_directories: whether log directories are audited, too: a missing folder that two
+            checkpoints name is reported there.
     """
     brokers: dict[str | None, set[int]] = defaultdict(set)
     for root in evidence.roots:
@@ -50,13 +50,17 @@ def with_supply(
                 continue
             else:
                 supply = suggested_supply(unit.directories, replicas[cluster_id], here)
-            if supply.lacking and tells_directories:
-                supply = replace(supply, lacking=_untold(unit, supply.lacking, evidence))
+            if supply.lacking and audits_directories:
+                supply = replace(
+                    supply, lacking=_not_in_checkpoints(unit, supply.lacking, evidence)
+                )
             yield replace(unit, supply=supply)
 
 
-def _untold(unit: PartitionUnit, lacking: tuple[int, ...], evidence: Evidence) -> tuple[int, ...]:
-    """Of the brokers without a folder of the partition, those whose checkpoints do not name it."""
+def _not_in_checkpoints(
+    unit: PartitionUnit, lacking: tuple[int, ...], evidence: Evidence
+) -> tuple[int, ...]:
+    """The brokers without a folder of the partition whose checkpoints do not name it."""
     one = unit.directories[0]
     reported = {
         root.broker_id

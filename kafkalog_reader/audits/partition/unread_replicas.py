@@ -1,4 +1,4 @@
-"""Replicas that log directories name and that were not read: links passed by, folders gone."""
+"""Replicas that log directories name and that were not read: links not followed, no folder."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class UnreadReplicas:
-    """Every log directory is listed once; ask for one partition after another.
+    """Finds replicas that were not read, partition by partition; lists each log directory once.
 
     Args:
-        evidence: only log directories that were given whole tell anything.
-        request: which partitions will be asked for.
+        evidence: the supplied paths; only complete log directories are looked at.
+        request: which partitions are requested.
     """
 
     def __init__(self, evidence: Evidence, request: ReadRequest) -> None:
@@ -45,7 +45,7 @@ class UnreadReplicas:
                 self._found.setdefault(each.directory.identity, []).append(each)
 
     def beside(self, unit: PartitionUnit) -> tuple[tuple[Finding, ...], Supply]:
-        """KL-002 and KL-310 of brokers without a replica here, and what else should be here."""
+        """KL-002 and KL-310 for brokers without a replica, and the replicas that should exist."""
         here = {each.log_directory.broker_id for each in unit.directories} - {None}
         found = [
             each
@@ -67,7 +67,7 @@ def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
     try:
         with os.scandir(root.path) as entries:
             names = {entry.name: entry for entry in entries if parse_directory_name(entry.name)}
-    except OSError:  # a finding of its own
+    except OSError:  # has its own finding
         return
     has_folder = set()
     for file, entry in names.items():
@@ -105,14 +105,14 @@ def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
 
 
 def _kind_not_read(entry: os.DirEntry[str], *, follow_links: bool) -> str:
-    """What stands where a folder should be; empty where it can be read."""
+    """What is in place of a folder; empty if the folder can be read."""
     if entry.is_symlink() and not follow_links:
         return "a symbolic link, which was not followed (--follow-links)"
     try:
         mode = entry.stat(follow_symlinks=follow_links).st_mode
     except OSError:
         return "a symbolic link that leads nowhere" if entry.is_symlink() else ""
-    return "" if stat.S_ISDIR(mode) or stat.S_ISREG(mode) else "no file and no folder"
+    return "" if stat.S_ISDIR(mode) or stat.S_ISREG(mode) else "neither a file nor a folder"
 
 
 def _who(root: LogDirectory) -> str:

@@ -1,1 +1,1 @@
-"""What the next start of a broker does with each replica."""
+"""Predicts what the next start of a broker does to each replica."""

@@ -1,8 +1,8 @@
-"""The batches of a segment as a starting broker walks them: by its rules, not by ours.
+"""Walks the batches of a segment as a starting broker does: by its rules, not by ours.
 
-It reads every magic from 2 up as 2, because neither the magic nor the code that looks at it is
-covered by the CRC; it takes fewer than 18 bytes for nothing; and it stops without a word where a
-batch does not fit into the file. Source: Kafka 4.3, FileLogInputStream.
+It reads every magic from 2 up as 2, because the magic is outside the CRC and nothing else checks
+it; it ignores fewer than 18 bytes at the end; and it stops without an error where a batch does not
+fit into the file. Source: Kafka 4.3, FileLogInputStream.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _OVERHEAD: Final = 12
 _MIN: Final = 14
 _NEWEST_MAGIC: Final = 2
 _MIN_OF: Final = {0: _MIN, 1: 22, 2: _HEADER.size - _OVERHEAD}
-"""Lengths from which on the kernel reads a batch or message itself."""
+"""Minimum lengths at which the kernel itself reads a batch or message."""
 _NEVER: Final = 2**31
 _FOREIGN_WINDOW: Final = 1 << 20
 _FOREIGN_AT_ONCE: Final = 4096
@@ -49,11 +49,11 @@ class Reading:
     """How brokers of a release read a log file.
 
     Attributes:
-        start_size: bytes that are looked at first; where no more are left, they are not a batch.
-        raises: a length that no message ever had is an error, otherwise the end.
-        decompresses: old wrappers are decompressed to learn where they begin.
-        finds_by_last_offset: a search for an offset stops at the first batch that ends there or
-            above; 4.3 asks for the first that begins there or above.
+        start_size: bytes that are read first; if no more are left, they are not a batch.
+        raises: whether an impossible length is an error; if not, it is the end.
+        decompresses: whether old wrappers are decompressed to find where they begin.
+        finds_by_last_offset: whether a search for an offset returns the first batch that ends there
+            or above; 4.3 returns the first that begins there or above.
     """
 
     start_size: int = 17
@@ -70,9 +70,9 @@ class WalkEnd(Enum):
 
     END = "end of the file"
     CUT_SHORT = "batch cut short"
-    """Silent: a partial batch, or fewer bytes than a header's beginning."""
+    """No error: a partial batch, or fewer bytes than the start of a header."""
     TOO_SMALL = "impossible length"
-    """Raises: a length that no message ever had; zeros, mostly."""
+    """An error: a length that no message can have; usually zeros."""
 
 
 class _Row(NamedTuple):
@@ -91,11 +91,11 @@ class StoredBatches:
     """Consecutive batches as columns.
 
     Attributes:
-        base_offset: of a message its offset: where a wrapper begins takes decompressing to know.
-        last_offset: base offset plus delta, whatever they say; of a message its offset.
-        leader_epoch: -1 of messages.
-        is_sound: as ``RecordBatch#ensureValid`` sees it: large enough, and the CRC is right.
-        records: by the header; 1 of a message, whatever it wraps.
+        base_offset: for a message, its offset: only decompression shows where a wrapper begins.
+        last_offset: base offset plus delta, unchecked; for a message, its offset.
+        leader_epoch: -1 for messages.
+        is_sound: whether ``RecordBatch#ensureValid`` accepts it: large enough, with a valid CRC.
+        records: by the header; 1 for a message, whatever it wraps.
     """
 
     position: NDArray[np.int64]
@@ -111,7 +111,7 @@ class StoredBatches:
         return len(self.position)
 
     def first(self, count: int) -> StoredBatches:
-        """The first so many of them."""
+        """The first ``count`` batches."""
         if count == len(self):
             return self
         return StoredBatches(**{name: getattr(self, name)[:count] for name in self.__slots__})
@@ -122,12 +122,12 @@ class BatchWalk:
 
     Args:
         path: the segment file.
-        start, stop: positions; what lies behind ``stop`` was cut, or belongs to another segment.
-        check_crc: otherwise every batch counts as sound, but for old wrappers, because a broker
-            decompresses those that it walks over.
+        start, stop: positions; bytes from ``stop`` on were cut, or belong to another segment.
+        check_crc: check CRCs. Otherwise every batch counts as sound except old wrappers, which a
+            broker decompresses as it walks.
         progress: receives the number of bytes read.
         follow_links: whether the path may be a link.
-        reading: of the broker's release.
+        reading: how the broker's release reads.
 
     Attributes:
         end, end_position: why and where it ended; valid after the last batch.
@@ -181,9 +181,9 @@ class BatchWalk:
                 return
 
     def _foreign(self) -> Generator[StoredBatches, None, bool]:
-        """Batches that the kernel leaves to others, one by one; returns whether there were any.
+        """Yield batches that the kernel does not read, one by one; return whether there were any.
 
-        Where they end, either one follows that the kernel reads, or the walk is over.
+        After them, a batch follows that the kernel reads, or the walk is over.
         """
         rows: list[_Row] = []
         found, in_a_row = False, 0
@@ -223,7 +223,7 @@ class BatchWalk:
         return found and self.end is WalkEnd.END and self.end_position < self._stop
 
     def _has_batch(self, peek: _Peek) -> bool:
-        """Whether a batch begins here that fits; otherwise the walk is over, and says why."""
+        """Whether a complete batch begins here; if not, end the walk and note why."""
         left = self._stop - self.end_position
         if left <= 0:
             return False
@@ -246,7 +246,7 @@ class BatchWalk:
 
 
 class _Peek:
-    """Bytes anywhere in a file, out of one window as long as they lie in it."""
+    """Reads bytes anywhere in a file, from one window while they are in it."""
 
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
@@ -274,7 +274,7 @@ def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
         position=run.position,
         size_in_bytes=run.size_in_bytes.astype(np.int64),
         base_offset=np.where(is_magic_2, run.base_offset, run.last_offset),
-        # As Java adds them: a wrong value does not stop it, and sums wrap around.
+        # Java adds them without a check, and sums overflow.
         last_offset=np.where(is_magic_2, run.base_offset + run.last_offset_delta, run.last_offset),
         leader_epoch=run.leader_epoch.astype(np.int64),
         max_timestamp=run.max_timestamp,

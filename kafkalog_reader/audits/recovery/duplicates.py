@@ -1,4 +1,4 @@
-"""Two directories of one partition on one broker, which does not start with them.
+"""Finds two directories of one partition on one broker, which prevent its start.
 
 Source: Kafka 4.3, LogManager#loadLog.
 """
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 def refused_duplicates(served: Iterable[PartitionDirectory]) -> str:
-    """Why a broker refuses two logs of one partition; empty where there are none.
+    """Why a broker refuses two logs of one partition; empty if there are none.
 
     Args:
-        served: directories that load and are not set aside, of replicas and future ones.
+        served: directories of replicas and future replicas that load and are not set aside.
     """
     first: dict[tuple[object, ...], PartitionDirectory] = {}
     for directory in served:
@@ -35,7 +35,7 @@ def refused_duplicates(served: Iterable[PartitionDirectory]) -> str:
 
 
 def _is_one_disk(one: PartitionDirectory, other: PartitionDirectory) -> bool:
-    """Whether they lie in two copies of one log directory."""
+    """Whether they are in two copies of one log directory."""
     ids = {each.log_directory.directory_id for each in (one, other)}
     paths = {each.log_directory.path for each in (one, other)}
     return len(ids) == 1 and None not in ids and len(paths) > 1

@@ -1,8 +1,8 @@
-"""The small files as a starting broker reads them, and what it does where one is damaged.
+"""Reads the small files as a starting broker does, and predicts what damage in one causes.
 
-What happens depends on the kind of damage. What Kafka's readers report as an I/O error takes the
-log directory offline; a number that is none, where they do not expect it, is caught by nobody and
-ends the broker. Source: Kafka 4.3, CheckpointFile, PartitionMetadataReadBuffer, LogManager.
+The effect depends on the kind of damage. If Kafka's readers report an I/O error, the log directory
+goes offline; an invalid number where they do not expect one is an uncaught exception, which ends
+the broker. Source: Kafka 4.3, CheckpointFile, PartitionMetadataReadBuffer, LogManager.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ HIGH_WATERMARKS: Final = "replication-offset-checkpoint"
 CLEANER_OFFSETS: Final = "cleaner-offset-checkpoint"
 
 _SMALL: Final = 1 << 20
-"""Bytes of a checkpoint, some 30,000 rows, of which many may stay in memory."""
+"""Maximum bytes of a cached checkpoint, about 30,000 rows; many may be in memory."""
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")
 _WHITESPACE: Final = re.compile(rb"[ \t\n\x0b\f\r]+")
 _INTEGER: Final = re.compile(rb"[+-]?[0-9]+")
@@ -43,7 +43,7 @@ _INT32: Final = 31
 _INT64: Final = 63
 """Bits of a number, without its sign."""
 _MAX_NUMBER: Final = 100
-"""Digits: Java takes leading zeros; no writer produces this many."""
+"""Maximum digits: Java accepts leading zeros, but no broker writes this many."""
 _SEPARATOR: Final = re.compile(rb":[ \t\n\x0b\f\r]+")
 
 
@@ -56,7 +56,7 @@ class _Malformed(Exception):  # noqa: N818  Java's IOException
 
 
 def read_recovery_points(root: LogDirectory) -> Mapping[TopicPartition, int]:
-    """Rows of the recovery points; of a file with a number that is none there are no rows.
+    """The rows of the recovery point checkpoint; none if it holds an invalid number.
 
     Raises:
         DirectoryFailure: reading it takes the log directory offline.
@@ -66,7 +66,7 @@ def read_recovery_points(root: LogDirectory) -> Mapping[TopicPartition, int]:
 
 
 def read_log_starts(root: LogDirectory) -> Mapping[TopicPartition, int]:
-    """The same of the log starts."""
+    """The same for the log start offsets."""
     return _lenient(root, LOG_STARTS)
 
 
@@ -75,17 +75,17 @@ def read_high_watermarks(root: LogDirectory) -> Mapping[TopicPartition, int]:
 
     Raises:
         DirectoryFailure: reading it takes the log directory offline, or leaves its partitions
-            without a leader: the broker runs and serves nothing.
+            without a leader: the broker runs, but serves nothing.
         UnreadableFileError: the file is there and cannot be read.
     """
     try:
         return _read(root, HIGH_WATERMARKS)
     except _NoNumber as problem:
-        raise DirectoryFailure(f"{problem}: the broker runs and serves no partition") from None
+        raise DirectoryFailure(f"{problem}: the broker runs, but serves no partition") from None
 
 
 def check_cleaner_offsets(root: LogDirectory) -> None:
-    """Raise what the log cleaner would.
+    """Raise the failure that the log cleaner would meet.
 
     Raises:
         DirectoryFailure: reading it takes the log directory offline.
@@ -94,11 +94,11 @@ def check_cleaner_offsets(root: LogDirectory) -> None:
     try:
         _read(root, CLEANER_OFFSETS)
     except _NoNumber:
-        return  # the cleaner gives up, the partitions are served
+        return  # only the cleaner fails; the partitions are served
 
 
 def read_epochs(directory: PartitionDirectory) -> tuple[LeaderEpochEntry, ...]:
-    """Rows of the leader epoch checkpoint as they stand; none where there is no file.
+    """The rows of the leader epoch checkpoint, unchanged; none if there is no file.
 
     Raises:
         DirectoryFailure: reading it takes the log directory offline.
@@ -118,26 +118,26 @@ def read_epochs(directory: PartitionDirectory) -> tuple[LeaderEpochEntry, ...]:
         raise DirectoryFailure(f"{shown(path)}: {problem}") from None
     for number, entry in enumerate(rows, 3):
         if entry.leader_epoch < 0 or entry.start_offset < 0:  # LeaderEpochFileCache#assign
-            raise StartFailure(f"{shown(path)}: line {number}: a leader epoch or offset below 0")
+            raise StartFailure(f"{shown(path)}: line {number}: a negative leader epoch or offset")
     _check_temporary(path)
     return rows
 
 
 def _check_temporary(path: str) -> None:
-    """Raise what writing a checkpoint meets where its temporary file is a directory.
+    """Raise the failure of writing a checkpoint if its temporary file is a directory.
 
     Raises:
-        DirectoryFailure: every start writes it, at the latest as leader.
+        DirectoryFailure: every start writes the file, at the latest when the broker becomes leader.
     """
     temporary = f"{path}.tmp"
     if Path(temporary).is_dir():
         raise DirectoryFailure(
-            f"{shown(temporary)}: a directory, and {LEADER_EPOCHS} is written through it"
+            f"{shown(temporary)}: a directory, so that {LEADER_EPOCHS} cannot be written"
         )
 
 
 def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
-    """The topic id; None where there is no file.
+    """The topic id; None if there is no file.
 
     Raises:
         DirectoryFailure: reading it takes the log directory offline.
@@ -157,15 +157,15 @@ def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
 
 
 def topic_id_of_peer(directory: PartitionDirectory) -> str | None:
-    """The topic id of another broker's copy; None where its file says nothing."""
+    """The topic id of another broker's copy; None if its file has none."""
     try:
         return read_topic_id_at_start(directory)
     except (DirectoryFailure, StartFailure):
-        return None  # its own start fails of it, no other
+        return None  # only the start of that broker fails
 
 
 def _ends_broker(metadata: bytes) -> bool:
-    """Whether a line is missing or an id has another shape, which Kafka does not catch."""
+    """Whether a line is missing or an id is malformed, an error that Kafka does not catch."""
     lines = _lines(metadata)
     if len(lines) < 2:
         return True
@@ -183,16 +183,16 @@ def _lenient(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
 
 
 def _read(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
-    """One checkpoint; read again only when it has changed, because partition after partition asks.
+    """The rows of one checkpoint; cached until the file changes, because every partition needs it.
 
     Raises:
-        _NoNumber: a field of an entry is none.
-        DirectoryFailure: it is malformed otherwise.
+        _NoNumber: a field of an entry is not a number.
+        DirectoryFailure: it is malformed in another way.
         UnreadableFileError: the file is there and cannot be read.
     """
     path = checkpoint_path(root, name)
     version = file_version(path, follow_links=root.follow_links)
-    if version is None:  # absent or refused: reading it shows which
+    if version is None:  # absent or not readable: reading it shows which
         read = _parsed(path, root.follow_links)
     else:
         read = (_read_small if version.size_in_bytes <= _SMALL else _read_large)(
@@ -229,7 +229,7 @@ _read_large = lru_cache(maxsize=12)(_version_parsed)
 
 
 def _entries(content: bytes, bits: Sequence[int | None]) -> list[list[bytes]]:
-    """Rows of fields; ``bits`` of each field that is a number, None of text."""
+    """The rows, split into fields; ``bits`` is the width of each number field, None for text."""
     lines = _lines(content)
     if not lines:
         return []
@@ -238,7 +238,7 @@ def _entries(content: bytes, bits: Sequence[int | None]) -> list[list[bytes]]:
     if len(lines) == 1:
         return []
     count = _head(lines[1], 2)
-    if count < 0:  # new ArrayList(-1) is as unexpected as a number that is none
+    if count < 0:  # new ArrayList(-1) throws what nobody catches, like an invalid number
         raise _NoNumber(f"line 2: {count} entries")
     entries = []
     for number, line in enumerate(lines[2:], 3):
@@ -251,7 +251,7 @@ def _entries(content: bytes, bits: Sequence[int | None]) -> list[list[bytes]]:
             size is None or _is_number(field, size)
             for field, size in zip(fields, bits, strict=True)
         ):
-            raise _NoNumber(f"line {number}: not a number that Java reads where one is expected")
+            raise _NoNumber(f"line {number}: a field is not a number that Java can read")
         entries.append(fields)
     if len(entries) != count:
         raise _Malformed(f"line 2 announces {count} entries, found {len(entries)}")
@@ -260,19 +260,19 @@ def _entries(content: bytes, bits: Sequence[int | None]) -> list[list[bytes]]:
 
 def _lines(content: bytes) -> list[bytes]:
     lines = _LINE_END.split(content)
-    if lines[-1] == b"":  # a terminator at the very end starts no further line
+    if lines[-1] == b"":  # a terminator at the very end does not start another line
         lines.pop()
     return lines
 
 
 def _head(line: bytes, number: int) -> int:
     if not _is_number(line, _INT32):
-        raise _Malformed(f"line {number}: no number")
+        raise _Malformed(f"line {number}: not a number")
     return int(line)
 
 
 def _is_number(field: bytes, bits: int) -> bool:
-    """Whether Java's parseInt or parseLong takes it."""
+    """Whether Java's parseInt or parseLong accepts it."""
     if len(field) > _MAX_NUMBER or not _INTEGER.fullmatch(field):
         return False
     return -(1 << bits) <= int(field) < 1 << bits

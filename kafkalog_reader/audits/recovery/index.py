@@ -1,4 +1,4 @@
-"""What a broker takes from index files when it opens them: every whole entry, zeros included.
+"""Reads index files as a broker does when it opens them: every whole entry, including zeros.
 
 Source: Kafka 4.3, AbstractIndex, OffsetIndex, TimeIndex, TransactionIndex.
 """
@@ -22,10 +22,10 @@ TRANSACTION_INDEX_VERSION: Final = 0
 
 
 def last_entry_lookup(files: SegmentFiles, *, follow_links: bool) -> tuple[int, int]:
-    """The offset of the last entry, and the position that a lookup of that offset gives.
+    """The offset of the last entry, and the position that a lookup of that offset returns.
 
-    Where entries rise that is the last entry. Where they do not, the binary search goes astray,
-    and it is repeated here step by step.
+    If entries rise, that is the position of the last entry. If they do not, the binary search goes
+    astray, so it is repeated here step by step.
 
     Raises:
         UnreadableFileError: the index cannot be opened or read.
@@ -58,7 +58,7 @@ def last_entry_lookup(files: SegmentFiles, *, follow_links: bool) -> tuple[int, 
 
 
 def last_timestamp(files: SegmentFiles, *, follow_links: bool) -> int:
-    """The largest timestamp as the broker believes it: that of the last entry; -1 without one.
+    """The largest timestamp that the broker assumes: that of the last entry; -1 without entries.
 
     Raises:
         UnreadableFileError: the index cannot be opened or read.
@@ -75,9 +75,9 @@ def last_timestamp(files: SegmentFiles, *, follow_links: bool) -> int:
 
 
 def index_contradiction(files: SegmentFiles, *, follow_links: bool) -> str:
-    """What the sanity check of releases before 2.3 says of both indexes; empty where nothing.
+    """The error of the sanity check of releases before 2.3 on both indexes; empty if they pass.
 
-    A zero tail is one: the index of a killed broker's active segment is rebuilt at every start.
+    A zero tail fails it: the index of a killed broker's active segment is rebuilt at every start.
 
     Raises:
         UnreadableFileError: an index cannot be opened or read.
@@ -94,7 +94,7 @@ def index_contradiction(files: SegmentFiles, *, follow_links: bool) -> str:
         with Windows(path, size=size, follow_links=follow_links) as windows:
             entries, rest = divmod(windows.size_in_bytes, size)
             if rest:
-                return f"{shown(path)}: its size is no multiple of {size}"
+                return f"{shown(path)}: its size is not a multiple of {size}"
             if entries == 0:
                 continue
             first = layout.unpack(windows.read(0, size)[:size])
@@ -102,17 +102,17 @@ def index_contradiction(files: SegmentFiles, *, follow_links: bool) -> str:
         if kind == "index" and last[0] <= 0:
             return f"{shown(path)}: its last offset is not above the base"
         if kind == "timeindex" and (last[0] < first[0] or last[1] < 0):
-            return f"{shown(path)}: its last entry lies below its first or the base"
+            return f"{shown(path)}: its last entry is below its first or the base"
     return ""
 
 
 def check_transaction_index(
     files: SegmentFiles, *, follow_links: bool, reads_whole_version: bool = True
 ) -> tuple[bool, int | None]:
-    """Whether every entry lies above the base, and the first version that is not known.
+    """Whether every entry is above the base, and the first unknown version.
 
     The check stops at whichever comes first. Kafka writes the version in two bytes. Up to 4.3 it
-    reads the first of them only (AbortedTxn#version), so that it takes 1 to 255 for 0; 4.4 reads
+    reads the first of them only (AbortedTxn#version), so that it reads 1 to 255 as 0; 4.4 reads
     both (TransactionIndex#iterable).
 
     Raises:

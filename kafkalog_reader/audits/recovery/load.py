@@ -1,9 +1,9 @@
-"""Loading one log, step by step as a starting broker does it, on paper: no file is changed.
+"""Simulates step by step how a starting broker loads one log; no file is changed.
 
-Two passes read segments. The first goes over every segment whose offset index is missing, or whose
-transaction index contradicts its name; what it cuts, it cuts without a word, and later segments
-stay. The second goes from the recovery point on after an unclean stop; where it cuts, it deletes
-what follows. Source: Kafka 4.3, storage.internals.log.LogLoader.
+Two passes read segments. The first reads every segment whose offset index is missing, or whose
+transaction index contradicts its name; it cuts without a message, and later segments stay. The
+second starts at the recovery point after an unclean shutdown; where it cuts, it deletes all later
+segments. Source: Kafka 4.3, storage.internals.log.LogLoader.
 """
 
 from __future__ import annotations
@@ -50,26 +50,26 @@ class LogLoad:
 
     Args:
         directory: the replica.
-        cache: of its leader epoch file.
-        recovery_point: of the checkpoint; 0 without a row.
-        log_start: of the checkpoint; 0 without a row.
-        is_clean: the marker is there.
-        is_deleted: the directory waits for its deletion; it is loaded, but not recovered.
+        cache: its leader epoch checkpoint.
+        recovery_point: from the checkpoint; 0 without a row.
+        log_start: from the checkpoint; 0 without a row.
+        is_clean: whether the clean-shutdown marker exists.
+        is_deleted: whether the directory waits for its deletion; it is loaded, but not recovered.
         config: of the topic.
         rule: of the broker's release.
         progress: receives the number of bytes read.
-        known: segments that were read already, by the path of their log file.
+        known: segments that were already read, by the path of their log file.
 
     Attributes:
         segments: what is left of the log.
-        log_end_offset: as the broker sees it.
+        log_end_offset: the one that the broker sees.
         log_start_offset: the first offset that it serves.
-        cache: with the epochs that recovery met, without those beyond the end.
+        cache: with the epochs that recovery found, without those beyond the end.
         read: base offsets of the segments whose every batch was checked.
-        lost: what was cut off and deleted.
-        reasons: what happened, in words.
-        is_emptied: the log start lies beyond the end.
-        first_damage: where the sound batches end that it walked; None: nowhere.
+        lost: byte ranges that were cut or deleted.
+        reasons: what happened, as text.
+        is_emptied: whether the log start is beyond the end.
+        first_damage: the first damage that it met; None if it met none.
     """
 
     def __init__(
@@ -107,10 +107,10 @@ class LogLoad:
         self._on_disk: LoadingSegment | None = None
 
     def run(self) -> None:
-        """Load it.
+        """Load the log.
 
         Raises:
-            StartFailure: the broker ends meanwhile.
+            StartFailure: the load ends the broker.
             UnreadableFileError: a file cannot be opened or read.
         """
         self.segments = loading_segments(self._directory, self._rule.reading)
@@ -153,7 +153,7 @@ class LogLoad:
     def sound_end(self) -> int:
         """One past the last batch that is sound and has only sound ones before it.
 
-        What no start reads is not read for it either, but for the last segment.
+        Only segments that a start reads, and the last segment, are read for this.
         """
         if self.first_damage is not None:
             return self.first_damage
@@ -161,7 +161,7 @@ class LogLoad:
 
     @cached_property
     def _sound_prefix(self) -> SoundPrefix:
-        """Of the last segment."""
+        """The sound prefix of the last segment."""
         last = self.segments[-1] if self.segments else None
         if last is not None and last.recovered is not None:
             end = last.recovered.next_offset
@@ -173,7 +173,7 @@ class LogLoad:
         return sound_prefix(self._on_disk, self._progress)
 
     def hidden_records(self) -> int:
-        """Clients' records of the last segment that lie outside of what the broker sees of it."""
+        """Client records of the last segment outside the offsets that the broker sees."""
         prefix = self._sound_prefix
         if not self.segments or (prefix.is_whole and prefix.greatest_offset < self.log_end_offset):
             return 0
@@ -183,8 +183,8 @@ class LogLoad:
         )
 
     def _index_problem(self, segment: LoadingSegment) -> str:
-        """Why a segment is recovered whatever the marker says; empty where it is not."""
-        is_made_anew = segment.files.suffix == "swap"  # when the start looks for the swap's end
+        """Why a segment is recovered even after a clean shutdown; empty if it is not."""
+        is_made_anew = segment.files.suffix == "swap"  # when the start looks for its end
         if segment.files.offset_index_size is None and not is_made_anew:
             return f"{LogPosition(shown(segment.files.path('index')))}: missing"
         if self._rule.index_check is IndexCheck.REBUILDS and (
@@ -198,8 +198,8 @@ class LogLoad:
         )
         name = shown(segment.files.path("txnindex"))
         if version is not None:
-            raise StartFailure(f"{name}: aborted transaction of version {version}, 0 is known")
-        return "" if is_above_base else f"{name}: an entry lies below the segment"
+            raise StartFailure(f"{name}: aborted transaction of version {version}, only 0 is known")
+        return "" if is_above_base else f"{name}: an entry is below the segment"
 
     def _recover_log(self) -> None:
         first = max(
@@ -255,7 +255,7 @@ class LogLoad:
             )
 
     def _known_of(self, segment: LoadingSegment) -> ReadSegment | None:
-        """What an earlier reading says of all the bytes of a segment."""
+        """The result of an earlier reading, if it covered the whole segment."""
         known = self._known.get(segment.path)
         if known is None or (segment.start, segment.stop) != (0, known.size_in_bytes):
             return None
@@ -279,12 +279,12 @@ class LogLoad:
         removed = self.segments[first:]
         if removed:
             bases = ", ".join(str(segment.base_offset) for segment in removed)
-            self.reasons.append(f"segments behind the cut are deleted: {bases}")
+            self.reasons.append(f"later segments are deleted: {bases}")
         self.lost += [LostRange.of(segment) for segment in removed]
         del self.segments[first:]
 
     def _split(self, segment: LoadingSegment) -> None:
-        """Put the pieces of a segment with an offset beyond 2^31 of its base in its place."""
+        """Split a segment that has an offset beyond 2^31 of its base."""
         pieces, walk_end = split_pieces(segment, self._progress)
         end = pieces[-1].recovered.next_offset - 1 if pieces[-1].recovered else 0
         if not segment.base_offset + MAX_OFFSETS < end:
@@ -330,7 +330,7 @@ class LogLoad:
                 raise StartFailure(problem)
 
     def _resize_indexes(self, last: LoadingSegment) -> None:
-        """The active segment's indexes become as large as the topic says, which is not checked."""
+        """Resize the active segment's indexes to the configured size, without a check."""
         if last.recovered is not None:
             return  # rebuilt, with no more entries than fit
         sizes = {"index": last.files.offset_index_size, "timeindex": last.files.time_index_size}
@@ -344,10 +344,10 @@ class LogLoad:
                 )
 
     def _replay_producers(self, offset: int, *, assumes_upgrade: bool) -> None:
-        """Batches between the newest sound producer snapshot and ``offset`` are walked again.
+        """Walk the batches between the newest sound producer snapshot and ``offset`` again.
 
         Raises:
-            StartFailure: there is damage of the kind that the walk does not survive.
+            StartFailure: damage ends the walk, and with it the broker.
         """
         if not self._rule.keeps_producers:
             return

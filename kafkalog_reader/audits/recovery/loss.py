@@ -1,4 +1,4 @@
-"""What goes with a start: byte ranges of segments, and the records that are sound there."""
+"""What a start removes: byte ranges of segments, and the sound records in them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class LostRange:
 
     @classmethod
     def of(cls, segment: LoadingSegment, start: int | None = None) -> LostRange:
-        """A segment from a position in its file on; by default all of it."""
+        """A segment from a position on; by default all of it."""
         return cls(
             files=segment.files,
             start=segment.start if start is None else start,
@@ -51,11 +51,11 @@ class LostRange:
         return self.stop - self.start
 
     def records(self, progress: Progress, known: ReadSegment | None = None) -> int:
-        """Clients' records of its sound batches, behind damage too: what could have been saved.
+        """Client records of its sound batches, also after damage: those that could have been saved.
 
         Args:
             progress: receives the number of bytes read.
-            known: what an earlier reading of the segment says; what it counted is not read again.
+            known: the result of an earlier reading; what it counted is not read again.
 
         Raises:
             UnreadableFileError: a file cannot be opened or read.
@@ -73,7 +73,7 @@ class LostRange:
         )
 
     def records_outside(self, first_offset: int, next_offset: int, progress: Progress) -> int:
-        """Clients' records of its sound batches whose base offset is not within a range.
+        """Client records of its sound batches whose base offset is outside a range.
 
         Raises:
             UnreadableFileError: a file cannot be opened or read.
@@ -95,7 +95,7 @@ class LostRange:
         return count_records(run) + sum(self._inside(run, batch) for batch in wrappers.tolist())
 
     def _inside(self, run: BatchRun, batch: int) -> int:
-        """How many messages are in a compressed one; 1 where that is unknown."""
+        """How many messages a compressed one wraps; 1 if unknown."""
         from kafkalog_reader.format.message import parse_message  # slow to import
         from kafkalog_reader.format.message_set import parse_message_set
 

@@ -1,7 +1,7 @@
-"""Transaction markers that rebuilding the producers' state does not survive.
+"""Finds transaction markers at which rebuilding the producer state fails.
 
-Source: Kafka 4.3, ProducerAppendInfo#append and EndTransactionMarker#deserialize, whose errors
-nobody catches; no CRC is checked there.
+Source: Kafka 4.3, ProducerAppendInfo#append and EndTransactionMarker#deserialize, whose exceptions
+are not caught; no CRC is checked there.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 def unreadable_marker(
     segment: LoadingSegment, first_offset: int, next_offset: int, progress: Progress
 ) -> str:
-    """Where the first control batch of a producer lies that is no marker; empty without one.
+    """Where the first control batch of a producer without a marker is; empty if there is none.
 
     Args:
-        segment: to be walked.
+        segment: the segment to walk.
         first_offset: batches that end below it do not count.
-        next_offset: nor those that begin here or above.
+        next_offset: batches that begin here or above do not count.
         progress: receives the number of bytes read.
 
     Raises:

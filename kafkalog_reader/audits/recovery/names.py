@@ -1,4 +1,4 @@
-"""Names of files and directories that a starting broker does not survive.
+"""Finds names of files and directories that make a broker's start fail.
 
 Source: Kafka 4.3, LocalLog#parseTopicPartitionName, LogFileUtils#offsetFromFileName.
 """
@@ -31,7 +31,7 @@ _LOADED_ENDINGS: Final = (
 
 
 def check_directories(root: LogDirectory) -> None:
-    """Look for a directory that is named like no partition.
+    """Look for a directory whose name is not a partition's.
 
     Raises:
         StartFailure: there is one.
@@ -39,12 +39,12 @@ def check_directories(root: LogDirectory) -> None:
     """
     strange = _strange_directory(root.path, file_version(root.path, follow_links=True))
     if strange is not None:
-        raise StartFailure(f"{strange}: a directory that is named like no partition")
+        raise StartFailure(f"{strange}: a directory whose name is not a partition's")
 
 
 @lru_cache(maxsize=64)
 def _strange_directory(path: str, _version: FileVersion | None) -> str | None:
-    """Listed once as long as it does not change: every partition in it asks."""
+    """The first such directory; cached until the log directory changes."""
     for entry in _entries(path):
         if entry.is_dir() and entry.name != _REMOTE_INDEXES and not _is_partition(entry.name):
             return shown(entry.path)
@@ -52,7 +52,7 @@ def _strange_directory(path: str, _version: FileVersion | None) -> str | None:
 
 
 def check_files(directory: PartitionDirectory) -> None:
-    """Look for a file that is named like a segment's, without a number.
+    """Look for a file with the suffix of a segment file but without an offset in its name.
 
     Raises:
         StartFailure: there is one.
@@ -75,7 +75,7 @@ def _is_partition(name: str) -> bool:
 
 
 def _is_number(text: str, bits: int) -> bool:
-    """Whether Java's parseInt or parseLong takes it; no file name is longer than 255 bytes."""
+    """Whether Java's parseInt or parseLong accepts it; file names have at most 255 bytes."""
     return _NUMBER.fullmatch(text) is not None and -(1 << bits) <= int(text) < 1 << bits
 
 

@@ -1,4 +1,4 @@
-"""What becomes of a replica when its broker starts, and how a start fails."""
+"""The possible outcomes of a start for a replica, and how a start fails."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Outcome(Enum):
     """What the next start does to a replica."""
 
     LOADS = "loads"
-    """It is served with every sound record that its files hold."""
+    """It is served with every sound record in its files."""
     HIDDEN = "hidden"
     """It is served with a log end below sound records of its last segment.
 
@@ -30,9 +30,9 @@ class Outcome(Enum):
     """Time retention deletes segments right after the start: KL-418."""
 
 
-class StartFailure(Exception):  # noqa: N818  what happens to the broker, no error of ours
+class StartFailure(Exception):  # noqa: N818  happens to the broker, not an error of this program
     """The broker does not survive the load."""
 
 
-class DirectoryFailure(Exception):  # noqa: N818  the same of a log directory
+class DirectoryFailure(Exception):  # noqa: N818  the same, for a log directory
     """The log directory is taken offline."""

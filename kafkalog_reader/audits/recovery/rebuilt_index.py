@@ -1,4 +1,4 @@
-"""The indexes of a segment as recovery rebuilds them, and what they refuse.
+"""Rebuilds the indexes of a segment as recovery does, and finds what makes that fail.
 
 Source: Kafka 4.3, LogSegment#recover, OffsetIndex#append, TimeIndex#maybeAppend.
 """
@@ -21,12 +21,12 @@ ENTRY_SIZES: Final = {"index": 8, "timeindex": 12}
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RebuiltIndex:
-    """Both indexes when every batch was taken, or one was refused.
+    """The state of both indexes after the last batch, or after the first that they refuse.
 
     Attributes:
-        last_entry: of the offset index: offset and position; None without entries.
-        refuses: an entry would not rise.
-        is_full: an entry finds no room.
+        last_entry: offset and position of the offset index's last entry; None without entries.
+        refuses: whether an entry would not rise.
+        is_full: whether there is no room for an entry.
     """
 
     last_entry: tuple[int, int] | None = None
@@ -35,7 +35,7 @@ class RebuiltIndex:
 
 
 def may_be_full(size_in_bytes: int, config: LogConfig) -> bool:
-    """Whether so many bytes could have more entries than an index holds."""
+    """Whether a log of this size could need more entries than an index holds."""
     entries = config.max_index_size // max(ENTRY_SIZES.values())
     return size_in_bytes > entries * (config.index_interval + 1)
 
@@ -43,10 +43,10 @@ def may_be_full(size_in_bytes: int, config: LogConfig) -> bool:
 def rebuild_index(walk: BatchWalk, base_offset: int, config: LogConfig) -> RebuiltIndex:
     """Index the batches of a segment.
 
-    Offsets outside of the CRC may fall. Most batches get no entry, so that most of it passes.
+    Base offsets are outside the CRC and may fall. Most batches get no entry, so most falls pass.
 
     Args:
-        walk: over the batches, from the start of the segment on.
+        walk: the batches, from the start of the segment on.
         base_offset: of the segment.
         config: of the topic.
 
@@ -64,7 +64,7 @@ def rebuild_index(walk: BatchWalk, base_offset: int, config: LogConfig) -> Rebui
         rises = np.flatnonzero(newest[1:] > newest[:-1])
         batch = 0
         while True:
-            # The next batch that starts more than an interval behind the one last indexed.
+            # The next batch that starts more than an interval after the last indexed one.
             behind = last_indexed + config.index_interval
             batch = int(batches.position.searchsorted(behind, side="right"))
             newest_before = rises[rises <= min(batch, len(batches) - 1)]

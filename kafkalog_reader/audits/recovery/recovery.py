@@ -1,8 +1,8 @@
-"""What the next start of a broker does to its replicas, predicted from its files.
+"""Predicts from the files of a broker what its next start does to its replicas.
 
-The prediction follows the broker step by step (``recovery_load``), with its gaps: what it does not
-look at is not looked at here. Proven against real 4.3.1 brokers that were started on damaged
-copies, see ``fixtures/recovery``. Source: Kafka 4.3, LogManager#loadLogs, LogLoader.
+The prediction follows the broker step by step (``recovery.load``), including its gaps: what the
+broker does not check is not checked here. Tested against real 4.3.1 brokers that were started on
+damaged copies, see ``fixtures/recovery``. Source: Kafka 4.3, LogManager#loadLogs, LogLoader.
 """
 
 from __future__ import annotations
@@ -55,11 +55,11 @@ Peers = Callable[["PartitionDirectory"], "Sequence[PartitionDirectory]"]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LoadedReplica:
-    """A replica as its broker has it after the start: what an election begins with.
+    """A replica after its broker's start, which is where elections begin.
 
     Attributes:
         log: offsets, leader epochs and high watermark; empty for a stray, whose partition starts
-            anew at 0.
+            again at 0.
     """
 
     directory: PartitionDirectory
@@ -71,17 +71,18 @@ class Recovery:
     """What the next start does to one replica.
 
     Attributes:
-        log_end_offset: of the sound prefix now: up to the first damage in the segments that are
-            read again and in the last one, which is read for this.
-        segments_read: base offsets of the segments whose every batch is checked.
-        records_cut: clients' records of sound batches that the partition no longer serves: deleted,
-            set aside with their directory, or left in the file behind the log end that the broker
-            sees. What was damaged does not count.
-        bytes_cut: bytes that are deleted from the log files.
-        reason: why, in words, with file, position and offset; empty where nothing is special.
-        expires_later: what retention deletes if the broker starts when the files were last modified
-            and not right after the newest record; empty where nothing, or the time was given.
-        loaded: None where the broker or the log directory does not come up.
+        log_end_offset: the end of the sound prefix before the start: up to the first damage in the
+            segments that the start reads again, and in the last one, which is read for this.
+        segments_read: base offsets of the segments in which the start checks every batch.
+        records_cut: client records of sound batches that the partition no longer serves: deleted,
+            set aside with their directory, or left in the file above the log end that the broker
+            sees. Damaged records do not count.
+        bytes_cut: bytes deleted from the log files.
+        reason: why, as text, with file, position and offset; empty if nothing special happens.
+        expires_later: what retention deletes if the broker starts when the files were last
+            modified, and not right after the newest record; empty if nothing, or if the start time
+            was given.
+        loaded: the replica after the start; None if the broker or the log directory does not start.
     """
 
     directory: PartitionDirectory
@@ -96,19 +97,19 @@ class Recovery:
 
     @property
     def log_end_offset_after_start(self) -> int | None:
-        """Null where the broker does not come up, or sets the directory aside."""
+        """None if the broker does not start, or sets the directory aside."""
         if self.loaded is None or self.outcome is Outcome.STRAY:
             return None
         return self.loaded.log.log_end_offset
 
 
 def _effect(recovery: Recovery) -> tuple[object, ...]:
-    """What counts when two releases are compared."""
+    """The parts that are compared between two releases."""
     return recovery.outcome, recovery.log_end_offset_after_start, recovery.bytes_cut
 
 
 def _with_other(recovery: Recovery, other: Recovery, likely: StartRule, rule: StartRule) -> str:
-    """The reason, and what a release of the other rule would do."""
+    """The reason, and what a release with the other rule would do."""
     older, newer = sorted((likely, rule), key=lambda each: each.order)
     which = f"before {newer.release}" if rule is older else f"from {newer.release} on"
     end = other.log_end_offset_after_start
@@ -136,19 +137,21 @@ def predict_start(
     """Predict the start of one broker, from all the replicas in all its log directories.
 
     Args:
-        directories: live replicas. One that is left out can still stop the broker.
-        topics: of the cluster; without them a topic id is only held against those of ``peers``.
-        others: ``-delete``, ``-future`` and ``-stray`` directories: they are loaded too, and can
+        directories: live replicas. A replica that is left out may still stop the broker.
+        topics: those of the cluster; without them a topic id is only compared with those of
+            ``peers``.
+        others: ``-delete``, ``-future`` and ``-stray`` directories, which are loaded, too, and can
             stop the broker.
         peers: the replicas of the same partition on other brokers.
-        rule: of the broker's release; None: what the files of a log directory tell. Where several
-            may hold, ``reason`` says what the less likely ones would do otherwise.
-        started_at: milliseconds; None: as the rule says.
+        rule: that of the broker's release; None: derived from the files of a log directory. If
+            several may apply, ``reason`` says what the less likely ones would do differently.
+        started_at: milliseconds; None: that of the rule.
         progress: receives the number of bytes read.
-        known: of a replica, the segments that were read already, by the path of their log file.
+        known: returns the segments of a replica that were already read, by the path of their log
+            file.
 
     Raises:
-        UnreadableFileError: the operating system refuses a file, so that nothing can be said.
+        UnreadableFileError: the operating system refuses a file that decides the outcome.
     """
     by_root: dict[LogDirectory, list[PartitionDirectory]] = defaultdict(list)
     for directory in (*directories, *others):
@@ -179,7 +182,7 @@ def predict_start(
 
 
 def _failed(recovery: Recovery, outcome: Outcome, reason: str) -> Recovery:
-    """A replica that does not come up because of its broker or directory, or because of itself."""
+    """A replica that is not served because its broker, its directory or itself fails."""
     if recovery.outcome is outcome:
         return recovery
     if recovery.reason:
@@ -191,8 +194,8 @@ class _DirectoryStart:
     """The start of one log directory.
 
     Attributes:
-        offline: why it is taken offline as far as is known; empty where it is not.
-        fatal: why it ends the broker.
+        offline: why it is taken offline, as far as known; empty if it is not.
+        fatal: why it ends the broker; empty if it does not.
     """
 
     def __init__(
@@ -218,11 +221,11 @@ class _DirectoryStart:
         self._log_starts = self._tried(lambda: read_log_starts(root), nothing, counts)
         self._high_watermarks = self._tried(lambda: read_high_watermarks(root), nothing)
         self._tried(lambda: check_cleaner_offsets(root), None, counts)
-        if root.clean_shutdown is not None:  # else the directory itself was not given
+        if root.clean_shutdown is not None:  # else the log directory itself was not supplied
             self._tried(lambda: check_directories(root), None)
 
     def predict(self, directory: PartitionDirectory) -> Recovery:
-        """What happens to one replica of it."""
+        """Predict what happens to one of its replicas."""
         recovery = self._predicted(directory, self._rule)
         if recovery.outcome is Outcome.BROKER_ABORTS:
             self.fatal = self.fatal or recovery.reason
@@ -250,7 +253,7 @@ class _DirectoryStart:
         )
 
     def _sound_end(self, directory: PartitionDirectory) -> int:
-        """Of a log that does not load."""
+        """The sound end of a log that does not load."""
         segments = loading_segments(directory)
         return sound_prefix(segments[-1] if segments else None, self._progress).next_offset
 
@@ -284,7 +287,9 @@ class _DirectoryStart:
         load.run()
         log_end_offset = load.sound_end()
         if self._root.clean_shutdown is None:
-            load.reasons.append("the log directory was not given: taken for one of a killed broker")
+            load.reasons.append(
+                "the log directory was not supplied: an unclean shutdown is assumed"
+            )
         outcome = (
             Outcome.EMPTIED if load.is_emptied else Outcome.CUT if load.lost else Outcome.LOADS
         )
@@ -341,7 +346,7 @@ class _DirectoryStart:
         )
 
     def _records(self, lost: LostRange, directory: PartitionDirectory) -> int:
-        """How many go with it, counted once for all rules."""
+        """How many records a range loses, counted once for all rules."""
         path = lost.files.path("log")
         key = (path, lost.start, lost.stop)
         if key not in self._records_lost:
@@ -368,14 +373,14 @@ def _retention(config: LogConfig) -> str:
 
 
 def _expires_later(segments: Sequence[LoadingSegment], config: LogConfig) -> str:
-    """What goes with a start at the time of the files, of which a plain copy knows nothing."""
+    """What a start at the time of the files deletes; that time may be only that of a copy."""
     modified = modified_at(segments)
     count = count_expired(segments, config, modified) if config.is_known else 0
     if not count:
         return ""
     bases = ", ".join(str(segment.base_offset) for segment in segments[:count])
     return (
-        "taken to start at the time of its newest record; if it starts at "
+        "assumed to start at the time of its newest record; if it starts at "
         f"{utc_text(modified)}, when the files were last modified or copied, retention deletes "
         f"segments: {bases} (--started-at, startedAt: another time)"
     )
@@ -394,7 +399,7 @@ def _loaded_log(load: LogLoad, high_watermark: int) -> EpochLog:
 
 
 def broker_key(directory: PartitionDirectory) -> tuple[str, ...]:
-    """What replicas that start together have in common: their broker, or else their directory."""
+    """The key of replicas that start together: their broker, or else their directory."""
     root = directory.log_directory
     name = root.broker_label or (None if root.broker_id is None else str(root.broker_id))
     return (root.cluster_id or "", root.path if name is None else name)

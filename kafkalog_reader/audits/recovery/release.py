@@ -1,4 +1,4 @@
-"""Which releases may start a log directory: what its files tell of the one that wrote them."""
+"""Derives which releases may start a log directory from the files that it holds."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def possible_rules(root: LogDirectory) -> tuple[StartRule, ...]:
     try:
         version = Path(root.path).stat().st_mtime_ns
     except OSError:
-        return (CURRENT_RULE,)  # who lists it says so
+        return (CURRENT_RULE,)  # has its own finding
     return _rules(root.path, version)
 
 
 @lru_cache(maxsize=64)
 def _rules(root: str, _version: int) -> tuple[StartRule, ...]:
-    """Looked at once as long as it does not change: every partition in it asks."""
+    """The rules of a log directory; cached until it changes."""
     signs = release_signs(root)
     if not signs.has_segments:
         return (CURRENT_RULE,)

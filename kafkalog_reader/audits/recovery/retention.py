@@ -1,8 +1,8 @@
-"""What time retention deletes right after a start, because it believes a segment to be old.
+"""Predicts what time retention deletes right after a start, because a segment looks old.
 
-The largest timestamp of a segment that was not recovered is that of its last time-index entry. Of
-an index that was never trimmed that is a zero: 1970. Source: Kafka 4.3,
-LogSegment#largestTimestamp, UnifiedLog#deleteRetentionMsBreachedSegments.
+The largest timestamp of a segment that was not recovered is that of its last time index entry. In
+an index that was never trimmed that is zero: 1970. Source: Kafka 4.3, LogSegment#largestTimestamp,
+UnifiedLog#deleteRetentionMsBreachedSegments.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class StartTime(NamedTuple):
-    """When a broker is taken to start: milliseconds, and where that comes from."""
+    """The assumed start time of a broker, in milliseconds, and its source."""
 
     milliseconds: int
     source: str
@@ -30,10 +30,10 @@ class StartTime(NamedTuple):
 
 
 def start_time(segments: Sequence[LoadingSegment], rule: StartRule) -> StartTime:
-    """When the broker of a log is taken to start.
+    """The assumed start time of the broker of a log.
 
-    By default right after the log's newest record, because file times may be those of a copy;
-    no later than the files were modified, because timestamps may lie.
+    By default it is right after the log's newest record, because file times may be those of a copy;
+    but not after the files were modified, because timestamps may be wrong.
 
     Raises:
         UnreadableFileError: a time index cannot be opened or read.
@@ -48,7 +48,7 @@ def start_time(segments: Sequence[LoadingSegment], rule: StartRule) -> StartTime
 
 
 def modified_at(segments: Sequence[LoadingSegment]) -> int:
-    """When the files were last modified, or copied: milliseconds; 0 without any."""
+    """When the files were last modified, or copied: milliseconds; 0 without files."""
     return max((int(segment.files.modified_at * 1000) for segment in segments), default=0)
 
 
@@ -59,16 +59,16 @@ def count_expired(
     *,
     assumes_default: bool = False,
 ) -> int:
-    """How many segments go at a time: from the first one on, up to one that is young enough.
+    """How many segments expire at a time: all before the first one that is young enough.
 
-    The high watermark counts as caught up with the log end.
+    The high watermark is assumed to be at the log end.
 
     Args:
         segments: what is left of the log.
         config: of the topic.
         now: milliseconds.
-        assumes_default: take Kafka's default for the retention of a topic that has none of its own.
-            Otherwise nothing of it is called expired but what is read as of 1970.
+        assumes_default: assume Kafka's default for the retention of a topic that does not set one.
+            Otherwise only segments that look like those of 1970 count as expired.
 
     Raises:
         UnreadableFileError: a time index cannot be opened or read.
@@ -88,7 +88,7 @@ def count_expired(
 
 
 def _timestamp(segment: LoadingSegment) -> int:
-    """The largest of a segment as the broker believes it; -1: it takes the file's time."""
+    """The largest timestamp that the broker assumes; -1: it uses the file's time."""
     if segment.recovered is not None:
         return segment.recovered.greatest_timestamp
     return last_timestamp(segment.files, follow_links=segment.follow_links)

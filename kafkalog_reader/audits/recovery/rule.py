@@ -1,4 +1,4 @@
-"""By which rule a broker starts: its release, and the configuration of its topics."""
+"""The rule by which a broker starts: its release, and the configuration of its topics."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _COMPACTED_BY_ITSELF: Final = frozenset(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogConfig:
-    """What a start looks at of a topic's configuration.
+    """The settings of a topic that matter for a start.
 
     Attributes:
         index_interval: ``index.interval.bytes``.
         max_index_size: ``segment.index.bytes``.
-        retention_ms: ``retention.ms``; None keeps for ever.
-        is_known: the retention is the topic's own; otherwise it is Kafka's default, and the
-            broker's may be another.
+        retention_ms: ``retention.ms``; None if records never expire.
+        is_known: whether the topic itself sets the retention; otherwise it is Kafka's default, and
+            the broker may have another.
     """
 
     index_interval: int = 4096
@@ -40,13 +40,13 @@ KEPT: Final = LogConfig(retention_ms=None, is_known=True)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterTopics:
-    """The topics of a cluster, by its metadata log.
+    """The topics of a cluster, according to its metadata log.
 
     Attributes:
         topic_ids: by topic.
-        configs: of topics, by topic; only what was set.
+        configs: settings by topic; only those that were set.
         replicas: ids of the brokers that a partition is assigned to, by topic and partition; None
-            where nobody says.
+            if unknown.
     """
 
     topic_ids: Mapping[str, str] = field(default_factory=dict)
@@ -54,7 +54,7 @@ class ClusterTopics:
     replicas: Mapping[tuple[str, int], tuple[int, ...]] | None = None
 
     def only(self, topics: Iterable[str]) -> ClusterTopics:
-        """What is said of some topics: units of work travel."""
+        """Only the given topics, because units of work are sent to other processes."""
         names = frozenset(topics)
         return ClusterTopics(
             topic_ids={name: self.topic_ids[name] for name in names if name in self.topic_ids},
@@ -68,30 +68,32 @@ class IndexCheck(Enum):
     """What a start does with an index that contradicts itself (``index_contradiction``)."""
 
     NONE = "none"
-    """It is not looked at: since 2.3 (KAFKA-7283)."""
+    """It does not check this: since 2.3 (KAFKA-7283)."""
     REBUILDS = "rebuilds"
-    """Its segment is recovered, whatever the marker says; what is cut there is not reported."""
+    """It recovers the segment even after a clean shutdown, and does not report what it cuts."""
     ENDS_BROKER = "ends the broker"
     """Up to 0.8.2."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartRule:
-    """How brokers of a release start; what differs between releases has a name here.
+    """How brokers of a release start; each attribute is a difference between releases.
 
     Attributes:
         release: the first one that starts like this.
-        index_check: what becomes of a damaged offset or time index.
-        reading: of log files.
-        learns_all_epochs: leader epochs are taken from every segment that is read, not only from
+        index_check: what happens to a damaged offset or time index.
+        reading: how log files are read.
+        learns_all_epochs: leader epochs are learned from every segment that is read, not only from
             those above the recovery point.
-        keeps_producers: their state is rebuilt from the log, which not every damage survives.
+        keeps_producers: producer state is rebuilt from the log, which fails at some kinds of
+            damage.
         empties_beyond_end: a log start beyond the end deletes every segment (KAFKA-8306).
         loses_disks: a directory that fails is taken offline; before KIP-112 the broker ended, and a
-            malformed recovery point checkpoint counted as none.
-        reads_whole_version: of entries in transaction indexes; up to 4.3 only the first byte.
+            malformed recovery point checkpoint counted as absent.
+        reads_whole_version: both bytes of the version in transaction index entries are read; up to
+            4.3 only the first byte.
         sets_strays_aside: a replica whose topic id is missing or not the cluster's is renamed.
-        default_config: of topics that say nothing themselves.
+        default_config: for topics without settings of their own.
         started_at: milliseconds; None: right after the newest record of each log, so that retention
             deletes only what it would have deleted there and then.
     """
@@ -110,11 +112,11 @@ class StartRule:
 
     @property
     def order(self) -> tuple[int, ...]:
-        """Rises with the releases."""
+        """A key that orders releases."""
         return tuple(int(part) for part in self.release.split("."))
 
     def config_of(self, topic: str | None, topics: ClusterTopics | None) -> LogConfig:
-        """The configuration of a topic, as far as it is known."""
+        """The configuration of a topic, as far as known."""
         default = self.default_config
         said = {} if topics is None or topic is None else topics.configs.get(topic, {})
         policy = said.get("cleanup.policy")

@@ -1,4 +1,4 @@
-"""One segment while a broker starts: what recovery keeps, and where the broker sees its end.
+"""Simulates one segment while a broker starts: what recovery keeps, where the broker sees its end.
 
 Source: Kafka 4.3, storage.internals.log.LogSegment (recover, readNextOffset) and AbstractIndex.
 """
@@ -34,12 +34,13 @@ _MAX_OFFSETS: Final = 2**31 - 1
 
 @dataclass(slots=True, kw_only=True)
 class LoadingSegment:
-    """A segment as the broker has it in mind; the file itself stays as it is.
+    """A segment in the state that a starting broker gives it; the file itself is not changed.
 
     Attributes:
-        start, stop: what of the file belongs to it: recovery cuts, a split divides.
-        recovered: what recovery found; None as long as its index is the one on disk.
-        reading: of the broker's release.
+        start, stop: positions of the part of the file that belongs to it: recovery cuts, a split
+            divides.
+        recovered: the result of recovery; None while its index is the one on disk.
+        reading: how the broker's release reads log files.
     """
 
     files: SegmentFiles
@@ -59,7 +60,7 @@ class LoadingSegment:
         return self.stop - self.start
 
     def walk(self, position: int, *, check_crc: bool, progress: Progress) -> BatchWalk:
-        """Its batches from a position on."""
+        """Walk its batches from a position on."""
         return BatchWalk(
             self.path,
             self.start + position,
@@ -78,7 +79,7 @@ class LoadingSegment:
 def loading_segments(
     directory: PartitionDirectory, reading: Reading = CURRENT_READING
 ) -> list[LoadingSegment]:
-    """The segments of a replica as its files stand, once interrupted swaps are settled.
+    """The segments of a replica after the start has completed or discarded interrupted swaps.
 
     Raises:
         StartFailure: a ``.swap`` makes the broker fail.
@@ -98,25 +99,25 @@ def loading_segments(
     found = readable_segments(directory, live_only=False)
     if directory.only is not None or not any(files.suffix == "swap" for files in found):
         found = readable_segments(directory)
-    else:  # LogLoader#load asks the index of the .swap, whatever is in it
+    else:  # LogLoader#load uses the index of the .swap, whatever its content
         found = settle_swaps(found, lambda files: read_next_offset(loading(files), no_progress))
     return [loading(files) for files in found if files.log_size is not None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recovered:
-    """What walking every batch of a segment led to.
+    """The result of recovering a segment.
 
     Attributes:
         stop: the first position that is cut.
-        next_offset: one past the last offset kept; the segment's base where nothing is.
+        next_offset: one past the last offset kept; the segment's base if nothing is kept.
         greatest_timestamp: -1 without batches.
-        cache: with the leader epochs that were met.
-        problem: why it is cut; empty where nothing is.
-        overflows: an offset does not fit into an index entry, which recovery does not survive.
+        cache: with the leader epochs that were found.
+        problem: why it is cut; empty if it is not.
+        overflows: an offset does not fit into an index entry, at which recovery fails.
         falls: offsets fall where the index needs them to rise, which empties the segment.
         is_full: an index needs more entries than it can hold, which ends the broker.
-        greatest_offset: of what is kept, which is another one than the last where offsets fall.
+        greatest_offset: the greatest offset kept, which is not the last one if offsets fall.
     """
 
     stop: int
@@ -137,14 +138,14 @@ def recover(
     progress: Progress,
     known: ReadSegment | None = None,
 ) -> Recovered:
-    """Walk all batches until one is bad.
+    """Walk the batches until one is bad.
 
     Args:
-        segment: all bytes of its file, if it is known.
-        cache: the leader epochs before.
-        config: of the topic, for the indexes that are rebuilt.
+        segment: the segment; all bytes of its file if ``known`` is given.
+        cache: the leader epochs before the segment.
+        config: the topic's, for the indexes that are rebuilt.
         progress: receives the number of bytes read.
-        known: from an earlier reading, whose sound bytes are not read again.
+        known: the result of an earlier reading, whose sound bytes are not read again.
 
     Raises:
         UnreadableFileError: the file cannot be opened or read.
@@ -184,7 +185,7 @@ def recover(
 
 
 class _Recovery:
-    """How far a recovery came."""
+    """The progress of a recovery."""
 
     def __init__(self, segment: LoadingSegment, cache: LeaderEpochCache) -> None:
         self.cache = cache
@@ -198,7 +199,7 @@ class _Recovery:
         self._last_offset = self.greatest_offset = segment.base_offset - 1
 
     def take_known(self, known: ReadSegment) -> None:
-        """Begin behind what was found sound."""
+        """Begin after the bytes that were found sound."""
         self.cache = known.recovered_cache(self.cache)
         self.stop += known.sound_bytes
         self.next_offset = known.next_offset
@@ -206,7 +207,7 @@ class _Recovery:
         self._last_offset = self.greatest_offset = known.next_offset - 1
 
     def add(self, batches: StoredBatches) -> bool:
-        """Take batches up to the first bad one; returns whether there was one."""
+        """Add batches up to the first bad one; return whether there was one."""
         relative_offset = batches.last_offset - self._base_offset
         fits = (relative_offset >= 0) & (relative_offset <= _MAX_OFFSETS)
         good = int(np.argmin(np.append(batches.is_sound & fits, False)))
@@ -239,25 +240,25 @@ class _Recovery:
 
 
 def read_next_offset(segment: LoadingSegment, progress: Progress) -> int:
-    """Where the broker believes that a segment ends: from the last index entry on.
+    """The end of a segment as the broker sees it, which reads from the last index entry on.
 
     Raises:
-        StartFailure: what lies there makes the broker fail.
+        StartFailure: what the broker reads there ends it.
         UnreadableFileError: a file cannot be opened or read.
     """
     if segment.recovered is not None:
         return segment.recovered.next_offset
-    if segment.files.offset_index_size is None:  # of a .swap: made anew, and empty
+    if segment.files.offset_index_size is None:  # of a .swap: created again, and empty
         return _next_offset_from(segment, segment.base_offset, 0, progress)
     target, position = last_entry_lookup(segment.files, follow_links=segment.follow_links)
-    # LogSegment#translateOffset takes an entry below 0 for the start
+    # LogSegment#translateOffset treats a negative entry as the start
     return _next_offset_from(segment, target, max(position, 0), progress)
 
 
 def _next_offset_from(
     segment: LoadingSegment, target: int, position: int, progress: Progress
 ) -> int:
-    """One past the last batch, if an offset is found from a position on; else the base."""
+    """One past the last batch if a search from a position finds the offset; else the base."""
     if position >= segment.size_in_bytes:
         return segment.base_offset
     found, next_offset = False, segment.base_offset
@@ -277,7 +278,7 @@ def _next_offset_from(
 
 
 def _check_messages(segment: LoadingSegment, batches: StoredBatches) -> None:
-    """A search asks for base offsets: those of old wrappers are found by decompressing them."""
+    """Decompress old wrappers, as a search does to find their base offsets."""
     for batch in np.flatnonzero(~batches.is_sound).tolist():
         where = segment.where(int(batches.position[batch]), int(batches.base_offset[batch]))
-        raise StartFailure(f"{where}: read as an old wrapper of messages, which it is not")
+        raise StartFailure(f"{where}: read as an old wrapper message, which it is not")

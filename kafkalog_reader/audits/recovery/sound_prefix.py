@@ -1,4 +1,4 @@
-"""How far the batches at the beginning of a segment are sound."""
+"""Finds how far the batches at the beginning of a segment are sound."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ class SoundPrefix(NamedTuple):
     """The sound batches at the beginning of a segment.
 
     Attributes:
-        next_offset: one past the last of them; the segment's base without any.
-        greatest_offset: of them, which is another one where offsets fall.
-        is_whole: nothing lies behind them.
+        next_offset: one past the last of them; the segment's base if there are none.
+        greatest_offset: their greatest offset, which is not the last one if offsets fall.
+        is_whole: whether nothing follows them.
     """
 
     next_offset: int
@@ -26,7 +26,7 @@ class SoundPrefix(NamedTuple):
 
 
 def sound_prefix(segment: LoadingSegment | None, progress: Progress) -> SoundPrefix:
-    """The sound batches at the beginning of a segment; None: the log has no segment.
+    """Find the sound batches at the beginning of a segment; None: the log has no segment.
 
     Raises:
         UnreadableFileError: a file cannot be opened or read.

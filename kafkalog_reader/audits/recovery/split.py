@@ -1,4 +1,4 @@
-"""A segment with an offset that does not fit its index entries, as a start splits it.
+"""Splits a segment with an offset too large for its index entries, as a start does.
 
 Source: Kafka 4.3, LocalLog#splitOverflowedSegment.
 """
@@ -24,7 +24,7 @@ MAX_OFFSETS: Final = 2**31 - 1
 def split_pieces(
     segment: LoadingSegment, progress: Progress
 ) -> tuple[list[LoadingSegment], WalkEnd]:
-    """A segment cut where an offset does not fit the base of the piece before it."""
+    """Split a segment where an offset is too far above the base of the piece before it."""
     pieces: list[LoadingSegment] = []
     walk = segment.walk(0, check_crc=False, progress=progress)
     for batches in walk:
@@ -46,7 +46,7 @@ def split_pieces(
             relative = batches.last_offset[first:] - pieces[-1].base_offset
             outside = np.flatnonzero((relative < 0) | (relative > MAX_OFFSETS))
             end = first + (int(outside[0]) if len(outside) else len(batches) - first)
-            if end == first:  # not even its own base: Kafka would not write such a piece
+            if end == first:  # not even its own base fits: Kafka would not write such a piece
                 raise StartFailure(f"{shown(segment.path)}: offsets contradict themselves")
             before = pieces[-1].recovered
             pieces[-1].recovered = Recovered(

@@ -1,4 +1,4 @@
-"""What the next start makes of each replica of one partition: elections begin with the result."""
+"""Predicts the next start for each replica of one partition; elections begin with the result."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ def predict_starts(
     known: Sequence[Mapping[str, ReadSegment]] = (),
     started_at: int | None = None,
 ) -> tuple[Recovery | LocatedError, ...]:
-    """The start of each replica; the error instead where a file that decides cannot be read.
+    """The start of each replica, or the error if a file that decides it cannot be read.
 
-    Only this partition is looked at: that another one keeps the broker from starting is for the
-    table ``recoveries`` to say.
+    Only this partition is examined: the table ``recoveries`` shows whether another one prevents the
+    broker's start.
 
     Args:
-        directories: of the replicas.
-        topics: of the cluster, as far as its metadata log was supplied.
+        directories: one for each replica.
+        topics: those of the cluster, if its metadata log was supplied.
         progress: receives the number of bytes read.
-        known: of each replica, the segments that were read already, by the path of their log file.
+        known: for each replica, the segments that were already read, by the path of their log file.
         started_at: milliseconds; None: right after the newest record of each log.
     """
     read = dict(zip(directories, known, strict=False))

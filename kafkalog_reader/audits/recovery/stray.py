@@ -1,4 +1,4 @@
-"""Replicas that a starting broker sets aside: the metadata log gives their partition to others.
+"""Finds replicas that a starting broker sets aside, because they are not assigned to it.
 
 Source: Kafka 4.3, BrokerMetadataPublisher#initializeManagers and LogManager#isStrayReplica.
 """
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 _MIN_PEERS: Final = 2
-"""Copies of other brokers that must agree on a topic id before it counts as the cluster's."""
+"""Number of other brokers' copies that must agree on a topic id to make it the cluster's."""
 _ASIDE: Final = "the directory is renamed -stray and the partition starts empty"
 
 
@@ -26,16 +26,17 @@ def why_stray(
     topics: ClusterTopics | None,
     peers: Sequence[PartitionDirectory],
 ) -> str:
-    """Why a directory is set aside; empty where it stays, or where it cannot be known.
+    """Why a directory is set aside; empty if it is not, or if that cannot be known.
 
     Args:
         directory: the replica.
-        topic_id: of its ``partition.metadata``; None without the file.
-        topics: of the cluster; None where its metadata log was not supplied.
-        peers: the replicas of the same partition on other brokers, which then stand in for it.
+        topic_id: from its ``partition.metadata``; None without the file.
+        topics: those of the cluster; None if its metadata log was not supplied.
+        peers: the replicas of the same partition on other brokers, which are used if ``topics`` is
+            None.
     """
     root = directory.log_directory
-    if topics is None and root.directory_id is None:  # a broker with a ZooKeeper keeps it
+    if topics is None and root.directory_id is None:  # a broker that uses ZooKeeper keeps it
         return ""
     if topic_id is None:
         return f"no topic id: partition.metadata is missing: {_ASIDE}"
@@ -54,7 +55,7 @@ def why_stray(
 
 
 def _why_not_assigned(directory: PartitionDirectory, topics: ClusterTopics) -> str:
-    """Why its broker should not have it, by the metadata log; empty where it should."""
+    """Why the metadata log says that its broker should not have it; empty if it should."""
     broker_id, partition = directory.log_directory.broker_id, directory.partition
     if topics.replicas is None or broker_id is None or partition is None:
         return ""

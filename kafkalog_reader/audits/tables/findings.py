@@ -89,7 +89,7 @@ class FindingsTable(Table):
         A log directory given only in part says nothing of the rest.
         """
         units = partition_units(evidence, request, with_topics=True)
-        yield from with_supply(units, evidence, tells_directories=_asks_for_all(request))
+        yield from with_supply(units, evidence, audits_directories=_asks_for_all(request))
         yield from root_units(evidence, request)
 
     def read(

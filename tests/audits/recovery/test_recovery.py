@@ -298,7 +298,7 @@ def test_partition_directory_alone_counts_as_of_a_killed_broker(tmp_path: Path) 
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     recovery = start(directory)
     assert recovery.segments_read == (13,)
-    assert "taken for one of a killed broker" in recovery.reason
+    assert "an unclean shutdown is assumed" in recovery.reason
 
 
 def test_file_that_is_refused_is_no_prediction(tmp_path: Path) -> None:
