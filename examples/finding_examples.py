@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from fixtures import CAPTURES
 from fixtures.builder import cluster
 from fixtures.builder.metadata_log import metadata_log
 from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
 from fixtures.synthetic import EXPECTED, SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
 from kafkalog_reader import registry
+from kafkalog_reader.audits.tables.verification import verify
+from kafkalog_reader.io.discovery import discover
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +31,9 @@ PLANS: Final = frozenset({"KL-901", "KL-902"})
 """What follows every comparison, and is not among what is expected."""
 COPIES: Final = (("F01", 1), ("F06", 1), ("F19", 1), ("F01", 3), ("D07", 3), ("D18", 1))
 """Faults in the first of three copies of one replica, or in all of them."""
+SPLIT: Final = CAPTURES / "s3_2" / "both-led"
+STARTED_AT: Final = "2040-01-01T00:00:00Z"
+SHOWN: Final = ("code", "severity", "name", "file", "position", "message")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +75,7 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
     for scenario in SCENARIOS.values():
         expected = json.loads((EXPECTED / f"{scenario.name}.json").read_text())
         codes = {each["code"] for each in expected["findings"]} | PLANS
-        if scenario.rule is None and codes - set(found):
+        if codes - set(found):
             yield scenario.says, _of_scenario(scenario)
     for across in CROSS_FAULTS:
         if {code for code, *_ in across.expected} - set(found):
@@ -78,18 +84,21 @@ def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, A
         fault = next(each for each in FAULTS if each.id == fault_id)
         where = "the first of three copies" if damaged == 1 else "each of three copies"
         yield f"{fault.what} ({fault.id}) in {where}", _of_copies(fault, damaged)
+    yield "a log grew between two looks at it", _while_it_grows()
+    yield "three brokers, one of them not supplied", _without_a_broker()
+    yield f"read with --started-at {STARTED_AT}, long after the last record", _started_late()
 
 
 def _of_fault(fault: Fault, base: Base) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
         fault.change(base.copied(Path(folder) / "disk"))
         path = folder if fault.label is None else f"{fault.label}={folder}/disk"
-        return _rows(path, folder)
+        return _rows(path, folder=folder)
 
 
 def _of_scenario(scenario: Scenario) -> list[dict[str, Any]]:
     with tempfile.TemporaryDirectory() as folder:
-        return _rows(str(scenario.write(Path(folder))), folder)
+        return _rows(str(scenario.write(Path(folder))), folder=folder)
 
 
 def _of_brokers(across: CrossFault) -> list[dict[str, Any]]:
@@ -98,7 +107,7 @@ def _of_brokers(across: CrossFault) -> list[dict[str, Any]]:
         brokers[0].append(metadata_log([across.metadata]))
     with tempfile.TemporaryDirectory() as folder:
         cluster(Path(folder), brokers)
-        return _rows(folder, folder)
+        return _rows(folder, folder=folder)
 
 
 def _of_copies(fault: Fault, damaged: int) -> list[dict[str, Any]]:
@@ -113,10 +122,41 @@ def _of_copies(fault: Fault, damaged: int) -> list[dict[str, Any]]:
             if node < damaged:
                 assert sample.segments  # the layout before the damage
                 fault.change(sample)
-        return _rows(folder, folder)
+        return _rows(folder, folder=folder)
 
 
-def _rows(path: str, folder: str) -> list[dict[str, Any]]:
+def _while_it_grows() -> list[dict[str, Any]]:
+    """The first bytes are read, then the log gets a batch more, as from its broker."""
+    with tempfile.TemporaryDirectory() as folder:
+        sample = PLAIN[0].copied(Path(folder) / "disk")
+        log = sample.path(sample.last.file())
+        grown = log.read_bytes() + sample.last.entries[-1].content
+
+        def append(_: int) -> None:
+            log.write_bytes(grown)
+
+        asked = registry.request(registry.table("findings"))
+        units = registry.table("findings").units(discover([folder]), asked)
+        return [
+            {name: getattr(each, name) for name in SHOWN}
+            for unit in units
+            for each, _ in verify(unit, asked, append).findings
+        ]
+
+
+def _without_a_broker() -> list[dict[str, Any]]:
+    supplied = [str(path) for path in sorted(SPLIT.iterdir()) if path.name != "broker-2"]
+    return _rows(*supplied, folder=str(SPLIT))
+
+
+def _started_late() -> list[dict[str, Any]]:
+    with tempfile.TemporaryDirectory() as folder:
+        PLAIN[0].copied(Path(folder) / "disk")
+        return _rows(folder, folder=folder, started_at=STARTED_AT)
+
+
+def _rows(*paths: str, folder: str, **options: str) -> list[dict[str, Any]]:
     """Findings without the folder in which the example was made."""
-    rows = registry.open(path).table("findings", deep=True).read_all().to_pylist()
+    table = registry.open(*paths).table("findings", deep=True, **options)
+    rows = table.read_all().to_pylist()
     return [row | {"message": row["message"].replace(f"{folder}/", "")} for row in rows]

@@ -645,7 +645,7 @@ def test_an_assigned_replica_that_was_not_supplied_is_told(diff: Run) -> None:
     brokers = [S3_2 / "broker-0", S3_2 / "broker-1", S3_2 / "controller-100"]
     _, out, _ = diff(*brokers, "--topic", "t")
     told = (
-        "KL-012 MEDIUM by the metadata log broker 2 is expected to have a replica that was not "
+        "KL-012 MEDIUM by the metadata log, broker 2 is expected to have a replica, which was not "
         "supplied"
     )
     assert told in " ".join(out.split())

@@ -46,6 +46,8 @@ BEYOND_EVERY_END: Final = {"D07"}
 """One copy's high watermark is above the ends of all: committed records are on none."""
 TWICE: Final = {"D20"}
 """Two log directories of one broker hold the partition: it refuses to start, KL-007."""
+UNREADABLE: Final = {"Y12"}
+"""A file that the start reads cannot be read here: what the start leaves is not known."""
 CASES: Final = [
     pytest.param(base, fault, id=f"{fault.id}-{'stopped' if base is STOPPED else 'killed'}")
     for base in (STOPPED, KILLED)
@@ -102,6 +104,10 @@ def test_two_intact_copies_leave_nothing_lost(base: Base, fault: Fault, tmp_path
         assert audit.verdict is Verdict.COMMITTED_MISSING
         assert audit.relation is Verdict.CONSISTENT
         assert "KL-524" in {each.code for each in findings_of(audit)}
+        return
+    if fault.id in UNREADABLE:
+        assert (audit.verdict, audit.elections) == (Verdict.CONSISTENT, ())
+        assert "KL-004" in {each.code for each in findings_of(audit)}
         return
     if fault.id in FALLING | NEWER:
         assert {each.code for each in findings_of(audit)} & {"KL-506", "KL-507"}

@@ -77,9 +77,9 @@ TORN_TAIL: Final = rule(
     "KL-103",
     "torn-tail",
     severity="L",
-    title="the last batch is cut short",
-    explanation="The file ends within a batch. At the end of the last segment that is what a crash "
-    "or a copy of a running broker leaves; in an older segment it is damage.",
+    title="a segment ends within a batch",
+    explanation="The file ends before the batch does. At the end of the last segment that is what "
+    "a crash or a copy of a running broker leaves; in an older segment it is damage.",
     start="A recovery removes the incomplete batch. After a clean shutdown it stays in the file, "
     "and new records are appended behind it.",
     election="The batch was not complete on this replica, so it cannot have been acknowledged by "

@@ -242,13 +242,14 @@ CLEAN_MARKER_CONTRADICTED: Final = rule(
     "clean-marker-contradicted",
     severity="H",
     title="the clean-shutdown marker contradicts the log",
-    explanation="The marker says that the broker stopped in order, but the log is damaged, torn, "
-    "or does not end at the recovery point. Somebody changed the files after the stop, or put the "
-    "marker there.",
-    start="The start trusts the marker and checks nothing. Damage is served, and a torn end is "
-    "appended to.",
+    explanation="The marker says that the broker stopped in order and flushed its logs. This log "
+    "is torn, is damaged above the recovery point, or does not end there, which an orderly stop "
+    "never leaves: files changed after the stop, or the marker was put there. What the start then "
+    "does has findings of its own: KL-413 for each damaged place, KL-415 for the log end.",
+    start="The broker trusts the marker and recovers nothing. It appends to a torn end.",
     election="The log end that the broker takes may not be that of the sound batches.",
-    reader="Consumers fail at the damage.",
+    reader="Above the contradiction, consumers may get errors, or other records at offsets that "
+    "were used before.",
     actions=(DO_NOT_START, FORCE_RECOVERY, COMPARE_REPLICAS),
     roles=(Role.FOLLOWS_IN_REPLICA,),
 )

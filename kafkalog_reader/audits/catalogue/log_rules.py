@@ -82,7 +82,7 @@ SEGMENT_MISSING: Final = rule(
     "segment-missing",
     severity="H",
     title="a segment is missing",
-    explanation="Offsets are missing between two segments, and another file names a segment there: "
+    explanation="Offsets are missing between two segments, and other files name a segment there: "
     "a producer snapshot, an index, or a file marked .deleted.",
     start="A start does not notice. It deletes indexes and snapshots without a segment.",
     election="A replica that has the range keeps it if it leads. Followers do not fetch below "
@@ -197,9 +197,10 @@ START_WILL_SERVE_DAMAGE: Final = rule(
     "KL-413",
     "start-will-serve-damage",
     severity="H",
-    title="the next start serves damage",
-    explanation="The clean-shutdown marker is there, so the start checks nothing, and a batch of "
-    "this log is damaged.",
+    title="the next start keeps a damaged batch",
+    explanation="A prediction for one damaged place. A recovery would stop there and cut the log, "
+    "but with the clean-shutdown marker there is none: the broker keeps the damaged batch and "
+    "serves it. KL-316 says where that marker itself cannot be right.",
     start="The log loads as it is, or fails to load; the finding says which.",
     election="As leader this replica cannot serve the damaged offsets to followers.",
     reader="Consumers fail at the damage.",

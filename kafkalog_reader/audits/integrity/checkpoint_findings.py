@@ -196,7 +196,7 @@ def clean_shutdown_findings(
         )  # fmt: skip
         yield finding(
             CLEAN_MARKER_CONTRADICTED,
-            f"{replica.file('')}: the clean-shutdown marker is there, but {reason}: the next "
+            f"{replica.file('')[:-1]}: the clean-shutdown marker is there, but {reason}: the next "
             "start checks nothing",
             directory=directory,
             evidence={"recoveryPoint": recovery_point, "logEndOffset": log_end_offset},

@@ -182,7 +182,7 @@ def _unsafe_and_strange(
         elif (
             stat.S_ISDIR(mode) and name is None and entry.name not in NOT_A_PARTITION
         ) or file != entry.name:
-            problem = f"{file}: no name that Kafka gives a file or folder here"
+            problem = f"{file}: Kafka gives nothing in a log directory such a name"
             found = finding(HOSTILE_NAME, problem, directory=place, file=file)
         elif name is not None and name.state is not None:
             size = _size(entry.path)

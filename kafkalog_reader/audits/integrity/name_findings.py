@@ -61,7 +61,7 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str]) -> Finding | None:
     if _is_strange(entry.name):
         return finding(
             HOSTILE_NAME,
-            f"{file}: no name that Kafka gives a file of a partition",
+            f"{file}: Kafka gives no file of a partition such a name",
             directory=replica.directory,
             file=file,
         )

@@ -86,7 +86,7 @@ def _gap(replica: Replica, before: BatchCheck, check: BatchCheck, end: int) -> I
         yield finding(
             SEGMENT_MISSING,
             f"{file}: offsets {end} to {base - 1} are missing in front of it, and "
-            f"{', '.join(traces)} names a segment there",
+            f"{', '.join(traces)} name{'s' if len(traces) == 1 else ''} a segment there",
             directory=replica.directory,
             file=file,
             offsets=(end, base),

@@ -74,7 +74,7 @@ def _replacing(
     replaced = [s for s in live if start <= s.base_offset < end and s.log_size is not None]
     damaged = [segment for segment in winning if _is_damaged(replica, segment)]
     file = replica.segment_file(winning[0])
-    what = f"the next start puts {len(winning)} such in place of offsets {start} to {end - 1}"
+    what = f"the next start puts {len(winning)} .swap in place of offsets {start} to {end - 1}"
     if replaced:
         what += f" and deletes the old segments {_bases(replaced)}"
     if damaged:

@@ -13,14 +13,12 @@ from kafkalog_reader.audits.catalogue.producer_rules import (
     TRUNCATION_CUTS_TRANSACTION,
 )
 from kafkalog_reader.audits.catalogue.replica_rules import (
-    FOLLOWER_MAY_LOOP,
     NEEDLESS_TRUNCATION,
     TRUNCATION_LEAVES_DIVERGENCE,
 )
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
-from kafkalog_reader.audits.election.follow import Outcome as Ending
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
 
@@ -82,14 +80,6 @@ def _following(
             f"{outcome.truncation_offset} on that the leader has, too, and fetches them again",
             directory=follower.directory,
             offsets=(outcome.kept_until, outcome.log_end_offset),
-            evidence=_evidence(audit, election, outcome),
-        )
-    if outcome.following.outcome is Ending.LOOPS:
-        yield finding(
-            FOLLOWER_MAY_LOOP,
-            f"with {leader.name} leading, {follower.name} asks for a leader epoch newer than any "
-            "that the leader knows, keeps its log and asks again",
-            directory=follower.directory,
             evidence=_evidence(audit, election, outcome),
         )
 

@@ -101,14 +101,14 @@ def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
         for leader_epoch, starts in _two_starts(one, left, other, right):
             names = reported.setdefault((leader_epoch, min(starts)), [])
             names += [
-                f"{replica.name} {start}"
+                f"{start} on {replica.name}"
                 for replica, start in zip((one, other), starts, strict=True)
             ]
     for (leader_epoch, first), names in sorted(reported.items()):
         each = ", ".join(dict.fromkeys(names))
         yield finding(
             EPOCH_NUMBER_COLLISION,
-            f"leader epoch {leader_epoch} begins at different offsets by the epoch checkpoints: "
+            f"leader epoch {leader_epoch} begins at different offsets by the epoch checkpoints: at "
             f"{each}",
             offsets=(first, first),
             evidence={"leaderEpoch": leader_epoch, "starts": each},

@@ -110,9 +110,10 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
         if missing.is_proven
         else ", unless that copy was taken from a running broker, the log before the checkpoint"
     )
+    were = "was" if following - first == 1 else "were"
     yield finding(
         COMMITTED_RECORDS_MISSING,
-        f"{offsets_words(first, following)} were committed, as the high-watermark checkpoint of "
+        f"{offsets_words(first, following)} {were} committed, as the high-watermark checkpoint of "
         f"{audit.names(missing.members)} {says}, and no supplied copy holds them{innocent}",
         confidence="proven" if missing.is_proven else "possible",
         offsets=(first, following),
@@ -313,7 +314,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
         epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
         name = audit.names(side.members)
         under = f"under leader epoch {_listed(epochs)}" if epochs else "without leader epochs"
-        reported.append(f"{name} {records_text(records)} {under}")
+        reported.append(f"{records_text(records)} {under} on {name}")
         evidence[f"side{number}"] = name
         evidence[f"side{number}.records"] = records
         evidence[f"side{number}.leaderEpochs"] = _listed(epochs)

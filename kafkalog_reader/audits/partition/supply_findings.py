@@ -96,7 +96,7 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
             which = f"brokers {names} are"
         yield finding(
             REPLICA_NOT_SUPPLIED,
-            f"by {source} {which} expected to have a replica that was not supplied",
+            f"by {source}, {which} expected to have a replica, which was not supplied",
             severity="M" if supply.has_peers else "I",
             confidence="proven" if supply.is_assigned else "possible",
             evidence={"expected": names, "supplied": len(audit.replicas), "by": source},
