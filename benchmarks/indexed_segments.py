@@ -60,7 +60,7 @@ def _warm(root: Path) -> None:
 
 def _write_indexes(log: Path, interval: int) -> None:
     """Entries as ``LogSegment#append`` makes them: before a batch, once ``interval`` bytes came."""
-    rows = kafkalog_reader.open(str(log)).table("batches", columns=COLUMNS).read_all()
+    rows = kafkalog_reader.open(str(log)).table("batches", columns=COLUMNS).to_arrow()
     last, position, size = (rows[name].to_numpy() for name in COLUMNS[1:4])
     newest = rows["maxTimestamp"].cast("int64").to_numpy() // 1000
     chosen = _every(size.astype(np.int64), interval)

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+import kafkalog_reader
 from fixtures import CAPTURES
 from fixtures.builder import cluster
 from fixtures.builder.metadata_log import metadata_log
@@ -157,6 +158,6 @@ def _started_late() -> list[dict[str, Any]]:
 
 def _rows(*paths: str, folder: str, **options: str) -> list[dict[str, Any]]:
     """Findings without the folder in which the example was made."""
-    table = registry.open(*paths).table("findings", deep=True, **options)
-    rows = table.read_all().to_pylist()
+    table = kafkalog_reader.open(*paths).table("findings", deep=True, **options)
+    rows = table.to_arrow().to_pylist()
     return [row | {"message": row["message"].replace(f"{folder}/", "")} for row in rows]

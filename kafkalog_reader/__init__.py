@@ -1,4 +1,4 @@
-"""Read what Kafka keeps on disk: ``kafkalog_reader.open(*paths).table("records")``.
+"""Read what Kafka keeps on disk: ``kafkalog_reader.open(*paths).records(topic="orders")``.
 
 Names are imported when first used: ``kafkalog --help`` must not wait for Arrow.
 """
@@ -26,11 +26,13 @@ if TYPE_CHECKING:
         UnsupportedFormatError,
         UsageError,
     )
-    from kafkalog_reader.registry import Log, open  # noqa: A004  the verb is the API
+    from kafkalog_reader.log import Log, open  # noqa: A004  the verb is the API
+    from kafkalog_reader.table_scan import ScanTask, TableScan
 
 __version__ = "0.1.0"
 
-_HOME = {"Log": "registry", "open": "registry"}  # all others live in errors
+_HOME = {"Log": "log", "ScanTask": "table_scan", "TableScan": "table_scan", "open": "log"}
+"""Where names live; all others in ``errors``."""
 
 __all__ = [
     "CorruptCheckpointError",
@@ -46,6 +48,8 @@ __all__ = [
     "OptionError",
     "OutdatedKernelError",
     "SalvageCountError",
+    "ScanTask",
+    "TableScan",
     "UnreadableFileError",
     "UnsupportedFormatError",
     "UsageError",

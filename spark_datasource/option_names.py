@@ -6,34 +6,24 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.tables.names import nearest
+from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kafkalog_reader.tables.table import Table
 
-# Options of every table. Spark itself adds `path` for load(a) and `paths`, as JSON, for load([a]).
-EVERY_TABLE: Final = (
-    "path", "paths", "followLinks", "table", "columns", "subscribe", "subscribePattern", "assign",
-    "mode", "maxPartitionBytes", "minPartitions",
-)  # fmt: skip
-
-# Options that a table must know about, by the name that it gives them in `Table.options`.
-SOME_TABLES: Final = {
-    "startingOffsets": "from_offset",
-    "endingOffsets": "to_offset",
-    "fromTime": "from_time",
-    "toTime": "to_time",
-    "replica": "replica",
-    "includeControlRecords": "include_control_records",
-    "kafka.isolation.level": "isolation",
-    "maxBatchBytes": "max_batch_bytes",
-    "deep": "deep",
-    "rule": "rule",
-    "startedAt": "started_at",
-}
-RECORDS_ONLY: Final = "includeHeaders"
-KNOWN: Final = (*EVERY_TABLE, *SOME_TABLES, RECORDS_ONLY)
+# What Spark has besides the options of reading, by name, and for which tables; None is all.
+# Spark itself adds `path` for load(a) and `paths`, as JSON, for load([a]).
+_OF_SPARK: Final[dict[str, frozenset[str] | None]] = {
+    "path": None, "paths": None, "followLinks": None, "table": None, "columns": None,
+    "subscribe": None, "subscribePattern": None, "assign": None, "minPartitions": None,
+    "startingOffsets": OPTIONS["from_offset"].tables, "endingOffsets": OPTIONS["to_offset"].tables,
+    "includeHeaders": frozenset({"records"}),
+}  # fmt: skip
+READING: Final = {option.spark: name for name, option in OPTIONS.items() if option.spark}
+"""The Python names of the options of reading that Spark has, by their names there."""
+KNOWN: Final = (*_OF_SPARK, *READING)
 
 # Options of Spark's Kafka source with a meaning for files that is not implemented yet. To ignore
 # one would be to answer another question than the one asked.
@@ -82,11 +72,8 @@ def check_applicable(given: Mapping[str, str], table: Table) -> None:
         UsageError: an option that another table has.
     """
     for name in given:
-        if name == RECORDS_ONLY:
-            applies = table.name == "records"
-        else:
-            applies = name in EVERY_TABLE or SOME_TABLES[name] in table.options
-        if not applies:
+        tables = OPTIONS[READING[name]].tables if name in READING else _OF_SPARK[name]
+        if tables is not None and table.name not in tables:
             raise UsageError(f"option {name} does not apply to table {table.name}")
 
 

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import UsageError
+from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
 from kafkalog_reader.tables.java_pattern import java_pattern
-from kafkalog_reader.tables.option_values import (
-    parse_isolation,
-    parse_mode,
-    parse_replica,
-    parse_rule,
-    timestamp_ms,
-)
-from kafkalog_reader.tables.request import Mode, ReadRequest
-from spark_datasource.option_names import about_brokers, canonical, check_applicable
+from kafkalog_reader.tables.option_values import parse_count, parse_flag
+from kafkalog_reader.tables.options import CONSUMER_VIEW, OPTIONS
+from kafkalog_reader.tables.request import ReadRequest
+from spark_datasource.option_names import READING, about_brokers, canonical, check_applicable
 from spark_datasource.paths import parse_paths
 from spark_datasource.projection import parse_columns
 from spark_datasource.topic_partitions import (
@@ -34,8 +28,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Table
 
 _TOPIC_CHOICES: Final = ("subscribe", "subscribePattern", "assign")
-_SIZE: Final = re.compile(r"([1-9][0-9]{0,15})\s*([kmgt]?)(?:i?b)?", re.IGNORECASE)
-_UNITS: Final = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,7 +71,7 @@ def parse_options(options: Mapping[str, str]) -> SourceOptions:
         ),
         has_columns="columns" in given,
         follow_links=_flag(given, "followLinks"),
-        min_partitions=_count(given, "minPartitions"),
+        min_partitions=_min_partitions(given),
         unused=about_brokers(options),
         request=_request(given, table),
     )
@@ -90,26 +82,20 @@ def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
     if len(chosen) > 1:
         raise UsageError(f"options {' and '.join(chosen)} exclude each other: give one of them")
     is_records = table.name == "records"
-    return ReadRequest(
-        topics=_topics(given),
-        topic_pattern=_topic_pattern(given),
-        assigned=parse_assign(given["assign"]) if "assign" in given else None,
-        excluded_topics=_excluded_topics(given) if is_records else frozenset(),
-        starting_offsets=parse_starting_offsets(given.get("startingOffsets", "earliest")),
-        ending_offsets=parse_ending_offsets(given.get("endingOffsets", "latest")),
-        from_timestamp=_time(given, "fromTime"),
-        to_timestamp=_time(given, "toTime"),
-        replica=parse_replica(given.get("replica", "best" if is_records else "all")),
-        log_range_only=is_records,
-        include_control_records=_flag(given, "includeControlRecords") if is_records else True,
-        isolation=_isolation(given),
-        mode=parse_mode(given.get("mode", Mode.FAILFAST.value)),
-        max_partition_bytes=_size(given, "maxPartitionBytes", ReadRequest().max_partition_bytes),
-        max_batch_bytes=_size(given, "maxBatchBytes", 0) or None,
-        deep=_flag(given, "deep"),
-        rule=parse_rule(given["rule"]) if "rule" in given else None,
-        started_at=_time(given, "startedAt"),
-    )
+    fields: dict[str, Any] = {
+        "topics": _topics(given),
+        "topic_pattern": _topic_pattern(given),
+        "excluded_topics": _excluded_topics(given) if is_records else frozenset(),
+        "assigned": parse_assign(given["assign"]) if "assign" in given else None,
+        "starting_offsets": parse_starting_offsets(given.get("startingOffsets", "earliest")),
+        "ending_offsets": parse_ending_offsets(given.get("endingOffsets", "latest")),
+        **(CONSUMER_VIEW if is_records else {}),
+    }
+    for name, text in given.items():
+        if name in READING:
+            option = OPTIONS[READING[name]]
+            fields[option.field] = option.kind.parse(name, text)
+    return ReadRequest(**fields)
 
 
 def _topics(given: Mapping[str, str]) -> frozenset[str] | None:
@@ -142,35 +128,15 @@ def _excluded_topics(given: Mapping[str, str]) -> frozenset[str]:
     return INTERNAL_TOPICS if "subscribePattern" in given else frozenset([METADATA_TOPIC])
 
 
-def _isolation(given: Mapping[str, str]) -> str:
-    option = "kafka.isolation.level"
-    return parse_isolation(given.get(option, ReadRequest().isolation), option)
-
-
-def _time(given: Mapping[str, str], option: str) -> int | None:
-    return timestamp_ms(given[option].strip(), option) if option in given else None
-
-
 def _flag(given: Mapping[str, str], option: str) -> bool:
-    value = given.get(option, "false").strip().lower()
-    if value not in ("true", "false"):
-        raise UsageError(f"option {option}: {given[option]!r} is neither true nor false")
-    return value == "true"
+    return option in given and parse_flag(option, given[option])
 
 
-def _count(given: Mapping[str, str], option: str) -> int | None:
+def _min_partitions(given: Mapping[str, str]) -> int | None:
+    option = "minPartitions"
     if option not in given:
         return None
-    value = given[option].strip()
-    if not (value.isascii() and value.isdigit() and 0 < int(value) <= MAX_PARTITION):
-        raise UsageError(f"option {option}: {given[option]!r} is no positive number")
-    return int(value)
-
-
-def _size(given: Mapping[str, str], option: str, default: int) -> int:
-    if option not in given:
-        return default
-    size = _SIZE.fullmatch(given[option].strip())
-    if size is None:
-        raise UsageError(f"option {option}: {given[option]!r} is no size: write 64m or bytes")
-    return int(size[1]) * _UNITS[size[2].lower()]
+    count = parse_count(option, given[option])
+    if not 0 < count <= MAX_PARTITION:
+        raise OptionError(option, f"{given[option]!r} is not a number from 1 to {MAX_PARTITION}")
+    return count

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -12,8 +12,7 @@ from kafkalog_reader.cli.listing import Heading, listing, screen_width
 from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
-    selected,
-    selection_options,
+    reading_options,
     text_or_json_option,
 )
 from kafkalog_reader.cli.printable import for_stdout, grouped, plural
@@ -51,13 +50,13 @@ _WORDS: Final = {
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @text_or_json_option("one object a range of offsets")
-@selection_options
+@reading_options("topic", "partition")
 @follow_links_option
 @max_rate_option
 @verbose_option()
 def changes_command(
-    old: str, new: str, output_format: str, topic: tuple[str, ...], partition: tuple[int, ...],
-    follow_links: bool,
+    old: str, new: str, output_format: str, follow_links: bool,
+    **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Compare two copies of the same broker's log directories, an older and a newer one.
 
@@ -79,7 +78,7 @@ def changes_command(
     from kafkalog_reader.tables.selection import check_selection
     from kafkalog_reader.tables.table import no_progress
 
-    request = registry.request(registry.table("divergence"), **selected(topic, partition))
+    request = registry.request(registry.table("divergence"), **options)
     evidence = two_times(
         discover([old], follow_links=follow_links), discover([new], follow_links=follow_links)
     )

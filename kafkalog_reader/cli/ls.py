@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import textwrap
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import click
 
@@ -13,8 +13,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
-    selected,
-    selection_options,
+    reading_options,
     text_or_json_option,
 )
 from kafkalog_reader.cli.printable import for_stdout
@@ -53,13 +52,13 @@ if TYPE_CHECKING:
     help="By name, or the greatest number first; lag is counted from the longest copy.",
 )
 @click.option("--by", type=click.Choice(list(GROUP_KEYS)), help="Sums instead of replicas.")
-@selection_options
+@reading_options("topic", "partition")
 @follow_links_option
 @max_rate_option
 @verbose_option()
 def ls_command(
-    paths: tuple[str, ...], output_format: str, sort: str, by: str | None, topic: tuple[str, ...],
-    partition: tuple[int, ...], follow_links: bool,
+    paths: tuple[str, ...], output_format: str, sort: str, by: str | None, follow_links: bool,
+    **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """List the replicas: which broker holds which offsets, and in what state.
 
@@ -88,7 +87,7 @@ def ls_command(
     as_table = as_json and by is None
     table = registry.table("replicas")
     # PERMISSIVE: one replica that cannot be read must not hide the others.
-    options = {**selected(topic, partition), "mode": "PERMISSIVE"}
+    options["mode"] = "PERMISSIVE"
     request = registry.request(table, None if as_table else NEEDED, **options)
     evidence = discover(paths, follow_links=follow_links)
     check_selection(evidence, request)

@@ -9,18 +9,18 @@ from typing import Any, Final
 
 import click
 
+from kafkalog_reader.errors import OptionError
+from kafkalog_reader.tables import option_values
+from kafkalog_reader.tables.option_values import TIME, Kind
+from kafkalog_reader.tables.options import OPTIONS
+
 Decorator = Callable[[Any], Any]
 
-_SIZE: Final = re.compile(r"([0-9]{1,15})\s*([kmg]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
 _AGO: Final = re.compile(r"-([0-9]{1,9})\s*(s|m|h|d|w)", re.ASCII | re.IGNORECASE)
 _SECONDS: Final = {"s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 604_800}
-_SHIFTS: Final = {"": 0, "k": 10, "m": 20, "g": 30}
 
 EARLIEST: Final = "earliest"
 LATEST: Final = "latest"
-
-RULES: Final = "current, several-rounds, one-round or high-watermark"
-REPLICAS: Final = "best, all or broker:N"
 
 
 class Grouped(click.ParamType[int]):
@@ -95,7 +95,7 @@ class Columns(click.ParamType[tuple[str, ...]]):
 
 
 class Size(click.ParamType[int]):
-    """A number of bytes: 4096, 64k, 50MB, 1GiB; k, m and g are 1024 each, as everywhere here."""
+    """A number of bytes: 4096, 64k, 50MB, 1GiB; k, m, g and t are powers of 1024."""
 
     name = "bytes"
 
@@ -107,10 +107,10 @@ class Size(click.ParamType[int]):
     ) -> int:
         if isinstance(value, int):
             return value
-        size = _SIZE.fullmatch(value.strip())
-        if size is None or int(size[1]) == 0:
-            self.fail(f"{value!r} is no size: write 50MB, 64m or bytes", param, ctx)
-        return int(size[1]) << _SHIFTS[size[2].lower()]
+        try:
+            return option_values.parse_size(self.name, value)
+        except OptionError as error:
+            self.fail(error.problem, param, ctx)
 
 
 class Rate(Size):
@@ -123,7 +123,7 @@ class Rate(Size):
         ctx: click.Context | None,
     ) -> int:
         rate = super().convert(value, param, ctx)
-        if isinstance(value, str) and value.strip().isdigit() and rate < 1 << _SHIFTS["k"]:
+        if isinstance(value, str) and value.strip().isdigit() and rate < 1024:
             self.fail(
                 f"{rate} bytes a second? Give a unit: {rate}MB, {rate}k, or {rate}B for bytes",
                 param, ctx,
@@ -152,28 +152,6 @@ def text_or_json_option(meaning_of_json: str) -> Decorator:
         default="text",
         show_default=True,
         help=f"json is {meaning_of_json}.",
-    )
-
-
-def selection_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """``--topic`` and ``--partition``, both repeatable."""
-    command = click.option(
-        "--partition",
-        metavar="N",
-        type=click.IntRange(0),
-        multiple=True,
-        help="Only this one; repeatable.",
-    )(command)
-    return click.option("--topic", multiple=True, help="Only this topic; repeatable.")(command)
-
-
-def offset_range_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """``--from-offset`` and ``--to-offset``."""
-    command = click.option(
-        "--to-offset", type=OFFSET, help="The end of the range: the first offset left out."
-    )(command)
-    return click.option("--from-offset", type=OFFSET, help="The first offset of the range.")(
-        command
     )
 
 
@@ -207,67 +185,62 @@ class Moment(click.ParamType[str]):
 MOMENT: Final = Moment()
 
 
-def time_range_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """``--from-time`` and ``--to-time``, as text."""
-    command = click.option(
-        "--to-time",
-        metavar="TIME",
-        type=MOMENT,
-        help="The end of the range: the first time left out.",
-    )(command)
-    return click.option(
-        "--from-time",
-        metavar="TIME",
-        type=MOMENT,
-        help="The start of the range: 2026-11-21T06:00:00Z, 2026-11-21 (UTC unless it says "
-        "+02:00), milliseconds, or -1h, -30m, -2d before now.",
-    )(command)
+_TYPES: Final[dict[Kind, click.ParamType[Any]]] = {
+    option_values.NUMBERS: click.IntRange(0),
+    option_values.OFFSET: OFFSET,
+    option_values.COUNT: click.IntRange(0),
+    option_values.SIZE: Size(),
+    option_values.TIME: MOMENT,
+}
+"""How the terminal reads the values of a kind; of all others, as text."""
+_IN_TERMINAL: Final = {
+    "from_offset": "; earliest is the log start, latest the log end",
+    "from_time": ", or -1h, -30m, -2d before now",
+    "started_at": ", or now, or -1h",
+}
+"""What it understands besides what every option of that kind does; of times only."""
 
 
-def started_at_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """The option ``--started-at``, as text; None where it is not given."""
-    return click.option(
-        "--started-at",
-        metavar="TIME",
-        type=MOMENT,
-        help="When brokers start, which decides what retention deletes: 2026-11-21T06:00:00Z, "
-        "milliseconds, now or -1h.  [default: right after each log's newest record]",
-    )(command)
+def reading_option(
+    name: str,
+    *,
+    kind: click.ParamType[Any] | None = None,
+    **attributes: Any,  # noqa: ANN401  click's
+) -> Decorator:
+    """An option of the table of options, ``from_time`` as ``--from-time``; None if not given.
+
+    Args:
+        name: in ``tables.options.OPTIONS``.
+        kind: reads the value, where this command takes more than other faces do.
+        attributes: of click's option, where this command differs.
+    """
+    option = OPTIONS[name]
+    also = _IN_TERMINAL.get(name, "") if kind is not None or option.kind is TIME else ""
+    several = "; repeatable" if option.kind.is_repeatable else ""
+    is_default_ours = option.default and "default" not in attributes
+    default = f"  [default: {option.default}]" if is_default_ours else ""
+    is_flag = option.kind is option_values.FLAG
+    found: dict[str, Any] = {
+        "help": f"{option.meaning}{also}{several}.{'' if is_flag else default}",
+    }
+    if option.kind.is_repeatable:
+        found |= {"multiple": True, "callback": lambda _context, _option, given: given or None}
+    if is_flag:
+        found |= {"is_flag": True, "default": None}
+    else:
+        found |= {"metavar": option.kind.placeholder, "type": kind or _TYPES.get(option.kind)}
+    return click.option(f"--{name.replace('_', '-')}", **(found | attributes))
 
 
-def deep_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """The option ``--deep``; None where it is not given."""
-    return click.option(
-        "--deep",
-        is_flag=True,
-        default=None,
-        help="Findings: decompress and decode every record too.",
-    )(command)
+def reading_options(*names: str) -> Decorator:
+    """Several of them, in the order in which ``--help`` lists them."""
 
+    def decorate(command: Any) -> Any:  # noqa: ANN401  what click decorates
+        for name in reversed(names):
+            command = reading_option(name)(command)
+        return command
 
-def rule_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """The option ``--rule``; None where it is not given."""
-    return click.option(
-        "--rule",
-        metavar="RULE",
-        help=f"Elections: how followers truncate: {RULES} (Kafka 2.7 and later, 2.0 to 2.6, "
-        "0.11 to 1.1, and before).  [default: as the files show]",
-    )(command)
-
-
-def max_batch_bytes_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """The option ``--max-batch-bytes``."""
-    return click.option(
-        "--max-batch-bytes",
-        metavar="BYTES",
-        type=Size(),
-        help="What one batch may decompress to.  [default: 512m, above 16m 1000 times its size]",
-    )(command)
-
-
-def selected(topic: tuple[str, ...], partition: tuple[int, ...]) -> dict[str, Any]:
-    """The two options above as keyword options of ``registry.request``."""
-    return {"topic": topic or None, "partition": partition or None}
+    return decorate
 
 
 def max_rate_option(command: Any) -> Any:  # noqa: ANN401  what click decorates

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -12,7 +12,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
-    selection_options,
+    reading_options,
 )
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_option
 
@@ -31,7 +31,7 @@ _ELECTED: Final = re.compile(r"(.+)-([0-9]{1,9})=([0-9]{1,9})", re.ASCII)
 
 @click.command("plan", no_args_is_help=True)
 @paths_argument
-@selection_options
+@reading_options("topic", "partition")
 @click.option(
     "--format",
     "output_format",
@@ -50,8 +50,8 @@ _ELECTED: Final = re.compile(r"(.+)-([0-9]{1,9})=([0-9]{1,9})", re.ASCII)
 @max_rate_option
 @verbose_option()
 def plan_command(
-    paths: tuple[str, ...], topic: tuple[str, ...], partition: tuple[int, ...],
-    output_format: str, elect: tuple[str, ...], follow_links: bool,
+    paths: tuple[str, ...], output_format: str, elect: tuple[str, ...], follow_links: bool,
+    **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Say in which order the brokers of a stopped cluster start, and what is lost on the way.
 
@@ -68,6 +68,7 @@ def plan_command(
     The exit status is 0 when nothing has to be done, nothing is lost and every copy is sound, 1
     otherwise, 2 when a partition could not be planned.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader import registry
     from kafkalog_reader.audits.plan.choice import choice_of
     from kafkalog_reader.audits.plan.plan import allows_unclean, plan_of
     from kafkalog_reader.cli.interrupt import whole
@@ -77,14 +78,10 @@ def plan_command(
     from kafkalog_reader.report.plan_json import plan_object
     from kafkalog_reader.report.plan_script import plan_script
     from kafkalog_reader.report.plan_text import plan_lines
-    from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.selection import check_selection
 
     wanted = dict(map(_elected, elect))
-    request = ReadRequest(
-        topics=frozenset(topic) if topic else None,
-        partitions=frozenset(partition) if partition else None,
-    )
+    request = registry.request(registry.table("divergence"), **options)
     evidence = discover(paths, follow_links=follow_links)
     check_selection(evidence, request)
     clusters = {root.cluster_id for root in evidence.log_directories}
@@ -107,7 +104,7 @@ def plan_command(
         severe=severe,
         configs=configs,
         follow_links=follow_links,
-        is_selected=bool(topic or partition),
+        is_selected=request.topics is not None or request.partitions is not None,
     )
     if not plan.partitions:
         raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")

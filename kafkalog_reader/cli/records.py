@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kafkalog_reader.cli.options import (
-    REPLICAS,
     follow_links_option,
     max_rate_option,
     paths_argument,
-    selected,
+    reading_option,
 )
 from kafkalog_reader.cli.row_options import offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, verbose_option
-from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.tables.options import CONSUMER_VIEW, OPTIONS
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
@@ -28,20 +27,18 @@ SCREEN_COLUMNS: Final = ("partition", "offset", "timestamp", "key", "value")
 @click.command("records", short_help="Records as a consumer sees them: each once, from the start.")
 @paths_argument
 @row_options
+@reading_option("replica", default=CONSUMER_VIEW["replica"], show_default=True)
 @click.option(
-    "--replica",
-    metavar="REPLICA",
-    default="best",
-    show_default=True,
-    help=f"Which copies: {REPLICAS}. Best is the one with the greatest leader epoch, then end.",
+    "--control",
+    is_flag=True,
+    help=f"{OPTIONS['include_control_records'].meaning}.",
 )
-@click.option("--control", is_flag=True, help="Show transaction markers and the like too.")
 @follow_links_option
 @max_rate_option
 @verbose_option()
 def records_command(
     paths: tuple[str, ...], output_format: str, output: str | None, force: bool,
-    render: str | None, topic: tuple[str, ...], partition: tuple[int, ...],
+    render: str | None,
     columns: tuple[str, ...] | None, follow_links: bool, control: bool,
     from_offset: int | str | None, last: int | None,
     **options: Any,  # noqa: ANN401  checked by the registry
@@ -67,18 +64,18 @@ def records_command(
     from kafkalog_reader.cli.table import print_rows
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.schemas import KAFKA_COLUMNS
-    from kafkalog_reader.tables.selection import check_selection
+    from kafkalog_reader.tables.selection import check_selection, without_metadata
 
     table = registry.table("records")
-    options |= {
-        **selected(topic, partition), **offsets(from_offset, last), "log_range_only": True,
+    options = {
+        **CONSUMER_VIEW, **options, **offsets(from_offset, last),
         "include_control_records": control,
     }  # fmt: skip
     request = registry.request(table, columns, **options)
     check_destination(output, output_format)
     evidence = discover(paths, follow_links=follow_links)
     check_selection(evidence, request)
-    request = _without_metadata(evidence, request)
+    request = without_metadata(evidence, request)
     if columns is None:
         kafka_columns = tuple(column.name for column in KAFKA_COLUMNS)
         is_text = output_format == "text"
@@ -86,15 +83,6 @@ def records_command(
         request = replace(request, columns=names)
     print_rows(table, evidence, request, output_format, output, render=render, overwrite=force)
     return CLEAN
-
-
-def _without_metadata(evidence: Evidence, request: ReadRequest) -> ReadRequest:
-    """Leave the quorum's log out, as Spark does, unless it is named or all that there is."""
-    if request.topics is not None:
-        return request
-    topics = {topic for (_, topic, _), _ in evidence.topic_partitions(request)}
-    is_all = topics <= {METADATA_TOPIC}
-    return request if is_all else replace(request, excluded_topics=frozenset([METADATA_TOPIC]))
 
 
 def _screen_columns(evidence: Evidence, request: ReadRequest) -> tuple[str, ...]:

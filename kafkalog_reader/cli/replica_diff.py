@@ -19,10 +19,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
-    rule_option,
-    selected,
-    selection_options,
-    started_at_option,
+    reading_options,
     text_or_json_option,
 )
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, run, session, verbose_option
@@ -30,7 +27,6 @@ from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, run, session, verbose
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.election.truncation_rule import TruncationRule
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.cli.fleet import Fleet
@@ -48,10 +44,9 @@ _ONE_COPY = SINGLE_COPY_RANGE
 )
 @click.version_option(__version__, prog_name="replica-diff", message="%(prog)s %(version)s")
 @paths_argument
-@selection_options
+@reading_options("topic", "partition")
 @text_or_json_option("one object a partition, with everything")
-@rule_option
-@started_at_option
+@reading_options("rule", "started_at")
 @click.option("--records", is_flag=True, help="List the records that only some copies have.")
 @click.option(
     "--export",
@@ -69,9 +64,9 @@ _ONE_COPY = SINGLE_COPY_RANGE
 @max_rate_option
 @verbose_option("Every finding and every partition; the traceback of an error.", expose_value=True)
 def replica_diff(
-    paths: tuple[str, ...], topic: tuple[str, ...], partition: tuple[int, ...],
-    output_format: str, rule: str | None, records: bool, export: str | None, quick: bool,
-    explain: bool, fail_on: str, follow_links: bool, verbose: bool, started_at: str | None,
+    paths: tuple[str, ...], output_format: str, records: bool, export: str | None, quick: bool,
+    explain: bool, fail_on: str, follow_links: bool, verbose: bool,
+    **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Say where copies of a partition part, and what each candidate leader would lose.
 
@@ -87,7 +82,7 @@ def replica_diff(
     The exit status is 0 when nothing as bad as --fail-on was found (a lagging replica is not), 1
     when something was, 2 when files could not be read or there is no answer.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
-    from kafkalog_reader.audits.election.truncation_rule import rule_named
+    from kafkalog_reader import registry
     from kafkalog_reader.audits.tables.findings import root_units
     from kafkalog_reader.cli.directory_lines import directory_lines
     from kafkalog_reader.cli.fleet import Fleet
@@ -96,16 +91,9 @@ def replica_diff(
     from kafkalog_reader.errors import UnreadableFileError
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.report.spans import plain
-    from kafkalog_reader.tables.option_values import parse_rule, timestamp_ms
-    from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.selection import check_selection
 
-    chosen = selected(topic, partition)
-    request = ReadRequest(
-        topics=frozenset(topic) if chosen["topic"] else None,
-        partitions=frozenset(partition) if chosen["partition"] else None,
-        started_at=None if started_at is None else timestamp_ms(started_at, "started_at"),
-    )
+    request = registry.request(registry.table("divergence"), **options)
     evidence = discover(paths, follow_links=follow_links)
     with suppress(UnreadableFileError):  # reported with the partitions that can be read
         check_selection(evidence, request)
@@ -126,7 +114,6 @@ def replica_diff(
             evidence,
             request,
             fleet,
-            rule=rule_named(None if rule is None else parse_rule(rule)),
             quick=quick,
             rows_on_stdout=verbose or is_json,
         )
@@ -185,14 +172,12 @@ def _audits(
     request: ReadRequest,
     fleet: Fleet,
     *,
-    rule: TruncationRule | None,
     quick: bool,
     rows_on_stdout: bool,
 ) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...]]]:
-    from kafkalog_reader.audits.integrity.file_checks import FileChecks
-    from kafkalog_reader.audits.partition.partition_audit import audit_partition
     from kafkalog_reader.audits.partition.partition_unit import partition_units
     from kafkalog_reader.audits.partition.supply_units import with_supply
+    from kafkalog_reader.audits.partition.unit_audit import audit_unit
     from kafkalog_reader.audits.partition.unread_replicas import UnreadReplicas
     from kafkalog_reader.audits.tables.findings import findings_of
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
@@ -207,17 +192,7 @@ def _audits(
             f"{fleet.partitions:,} of {len(planned):,} partitions compared, {progress}"
         )
         for unit in planned:
-            audit = audit_partition(
-                unit.directories,
-                progress,
-                check_files=not quick,
-                checks=FileChecks.asked(request, unit.directories[0].topic, unit.topics),
-                topics=unit.topics,
-                membership=unit.membership,
-                rule=rule,
-                quick=quick,
-                started_at=request.started_at,
-            )
+            audit = audit_unit(unit, request, progress, quick=quick)
             not_read, supply = unread.beside(unit)
             found = (*findings_of(audit, supply), *not_read)
             yield audit, tuple(sorted(found, key=lambda each: each.order))

@@ -9,12 +9,10 @@ import click
 from kafkalog_reader.cli.options import (
     EARLIEST,
     LATEST,
-    OFFSET,
     Columns,
     OffsetOrEnd,
-    max_batch_bytes_option,
-    selection_options,
-    time_range_options,
+    reading_option,
+    reading_options,
 )
 from kafkalog_reader.cli.output import FORMATS
 from kafkalog_reader.errors import OptionError
@@ -36,43 +34,22 @@ _OPTIONS: Final = (
         metavar="a,b",
         help="Only these columns, in this order; nothing else is read.",
     ),
-    selection_options,
-    click.option(
-        "--from-offset",
-        type=OffsetOrEnd(),
-        help="The first offset of the range; earliest is the log start, latest the log end.",
-    ),
-    click.option(
-        "--to-offset", type=OFFSET, help="The end of the range: the first offset left out."
-    ),
-    time_range_options,
-    click.option(
-        "--last",
-        metavar="N",
-        type=click.IntRange(0),
-        help="Records: only the newest N of the selected ones in each partition.",
-    ),
-    click.option(
-        "--isolation",
-        metavar="LEVEL",
-        help="Records: read_committed leaves out aborted transactions and what a consumer must "
-        "not see yet, from the last stable offset on.  [default: read_uncommitted]",
-    ),
-    click.option("--limit", metavar="N", type=click.IntRange(0), help="Stop after N rows."),
+    reading_options("topic", "partition", "broker"),
+    reading_option("from_offset", kind=OffsetOrEnd()),
+    reading_options("to_offset", "from_time", "to_time", "last", "isolation", "limit"),
     click.option(
         "--render",
         type=click.Choice(["base64", "utf8", "hex"]),
         help="How binary columns are shown; in Arrow and Parquet they become text.  "
         "[default: utf8 in text, base64 in JSON and CSV, bytes as they are in Arrow and Parquet]",
     ),
-    click.option(
-        "--mode",
-        metavar="MODE",
-        help="At damage: FAILFAST stops, PERMISSIVE leaves it out and warns, DROPMALFORMED says "
-        "nothing.  [default: FAILFAST]",
-    ),
-    max_batch_bytes_option,
+    reading_options("mode", "max_batch_bytes"),
 )
+OF_ROWS: Final = frozenset({
+    "topic", "partition", "broker", "from_offset", "to_offset", "from_time", "to_time", "last",
+    "isolation", "limit", "mode", "max_batch_bytes",
+})  # fmt: skip
+"""The options of reading among them."""
 
 
 def offsets(from_offset: int | str | None, last: int | None) -> dict[str, Any]:

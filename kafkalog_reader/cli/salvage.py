@@ -9,21 +9,19 @@ import click
 from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
-    offset_range_options,
     paths_argument,
-    selected,
-    selection_options,
+    reading_option,
+    reading_options,
 )
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
-from kafkalog_reader.errors import LocatedError, UsageError
+from kafkalog_reader.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.manifest import SalvagedPartition
-    from kafkalog_reader.salvage.segments import Receiver
     from kafkalog_reader.tables.request import ReadRequest
 
 
@@ -56,11 +54,9 @@ MAX_LOST_SHOWN = 5
     show_default=True,
     help="Of every batch; no greater than the partition's there.",
 )
-@selection_options
-@offset_range_options
-@click.option(
-    "--replica",
-    metavar="REPLICA",
+@reading_options("topic", "partition", "from_offset", "to_offset")
+@reading_option(
+    "replica",
     default="best",
     show_default=True,
     help="Which copies: best, broker:N, or all (Parquet only).",
@@ -70,8 +66,8 @@ MAX_LOST_SHOWN = 5
 @verbose_option()
 def salvage_command(
     paths: tuple[str, ...], output: str, as_segments: bool, merge: bool, topic_ids: tuple[str, ...],
-    leader_epoch: int, topic: tuple[str, ...], partition: tuple[int, ...], replica: str,
-    from_offset: int | None, to_offset: int | None, follow_links: bool,
+    leader_epoch: int, replica: str, follow_links: bool,
+    **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Write everything readable of damaged logs into a new folder. Inputs stay as they are.
 
@@ -98,25 +94,16 @@ def salvage_command(
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.salvage.receiver import receiver_of
     from kafkalog_reader.tables.selection import check_selection
 
-    if as_segments and replica == "all":
-        raise UsageError("--as-segments makes one log of a partition: --replica best or broker:N")
-    if merge and not as_segments:
-        raise UsageError("--merge makes a log: give --as-segments too")
-    if merge and replica != "best":
-        raise UsageError("--merge reads all copies: leave out --replica, or leave out --merge")
-    if not as_segments and topic_ids:
-        raise UsageError("--topic-id is for --as-segments")
-    request = registry.request(
-        registry.table("records"), replica=replica, from_offset=from_offset, to_offset=to_offset,
-        **selected(topic, partition),
-    )  # fmt: skip
+    request = registry.request(registry.table("records"), replica=replica, **options)
     evidence = discover(paths, follow_links=follow_links)
     check_selection(evidence, request)
-    receiver = _receiver(topic_ids, leader_epoch, evidence, request) if as_segments else None
-    if merge and receiver is not None:
-        _add_own_topic_ids(receiver, evidence, request)
+    receiver = receiver_of(
+        evidence, request, as_segments=as_segments, merge=merge,
+        topic_ids=_topic_ids(topic_ids, evidence, request), leader_epoch=leader_epoch,
+    )  # fmt: skip
     return _salvage(evidence, request, output, inputs=paths, receiver=receiver, merge=merge)
 
 
@@ -176,48 +163,13 @@ def _range(request: ReadRequest) -> str:
     return "" if first is None else f" from offset {first:,} on"
 
 
-def _add_own_topic_ids(receiver: Receiver, evidence: Evidence, request: ReadRequest) -> None:
-    """A merged log usually goes back where its copies are from: there topics have these ids."""
-    from kafkalog_reader.io.checkpoints import read_topic_id
-
-    own: dict[str, set[str]] = {}
-    for _, copies in evidence.topic_partitions(request):
-        for each in copies:
-            try:
-                topic_id = read_topic_id(each.path, follow_links=each.follow_links)
-            except LocatedError:  # the other copies may know
-                continue
-            if topic_id is not None and each.topic is not None:
-                own.setdefault(each.topic, set()).add(topic_id)
-    for topic, ids in own.items():
-        if len(ids) > 1:
-            raise UsageError(
-                f"{topic}: the copies are of {len(ids)} topics of this name, by their topic ids: "
-                f"{', '.join(sorted(ids))}. Merge those of one"
-            )
-        receiver.topic_ids.setdefault(topic, *ids)
-
-
-def _receiver(
-    topic_ids: tuple[str, ...], leader_epoch: int, evidence: Evidence, request: ReadRequest
-) -> Receiver:
-    from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes, uuid_text
-    from kafkalog_reader.salvage.segments import Receiver
-
+def _topic_ids(given: Sequence[str], evidence: Evidence, request: ReadRequest) -> dict[str, str]:
+    """``TOPIC=ID``, or an ID where there is one topic."""
     topics = {d.topic for d in evidence.partition_directories(request) if d.topic is not None}
     found: dict[str, str] = {}
-    for given in topic_ids:
-        name, equals, topic_id = given.rpartition("=")
-        try:
-            topic_id = uuid_text(uuid_bytes(topic_id))
-        except ValueError as error:
-            raise UsageError(f"--topic-id {given}: {error}") from error
-        if topic_id == ZERO_UUID:
-            raise UsageError(f"--topic-id {given}: the zero id names no topic")
-        if equals:
-            found[name] = topic_id
-        elif len(topics) == 1:
-            found[next(iter(topics))] = topic_id
-        else:
-            raise UsageError(f"--topic-id {given}: say TOPIC=ID, there are {len(topics)} topics")
-    return Receiver(topic_ids=found, leader_epoch=leader_epoch)
+    for text in given:
+        name, equals, topic_id = text.rpartition("=")
+        if not equals and len(topics) != 1:
+            raise UsageError(f"--topic-id {text}: say TOPIC=ID, there are {len(topics)} topics")
+        found[name if equals else next(iter(topics))] = topic_id
+    return found

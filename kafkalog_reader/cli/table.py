@@ -10,18 +10,15 @@ import click
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.interrupt import whole
 from kafkalog_reader.cli.options import (
-    REPLICAS,
-    deep_option,
     follow_links_option,
     max_rate_option,
     paths_argument,
-    rule_option,
-    selected,
-    started_at_option,
+    reading_options,
 )
 from kafkalog_reader.cli.printable import plural
-from kafkalog_reader.cli.row_options import offsets, row_options
+from kafkalog_reader.cli.row_options import OF_ROWS, offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
+from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -37,6 +34,10 @@ if TYPE_CHECKING:
     Take = Callable[[pa.RecordBatch], pa.RecordBatch]
 
 SEVERITY = "severity"
+OF_SOME_TABLES = tuple(
+    name for name, option in OPTIONS.items() if option.is_in_terminal and name not in OF_ROWS
+)
+"""What the options of all rows leave."""
 
 
 def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[CompletionItem]:
@@ -51,17 +52,14 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
 @click.argument("name", metavar="NAME", shell_complete=_complete_name)
 @paths_argument
 @row_options
-@deep_option
-@started_at_option
-@rule_option
-@click.option("--replica", metavar="REPLICA", help=f"Which copies: {REPLICAS}.  [default: all]")
+@reading_options(*OF_SOME_TABLES)
 @follow_links_option
 @max_rate_option
 @fail_on_option()
 @verbose_option()
 def table_command(
     name: str, paths: tuple[str, ...], output_format: str, output: str | None, force: bool,
-    render: str | None, topic: tuple[str, ...], partition: tuple[int, ...],
+    render: str | None,
     columns: tuple[str, ...] | None, follow_links: bool, fail_on: str,
     from_offset: int | str | None, last: int | None,
     **options: Any,  # noqa: ANN401  checked by the registry
@@ -86,7 +84,7 @@ def table_command(
     from kafkalog_reader.tables.selection import check_selection
 
     table = registry.table(name)
-    options |= {**selected(topic, partition), **offsets(from_offset, last)}
+    options |= offsets(from_offset, last)
     request = registry.request(table, columns, **options)
     check_destination(output, output_format)
     evidence = discover(paths, follow_links=follow_links)

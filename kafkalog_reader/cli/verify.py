@@ -13,16 +13,11 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.cli.fail_on import fail_on_option
 from kafkalog_reader.cli.options import (
-    deep_option,
     follow_links_option,
-    max_batch_bytes_option,
     max_rate_option,
     paths_argument,
-    selected,
-    selection_options,
-    started_at_option,
+    reading_options,
     text_or_json_option,
-    time_range_options,
 )
 from kafkalog_reader.cli.run import session, verbose_option
 
@@ -41,11 +36,9 @@ _MAX_LISTED = 10_000
 
 @click.command("verify", no_args_is_help=True)
 @paths_argument
-@selection_options
-@time_range_options
-@deep_option
-@started_at_option
-@max_batch_bytes_option
+@reading_options(
+    "topic", "partition", "from_time", "to_time", "deep", "started_at", "max_batch_bytes"
+)
 @text_or_json_option("one object a finding, the rows of the table findings")
 @click.option(
     "--threads",
@@ -60,8 +53,8 @@ _MAX_LISTED = 10_000
 @max_rate_option
 @verbose_option("Information and consequences too; the traceback of an error.", expose_value=True)
 def verify_command(
-    paths: tuple[str, ...], topic: tuple[str, ...], partition: tuple[int, ...],
-    output_format: str, threads: int, fail_on: str, follow_links: bool, verbose: bool,
+    paths: tuple[str, ...], output_format: str, threads: int, fail_on: str, follow_links: bool,
+    verbose: bool,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Check every checksum, header, index, checkpoint and snapshot, and copies against copies.
@@ -89,7 +82,7 @@ def verify_command(
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.selection import check_selection
 
-    request = registry.request(registry.table("findings"), **selected(topic, partition), **options)
+    request = registry.request(registry.table("findings"), **options)
     evidence = discover(paths, follow_links=follow_links)
     with suppress(UnreadableFileError):  # a finding below
         check_selection(evidence, request)

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.parquet import DoubtfulPart
-    from kafkalog_reader.salvage.segments import Receiver
+    from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.tables.log_unit import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest
 

@@ -14,7 +14,7 @@ from kafkalog_reader.salvage.merge import merge_partition
 from kafkalog_reader.salvage.output_folder import DOUBTFUL, OutputFolder
 from kafkalog_reader.salvage.parquet import DoubtfulPart, write_parquet
 from kafkalog_reader.salvage.readable_batches import ReadableBatches
-from kafkalog_reader.salvage.segments import Receiver, learn_lost_aborts, write_segments
+from kafkalog_reader.salvage.segments import learn_lost_aborts, write_segments
 from kafkalog_reader.salvage.survey import survey
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.request import Mode
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.tables.request import ReadRequest
 
 

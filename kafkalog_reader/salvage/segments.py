@@ -7,16 +7,15 @@ no open transaction can hold back the last stable offset of the one that receive
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.errors import UnreadableFileError, UsageError
+from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry, build_leader_epoch_checkpoint
 from kafkalog_reader.format.partition_metadata import PartitionMetadata, build_partition_metadata
 from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
-from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
+from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.salvage.counts import Reason, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
@@ -37,41 +36,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.manifest import SalvagedPartition
     from kafkalog_reader.salvage.parquet import DoubtfulPart
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
+    from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.salvage.survey import Survey
     from kafkalog_reader.tables.batch_scan import BatchRun
     from kafkalog_reader.tables.damage import Damage
-
-FOREIGN_TO_ALL = frozenset({"__cluster_metadata", "__transaction_state"})
-"""Topics that say what one cluster is, and make no sense in another."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Receiver:
-    """The cluster that takes the log over.
-
-    Attributes:
-        topic_ids: as it calls the topics.
-        leader_epoch: under which it shall believe that everything was written; no greater than
-            its own of the partition, so 0 always fits.
-    """
-
-    topic_ids: dict[str, str]
-    leader_epoch: int = 0
-
-    def topic_id(self, topic: str | None) -> str:
-        """The id of a topic over there.
-
-        Raises:
-            UsageError: it was not said, or the topic cannot be taken over.
-        """
-        if topic in FOREIGN_TO_ALL:
-            raise UsageError(f"{topic} belongs to its cluster: no other can take it over")
-        if topic is None or topic not in self.topic_ids:
-            raise UsageError(
-                f"--topic-id {shown(topic or 'TOPIC')}=ID is missing: a broker sets aside a "
-                "directory whose topic id is not the topic's"
-            )
-        return self.topic_ids[topic]
 
 
 def write_segments(

@@ -71,12 +71,6 @@ class BatchesTable(Table):
     name: ClassVar[str] = "batches"
     doc: ClassVar[str] = "record batches: header, position, size, CRC stored and computed"
     columns: ClassVar[tuple[Column, ...]] = BATCHES
-    options: ClassVar[frozenset[str]] = frozenset(
-        {
-            "topic", "partition", "from_offset", "to_offset", "replica", "log_range_only",
-            "max_partition_bytes",
-        }
-    )  # fmt: skip
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
         """Byte ranges of segments, cut at record-batch borders."""

@@ -33,7 +33,6 @@ Entries = np.ndarray[Any, np.dtype[Any]]
 class IndexTable(Table):
     """One row is one entry of one index file of a live segment, with ``confirmed`` by its log."""
 
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "max_partition_bytes"})
     kind: ClassVar[str]
     """How the names of its files end: ``index``, ``timeindex``, ``txnindex``."""
     entry: ClassVar[np.dtype[Any]]

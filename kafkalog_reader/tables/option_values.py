@@ -6,6 +6,7 @@ import logging
 import operator
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, SupportsIndex
 
@@ -18,46 +19,54 @@ logger = logging.getLogger(__name__)
 
 _SECONDS: Final = range(10**9, 10**10)
 """Seconds since 1970 of the years 2001 to 2286; as milliseconds they lie in the spring of 1970."""
-REPLICA: Final = re.compile(r"all|best|broker:(0|[1-9][0-9]{0,9})")
+_SIZE: Final = re.compile(r"([0-9]{1,15})\s*([kmgt]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
+_SHIFTS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
+_REPLICA: Final = re.compile(r"all|best|broker:(0|[1-9][0-9]{0,9})")
 
 
-def checked(name: str, value: Any) -> Any:  # noqa: ANN401  what a caller said
-    """The value of an option as its field of ``ReadRequest`` has it.
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What the values of an option are.
 
-    Raises:
-        OptionError: it is of another type or makes no sense.
+    Attributes:
+        placeholder: stands for a value in help texts; empty for a flag.
+        check: turns a Python value into the field's; called with the option's name.
+        parse: does the same with text, as Spark has it.
+        is_repeatable: whether several values may be given.
     """
-    check = _CHECKS.get(name)
-    return value if check is None else check(name, value)
+
+    placeholder: str
+    check: Callable[[str, Any], Any]
+    parse: Callable[[str, str], Any]
+    is_repeatable: bool = False
 
 
-def parse_mode(value: str | Mode, option: str = "mode") -> Mode:
+def parse_mode(option: str, value: str) -> Mode:
     """The reading mode of that name, in any case.
 
     Raises:
         OptionError: there is none.
     """
-    if isinstance(value, Mode):
-        return value
+    value = value.strip()
     names = [mode.value for mode in Mode]
     if value.upper() not in names:
         raise OptionError(option, f"{value!r} is none of {', '.join(names)}{nearest(value, names)}")
     return Mode(value.upper())
 
 
-def parse_replica(value: str, option: str = "replica") -> str:
+def parse_replica(option: str, value: str) -> str:
     """``all``, ``best`` or ``broker:N``.
 
     Raises:
         OptionError: it is none of them.
     """
     replica = value.strip().lower()
-    if REPLICA.fullmatch(replica) is None:
+    if _REPLICA.fullmatch(replica) is None:
         raise OptionError(option, f"{value!r} is none of all, best, broker:N")
     return replica
 
 
-def parse_isolation(value: str, option: str = "isolation") -> str:
+def parse_isolation(option: str, value: str) -> str:
     """``read_uncommitted`` or ``read_committed``.
 
     Raises:
@@ -69,7 +78,7 @@ def parse_isolation(value: str, option: str = "isolation") -> str:
     return level
 
 
-def parse_rule(value: str, option: str = "rule") -> str:
+def parse_rule(option: str, value: str) -> str:
     """The truncation rule of that name.
 
     Raises:
@@ -173,26 +182,84 @@ def _text(name: str, value: object) -> str:
     return value
 
 
-_CHECKS: Final[dict[str, Callable[[str, Any], Any]]] = {
-    "topic": _texts,
-    "partition": _numbers,
-    "broker": _numbers,
-    "from_offset": _offset,
-    "to_offset": _offset,
-    "from_time": lambda name, value: timestamp_ms(value, name),
-    "to_time": lambda name, value: timestamp_ms(value, name),
-    "started_at": lambda name, value: timestamp_ms(value, name),
-    "limit": _count,
-    "mode": lambda name, value: parse_mode(
-        value if isinstance(value, Mode) else _text(name, value), name
-    ),
-    "replica": lambda name, value: parse_replica(_text(name, value), name),
-    "rule": lambda name, value: parse_rule(_text(name, value), name),
-    "isolation": lambda name, value: parse_isolation(_text(name, value), name),
-    "last": _count,
-    "include_control_records": _flag,
-    "log_range_only": _flag,
-    "deep": _flag,
-    "max_partition_bytes": _positive,
-    "max_batch_bytes": _positive,
-}
+def _size(name: str, value: object) -> int:
+    if isinstance(value, str):
+        return parse_size(name, value)
+    return _positive(name, value)
+
+
+def parse_size(name: str, text: str) -> int:
+    """A number of bytes: 4096, 64k, 50MB, 1GiB; k, m, g and t are powers of 1024.
+
+    Raises:
+        OptionError: it is something else, or 0.
+    """
+    size = _SIZE.fullmatch(text.strip())
+    if size is None or int(size[1]) == 0:
+        raise OptionError(name, f"{text!r} is not a size: write 50MB, 64m or bytes")
+    return int(size[1]) << _SHIFTS[size[2].lower()]
+
+
+def parse_flag(name: str, text: str) -> bool:
+    """``true`` or ``false``, in any case.
+
+    Raises:
+        OptionError: it is neither.
+    """
+    value = text.strip().lower()
+    if value not in ("true", "false"):
+        raise OptionError(name, f"{text!r} is neither true nor false")
+    return value == "true"
+
+
+def parse_count(name: str, text: str) -> int:
+    """A number from 0 on.
+
+    Raises:
+        OptionError: it is something else.
+    """
+    digits = text.strip()
+    if not (digits.isascii() and digits.isdigit()) or int(digits[:20]) > MAX_OFFSET:
+        raise OptionError(name, f"{text!r} is not a number from 0 on")
+    return int(digits)
+
+
+def _parse_offset(name: str, text: str) -> int:
+    return _offset(name, parse_count(name, text))
+
+
+def _parse_texts(name: str, text: str) -> frozenset[str]:
+    found = frozenset(each.strip() for each in text.split(",")) - {""}
+    if not found:
+        raise OptionError(name, f"{text!r} names nothing")
+    return found
+
+
+def _parse_numbers(name: str, text: str) -> frozenset[int]:
+    return frozenset(parse_count(name, each) for each in text.split(","))
+
+
+def _named(parse: Callable[[str, str], Any]) -> Callable[[str, Any], Any]:
+    """The check of a Python value that must be text."""
+    return lambda name, value: parse(name, _text(name, value))
+
+
+def _parse_time(name: str, text: str) -> int:
+    return timestamp_ms(text.strip(), name)
+
+
+def _mode(name: str, value: object) -> Mode:
+    return value if isinstance(value, Mode) else parse_mode(name, _text(name, value))
+
+
+TEXTS: Final = Kind("NAME", _texts, _parse_texts, is_repeatable=True)
+NUMBERS: Final = Kind("N", _numbers, _parse_numbers, is_repeatable=True)
+OFFSET: Final = Kind("OFFSET", _offset, _parse_offset)
+COUNT: Final = Kind("N", _count, parse_count)
+SIZE: Final = Kind("BYTES", _size, parse_size)
+FLAG: Final = Kind("", _flag, parse_flag)
+TIME: Final = Kind("TIME", lambda name, value: timestamp_ms(value, name), _parse_time)
+MODE: Final = Kind("MODE", _mode, parse_mode)
+REPLICA: Final = Kind("REPLICA", _named(parse_replica), parse_replica)
+ISOLATION: Final = Kind("LEVEL", _named(parse_isolation), parse_isolation)
+RULE: Final = Kind("RULE", _named(parse_rule), parse_rule)

@@ -71,13 +71,6 @@ class RecordsTable(Table):
     name: ClassVar[str] = "records"
     doc: ClassVar[str] = "records, with the columns of Spark's Kafka source first"
     columns: ClassVar[tuple[Column, ...]] = RECORDS
-    options: ClassVar[frozenset[str]] = frozenset(
-        {
-            "topic", "partition", "from_offset", "to_offset", "from_time", "to_time", "replica",
-            "include_control_records", "log_range_only", "max_partition_bytes",
-            "max_batch_bytes", "isolation", "last",
-        }
-    )  # fmt: skip
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
         """Byte ranges of segments, cut at record-batch borders; no records may be missing."""

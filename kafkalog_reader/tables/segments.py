@@ -38,7 +38,6 @@ class SegmentsTable(Table):
     name: ClassVar[str] = "segments"
     doc: ClassVar[str] = "one row a segment: its files and sizes, and what its batches hold"
     columns: ClassVar[tuple[Column, ...]] = SEGMENTS
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "max_partition_bytes"})
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[SegmentUnit]:
         """Segments of every directory, replicas or not."""

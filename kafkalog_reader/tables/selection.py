@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import OptionError, UsageError
+from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.request import ReadRequest
 
@@ -57,3 +59,12 @@ def _check_partitions(request: ReadRequest, found: set[tuple[str, int | None]]) 
         if partition not in there:
             of = "" if topics is None else f" of topic {', '.join(sorted(topics))}"
             raise UsageError(f"no partition {partition}{of} in what was given")
+
+
+def without_metadata(evidence: Evidence, request: ReadRequest) -> ReadRequest:
+    """Leave the quorum's log out, as Spark does, unless it is named or all that there is."""
+    if request.topics is not None:
+        return request
+    topics = {topic for (_, topic, _), _ in evidence.topic_partitions(request)}
+    is_all = topics <= {METADATA_TOPIC}
+    return request if is_all else replace(request, excluded_topics=frozenset([METADATA_TOPIC]))

@@ -54,8 +54,6 @@ class Table(ABC):
     name: ClassVar[str]
     doc: ClassVar[str]
     columns: ClassVar[tuple[Column, ...]]
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "partition"})
-    """Names of the ``ReadRequest`` selections this table honours; others are refused."""
 
     @property
     def schema(self) -> pa.Schema:

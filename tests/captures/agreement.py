@@ -35,7 +35,7 @@ NUMBERS_OF_A_BATCH = {
 
 def rows(capture: CaptureTruth, table: str, **options: Any) -> list[Row]:
     """Rows of a table; timestamps as microseconds, for Python's end in the year 9999."""
-    read = kafkalog_reader.open(str(capture.files)).table(table, **options).read_all()
+    read = kafkalog_reader.open(str(capture.files)).table(table, **options).to_arrow()
     fields = [
         pa.field(field.name, pa.int64() if pa.types.is_timestamp(field.type) else field.type)
         for field in read.schema

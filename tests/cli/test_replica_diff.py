@@ -71,7 +71,7 @@ def test_partitions_of_two_clusters_are_told_apart(
     _, out, _ = diff("--verbose", tmp_path)
     assert out.count("\ncluster EBESExQVFhcYGRobHB0eHw\nt-0: FORKED") == 1
     reader = kafkalog_reader.open(str(tmp_path)).table("records", replica="best")
-    assert reader.read_all().num_rows == 6
+    assert reader.to_arrow().num_rows == 6
     assert "t-0 of cluster EBESExQVFhcYGRobHB0eHw: read from broker 1" in caplog.text
 
 
@@ -306,7 +306,7 @@ def test_json_of_every_capture_agrees_with_the_partitions_table(diff: Run, captu
     assert [
         {name: each[name] for name in ("topic", "partition", "verdict", "forkOffset")}
         for each in told
-    ] == rows.read_all().to_pylist()
+    ] == rows.to_arrow().to_pylist()
 
 
 def test_a_fleet_of_hundreds_in_trouble_stays_one_screen(diff: Run, tmp_path: Path) -> None:

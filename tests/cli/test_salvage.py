@@ -30,10 +30,14 @@ def test_a_partition_is_a_line_and_a_folder(
     ("options", "problem"),
     [
         pytest.param(["--as-segments"], "--topic-id t=ID is missing", id="no_topic_id"),
-        pytest.param(["--as-segments", "--topic-id", "x"], "--topic-id x: expected 22", id="no_id"),
-        pytest.param(["--topic-id", TOPIC_ID], "--topic-id is for --as-segments", id="parquet"),
-        pytest.param(["--as-segments", "--replica", "all"], "one log of a partition", id="all"),
-        pytest.param(["--merge"], "give --as-segments too", id="merge_as_parquet"),
+        pytest.param(["--as-segments", "--topic-id", "x"], "--topic-id: x: expected", id="no_id"),
+        pytest.param(["--topic-id", TOPIC_ID], "--topic-id: only with segments", id="parquet"),
+        pytest.param(
+            ["--as-segments", "--replica", "all"],
+            "--replica: segments are one log",
+            id="all",
+        ),
+        pytest.param(["--merge"], "--merge: only with segments", id="merge_as_parquet"),
         pytest.param(
             ["--merge", "--as-segments", "--replica", "broker:1"],
             "reads all copies",

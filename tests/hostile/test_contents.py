@@ -119,7 +119,7 @@ def test_a_bomb_does_not_grow_the_process(inputs: Inputs) -> None:
     inputs.log.write_bytes(with_payload(Codec.ZSTD, bomb) + batch(1))
     program = (
         "import re, sys, kafkalog_reader as k\n"
-        "t = k.open(sys.argv[1]).table('records', ['offset'], mode='DROPMALFORMED').read_all()\n"
+        "t = k.open(sys.argv[1]).table('records', ['offset'], mode='DROPMALFORMED').to_arrow()\n"
         "assert t['offset'].to_pylist() == [1, 2, 3]\n"
         "print(re.search('VmHWM:\\\\s*([0-9]+)', open('/proc/self/status').read())[1])\n"
     )

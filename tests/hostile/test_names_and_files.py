@@ -47,7 +47,7 @@ def test_y01_a_cycle_of_links_ends(inputs: Inputs) -> None:
     path = inputs.sealed()
     assert offsets(path) == [0, 1, 2]
     log = kafkalog_reader.open(path, follow_links=True)
-    assert set(log.table("records", ["offset"]).read_all()["offset"].to_pylist()) == {0, 1, 2}
+    assert set(log.table("records", ["offset"]).to_arrow()["offset"].to_pylist()) == {0, 1, 2}
 
 
 def test_y01_a_link_swapped_in_after_the_listing_is_refused(inputs: Inputs, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_y01_a_link_swapped_in_after_the_listing_is_refused(inputs: Inputs, tmp_
     inputs.sealed()
     with pytest.raises(UnreadableFileError, match="symbolic link, not followed"):
         Windows(str(inputs.log))
-    assert log.table("records").read_all().num_rows == 0
+    assert log.table("records").to_arrow().num_rows == 0
 
 
 def test_y02_what_is_no_file_does_not_hang(
@@ -122,9 +122,9 @@ def test_y05_two_thousand_empty_segments_take_seconds(inputs: Inputs) -> None:
         (inputs.partition / f"{number:020}.log").touch()
     path = inputs.sealed()
     for table in ("records", "batches", "segments", "replicas", "findings"):
-        kafkalog_reader.open(path).table(table, mode="DROPMALFORMED").read_all()
+        kafkalog_reader.open(path).table(table, mode="DROPMALFORMED").to_arrow()
     with pytest.raises(MissingRecordsError, match="offsets 0 to 0 are missing"):
-        kafkalog_reader.open(path).table("records").read_all()
+        kafkalog_reader.open(path).table("records").to_arrow()
 
 
 def test_y06_a_sparse_terabyte_of_zeros_takes_no_time(inputs: Inputs) -> None:
@@ -133,7 +133,7 @@ def test_y06_a_sparse_terabyte_of_zeros_takes_no_time(inputs: Inputs) -> None:
         file.truncate(1 << 40)
     path = inputs.sealed()
     assert offsets(path, mode="PERMISSIVE") == [0, 1, 2]
-    assert kafkalog_reader.open(path).table("batches", mode="PERMISSIVE").read_all().num_rows == 1
+    assert kafkalog_reader.open(path).table("batches", mode="PERMISSIVE").to_arrow().num_rows == 1
 
 
 @pytest.mark.parametrize("size", [0, 1])
@@ -153,7 +153,7 @@ def test_files_of_no_byte_or_one_are_a_finding_or_a_clear_error(inputs: Inputs, 
 
     for table in TABLES:
         with contextlib.suppress(KafkaLogError):
-            kafkalog_reader.open(path).table(table).read_all()
+            kafkalog_reader.open(path).table(table).to_arrow()
 
 
 def test_a_partition_whose_segments_are_gone_is_shown_by_every_table(inputs: Inputs) -> None:
@@ -166,6 +166,6 @@ def test_a_partition_whose_segments_are_gone_is_shown_by_every_table(inputs: Inp
     log = kafkalog_reader.open(inputs.sealed())
     from kafkalog_reader.registry import TABLES
 
-    rows = {table: log.table(table, mode="PERMISSIVE").read_all().num_rows for table in TABLES}
+    rows = {table: log.table(table, mode="PERMISSIVE").to_arrow().num_rows for table in TABLES}
     assert rows["records"] == rows["batches"] == 0
     assert rows["replicas"] == rows["partitions"] == 1

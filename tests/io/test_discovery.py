@@ -475,5 +475,5 @@ def test_a_git_lfs_pointer_in_the_place_of_a_segment_is_not_an_empty_log(broker:
     log.write_bytes(LFS_POINTER)
     table = kafkalog_reader.open(str(log.parent)).table("records")
     with pytest.raises(UnreadableFileError) as caught:
-        table.read_all()
+        table.to_arrow()
     assert str(caught.value).startswith(f"{log}: a git-lfs pointer, not the file itself")

@@ -87,18 +87,18 @@ def test_scenario_is_told_as_it_was_made(run: Run, name: str) -> None:
     for capture in scenario.captures.values():
         _check(scenario, capture)
         opened = kafkalog_reader.open(*sorted(map(str, capture.files.glob("broker-*"))))
-        (partition,) = opened.table("partitions", topic="t").read_all().to_pylist()
+        (partition,) = opened.table("partitions", topic="t").to_arrow().to_pylist()
         known = scenario.expected["captures"][capture.name]
         assert partition["verdict"] == VERDICTS[name][capture.name], capture.name
         assert partition["forkOffset"] == known["forkOffset"], capture.name
-        rows = opened.table("elections", topic="t").read_all().to_pylist()
+        rows = opened.table("elections", topic="t").to_arrow().to_pylist()
         predicted = {(row["candidateBrokerId"], row["followerBrokerId"]): row for row in rows}
         expected = dict(_expected_rows(known["replicas"]))
         assert set(predicted) == set(expected)
         for pair, columns in expected.items():
             assert columns == {column: predicted[pair][column] for column in columns}, pair
         whole = kafkalog_reader.open(*sorted(map(str, capture.files.iterdir())))
-        findings = whole.table("findings", topic="t").read_all().to_pylist()
+        findings = whole.table("findings", topic="t").to_arrow().to_pylist()
         found |= {finding["code"] for finding in findings}
     assert found >= CODES.get(name, set())
 

@@ -14,8 +14,8 @@ from fixtures import truth
 from fixtures.builder import log_directory, replica
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.salvage.receiver import Receiver
 from kafkalog_reader.salvage.run import salvage
-from kafkalog_reader.salvage.segments import Receiver
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:

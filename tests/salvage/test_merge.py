@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+import kafkalog_reader
 from fixtures import truth
 from fixtures.builder import cluster, replica
-from kafkalog_reader import registry
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.salvage.receiver import Receiver
 from kafkalog_reader.salvage.run import salvage
-from kafkalog_reader.salvage.segments import Receiver
 from kafkalog_reader.tables.request import ReadRequest
 from tests.salvage.test_offsets import FIVE, TOPIC_ID, starts
 
@@ -75,7 +75,7 @@ def test_each_batch_comes_from_a_copy_where_it_is_sound(three: Path, tmp_path: P
     assert [each["leftOut"]["count"] for each in told["mergedFrom"]] == [2, 2, 3]
     assert told["counts"]["found"]["batches"] == 15
     assert told["counts"]["leftOut"]["takenFromAnotherCopy"]["batches"] == 3
-    findings = registry.open(str(tmp_path / "out")).table("findings").read_all().to_pylist()
+    findings = kafkalog_reader.open(str(tmp_path / "out")).table("findings").to_arrow().to_pylist()
     assert [f for f in findings if f["severity"] != "L"] == []
 
 
@@ -182,12 +182,12 @@ def test_damaged_copies_of_a_real_log_give_what_consumers_were_given(
         salvage(evidence, ReadRequest(), str(tmp_path / "out"), receiver=receiver, merge=True)
     )
     assert all(each.is_complete for each in merged)
-    rows = registry.open(str(tmp_path / "out")).table(
+    rows = kafkalog_reader.open(str(tmp_path / "out")).table(
         "records",
         ["partition", "offset", "key", "value"],
         mode="PERMISSIVE",  # what was left out is missing
     )
-    found = sorted(tuple(row.values()) for row in rows.read_all().to_pylist())
+    found = sorted(tuple(row.values()) for row in rows.to_arrow().to_pylist())
     expected = [
         (r.partition, r.offset, r.key, r.value) for r in STOPPED.records(topic) if r.committed
     ]

@@ -11,8 +11,8 @@ import pytest
 from fixtures.builder import log_directory, replica
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.salvage.counts import Reason
+from kafkalog_reader.salvage.receiver import Receiver
 from kafkalog_reader.salvage.run import salvage
-from kafkalog_reader.salvage.segments import Receiver
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:

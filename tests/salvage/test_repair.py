@@ -15,7 +15,7 @@ from kafkalog_reader.salvage import run as run_module
 from tests.salvage.test_offsets import FIVE, FORMS, build, manifest, run, starts
 
 if TYPE_CHECKING:
-    from kafkalog_reader.salvage.segments import Receiver
+    from kafkalog_reader.salvage.receiver import Receiver
 
 EVERYTHING = Path(truth.__file__).parent / "captures" / "everything"
 STOPPED = truth.load(EVERYTHING).captures["stopped"]

@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+import kafkalog_reader
 from fixtures import truth
 from fixtures.builder.batch import EPOCH_MILLIS, data_batch
 from fixtures.builder.segment import Segment
-from kafkalog_reader import registry
 from kafkalog_reader.errors import LogPosition, UsageError
 from kafkalog_reader.format.checkpoint import parse_leader_epoch_checkpoint
 from kafkalog_reader.format.partition_metadata import parse_partition_metadata
 from kafkalog_reader.format.producer_snapshot import parse_producer_snapshot
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.salvage.receiver import Receiver
 from kafkalog_reader.salvage.run import salvage
-from kafkalog_reader.salvage.segments import Receiver
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
@@ -48,13 +48,13 @@ def salvaged_from(source: Path, output: Path, topic: str) -> list[SalvagedPartit
 def test_records_are_those_a_read_committed_consumer_was_given(topic: str, tmp_path: Path) -> None:
     salvaged_from(BROKER, tmp_path / "out", topic)
     rows = (
-        registry.open(str(tmp_path / "out"))
+        kafkalog_reader.open(str(tmp_path / "out"))
         .table(
             "records",
             ["partition", "offset", "key", "value", "isControl", "producerId"],
             mode="PERMISSIVE",  # what was left out is missing
         )
-        .read_all()
+        .to_arrow()
         .to_pylist()
     )
     found = [(r["partition"], r["offset"], r["key"], r["value"]) for r in rows]
@@ -71,7 +71,7 @@ def test_a_salvaged_log_has_no_findings_but_the_gaps_of_what_was_left_out(
     topic: str, tmp_path: Path
 ) -> None:
     salvaged_from(BROKER, tmp_path / "out", topic)
-    findings = registry.open(str(tmp_path / "out")).table("findings").read_all().to_pylist()
+    findings = kafkalog_reader.open(str(tmp_path / "out")).table("findings").to_arrow().to_pylist()
     assert [f for f in findings if f["severity"] != "L" and f["code"] not in GAPS] == []
 
 
@@ -79,10 +79,10 @@ def test_an_open_transaction_is_left_out_and_what_lies_behind_it_is_kept(tmp_pat
     partitions = salvaged_from(BROKER, tmp_path / "out", OPEN)
     assert all(p.notes["undecidedBatches"] > 0 for p in partitions)
     stable = {p: each.last_stable for (t, p), each in STOPPED.offsets.items() if t == OPEN}
-    rows = registry.open(str(tmp_path / "out")).table(
+    rows = kafkalog_reader.open(str(tmp_path / "out")).table(
         "records", ["partition", "offset"], mode="PERMISSIVE"
     )
-    found = {(r["partition"], r["offset"]) for r in rows.read_all().to_pylist()}
+    found = {(r["partition"], r["offset"]) for r in rows.to_arrow().to_pylist()}
     assert not found & set(stable.items())
     committed = {(r.partition, r.offset) for r in STOPPED.records(OPEN) if r.committed}
     assert committed <= found
@@ -99,8 +99,10 @@ def test_small_files_name_the_receiving_cluster(tmp_path: Path) -> None:
     assert metadata.topic_id == TOPIC_ID
     (snapshot,) = folder.glob("*.snapshot")
     assert parse_producer_snapshot(snapshot.read_bytes(), WHERE) == ()
-    epochs = registry.open(str(tmp_path / "out")).table("batches", ["leaderEpoch", "crcValid"])
-    assert set(map(tuple, (r.values() for r in epochs.read_all().to_pylist()))) == {(3, True)}
+    epochs = kafkalog_reader.open(str(tmp_path / "out")).table(
+        "batches", ["leaderEpoch", "crcValid"]
+    )
+    assert set(map(tuple, (r.values() for r in epochs.to_arrow().to_pylist()))) == {(3, True)}
 
 
 def test_indexes_are_those_that_the_builder_makes(tmp_path: Path) -> None:
@@ -127,8 +129,10 @@ def test_batches_without_a_producer_are_copied_byte_for_byte_but_for_the_leader_
     name = f"{0:020d}.log"
     before = (BROKER / "one-record-batches-0" / name).read_bytes()
     after = (tmp_path / "out" / "one-record-batches-0" / name).read_bytes()
-    positions = registry.open(str(tmp_path / "out")).table("batches", ["position", "producerId"])
-    rows = positions.read_all().to_pylist()
+    positions = kafkalog_reader.open(str(tmp_path / "out")).table(
+        "batches", ["position", "producerId"]
+    )
+    rows = positions.to_arrow().to_pylist()
     assert {row["producerId"] for row in rows} == {-1}
     restored = bytearray(after)
     for row in rows:
@@ -166,10 +170,10 @@ def test_an_abort_marker_lost_to_damage_is_known_from_the_transaction_index(
     source = tmp_path / "in"
     shutil.copytree(BROKER, source)
     topic = directory.rpartition("-")[0]
-    markers = registry.open(str(source / directory)).table(
+    markers = kafkalog_reader.open(str(source / directory)).table(
         "records", ["position", "offset", "controlType", "segmentBaseOffset"], mode="PERMISSIVE"
     )
-    aborts = [row for row in markers.read_all().to_pylist() if row["controlType"] == "ABORT"]
+    aborts = [row for row in markers.to_arrow().to_pylist() if row["controlType"] == "ABORT"]
     for row in aborts:
         log = source / directory / f"{row['segmentBaseOffset']:020}.log"
         content = bytearray(log.read_bytes())
@@ -177,9 +181,9 @@ def test_an_abort_marker_lost_to_damage_is_known_from_the_transaction_index(
         log.write_bytes(content)
     salvaged_from(source, tmp_path / "out", topic)
     rows = (
-        registry.open(str(tmp_path / "out"))
+        kafkalog_reader.open(str(tmp_path / "out"))
         .table("records", ["offset", "value"], mode="PERMISSIVE")
-        .read_all()
+        .to_arrow()
     )
     committed = {r.value for r in STOPPED.records(topic) if r.committed}
     assert aborts

@@ -144,9 +144,9 @@ def test_what_is_not_written_yet_is_no_known_option(name: str) -> None:
         ),
         (
             {"maxPartitionBytes": "-1"},
-            "option maxPartitionBytes: '-1' is no size: write 64m or bytes",
+            "option maxPartitionBytes: '-1' is not a size: write 50MB, 64m or bytes",
         ),
-        ({"minPartitions": "0"}, "option minPartitions: '0' is no positive number"),
+        ({"minPartitions": "0"}, "option minPartitions: '0' is not a number from 1 to 2147483647"),
         ({"failOnDataLoss": "false"}, "option failOnDataLoss is not supported yet"),
         (
             {"kafka.isolation.level": "committed"},

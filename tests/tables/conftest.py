@@ -54,7 +54,7 @@ def rows_of() -> Callable[..., list[dict[str, Any]]]:
 
     def read(name: str, *paths: Path, **options: Any) -> list[dict[str, Any]]:
         table = kafkalog_reader.open(*map(str, paths)).table(name, **options)
-        rows: list[dict[str, Any]] = table.read_all().to_pylist()
+        rows: list[dict[str, Any]] = table.to_arrow().to_pylist()
         return rows
 
     return read

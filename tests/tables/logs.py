@@ -58,7 +58,7 @@ def write_segment(
 
 def rows(path: Path, table: str = "records", **options: Any) -> list[dict[str, Any]]:
     """All rows of a table."""
-    return kafkalog_reader.open(str(path)).table(table, **options).read_all().to_pylist()
+    return kafkalog_reader.open(str(path)).table(table, **options).to_arrow().to_pylist()
 
 
 def rows_before_error(

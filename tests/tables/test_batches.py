@@ -62,7 +62,9 @@ def test_a_wrong_crc_is_a_row_and_no_error(partition) -> None:
 
 def test_a_broken_chain_is_an_error_after_the_rows_before_it(partition) -> None:
     write_segment(partition, [batch(0), b"\xff" * 100])
-    reader = kafkalog_reader.open(str(partition)).table("batches", columns=["baseOffset"])
+    reader = (
+        kafkalog_reader.open(str(partition)).table("batches", columns=["baseOffset"]).to_batches()
+    )
     assert reader.read_next_batch().to_pydict() == {"baseOffset": [0]}
     with pytest.raises(CorruptRecordError, match="batch length -1") as caught:
         reader.read_next_batch()

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from kafkalog_reader.errors import UsageError
+from kafkalog_reader.errors import OptionError, UsageError
 from tests.tables.logs import batch, offsets, rows, write_segment
 
 
@@ -69,7 +69,8 @@ def test_of_equal_copies_the_first_is_read_once(tmp_path) -> None:
 
 def test_one_broker_can_be_asked_for(two_leaders) -> None:
     assert offsets(two_leaders, replica="broker:1") == [0, 1, 2, 3, 4]
-    assert offsets(two_leaders, replica="broker:9") == []
+    with pytest.raises(OptionError, match="replica: broker:9: brokers in what was given: 1, 2, 3"):
+        offsets(two_leaders, replica="broker:9")
 
 
 @pytest.mark.parametrize("replica", ["broker:x", "worst", "broker:"])

@@ -159,7 +159,7 @@ def test_timestamp_beyond_microseconds_becomes_the_nearest_that_fits(
     import kafkalog_reader
 
     (small_partition / TIMES).write_bytes(time_entries((milliseconds, 5)))
-    table = kafkalog_reader.open(str(small_partition)).table("time_index", ["timestamp"]).read_all()
+    table = kafkalog_reader.open(str(small_partition)).table("time_index", ["timestamp"]).to_arrow()
     expected = min(max(milliseconds * 1000, -(2**63)), 2**63 - 1)
     assert table["timestamp"].cast("int64").to_pylist()[0] == expected
 

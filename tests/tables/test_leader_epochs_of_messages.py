@@ -13,6 +13,6 @@ from fixtures import CAPTURES
 )
 def test_no_interval_is_without_an_epoch(release: str, has_epochs: bool) -> None:
     log = kafkalog_reader.open(str(CAPTURES / f"release_{release}" / "stopped"))
-    epochs = log.table("leader_epochs").read_all()["leaderEpoch"].to_pylist()
+    epochs = log.table("leader_epochs").to_arrow()["leaderEpoch"].to_pylist()
     assert min(epochs, default=0) >= 0
     assert bool(epochs) == has_epochs

@@ -29,7 +29,7 @@ def records_of(log: bytes, *, mode: str = "PERMISSIVE") -> list[Row]:
     with TemporaryDirectory() as folder:
         path = write_segment(Path(folder) / "t-0", [log]).parent
         table = kafkalog_reader.open(str(path)).table("records", columns=COLUMNS, mode=mode)
-        read = table.read_all()
+        read = table.to_arrow()
     milliseconds = [us // 1000 for us in read["timestamp"].cast(pa.int64()).to_pylist()]
     found = read.drop_columns(["timestamp"]).to_pylist()
     return shown_rows([row | {"ms": ms} for row, ms in zip(found, milliseconds, strict=True)])

@@ -28,7 +28,7 @@ def partition(tmp_path):
 def read(path, columns: list[str], **options) -> list[tuple]:
     """Rows without the position."""
     found = kafkalog_reader.open(str(path)).table("records", columns=columns, **options)
-    return [tuple(row[name] for name in IN_ONE_PASS) for row in found.read_all().to_pylist()]
+    return [tuple(row[name] for name in IN_ONE_PASS) for row in found.to_arrow().to_pylist()]
 
 
 def damaged_log(seed: int) -> bytes:

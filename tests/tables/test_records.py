@@ -185,7 +185,7 @@ DAMAGED = batch(3)[:-2] + b"??"
 
 def test_a_wrong_crc_ends_the_reading_with_file_position_and_offset(partition) -> None:
     path = write_segment(partition, [batch(0), DAMAGED, batch(6)])
-    reader = kafkalog_reader.open(str(partition)).table("records", columns=["offset"])
+    reader = kafkalog_reader.open(str(partition)).table("records", columns=["offset"]).to_batches()
     assert reader.read_next_batch().to_pydict() == {"offset": [0, 1, 2]}
     with pytest.raises(CorruptRecordError, match="CRC is wrong: stored 0x") as caught:
         reader.read_next_batch()

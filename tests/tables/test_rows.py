@@ -45,7 +45,7 @@ def test_milliseconds_become_microseconds_or_the_nearest_that_fit(timestamps: li
 @pytest.mark.parametrize("name", TABLES_OF_FILES)
 def test_rows_have_exactly_the_schema_that_spark_was_told(small_partition: Path, name: str) -> None:
     reader = kafkalog_reader.open(str(small_partition.parent)).table(name)
-    assert reader.read_all().num_rows > 0
+    assert reader.to_arrow().num_rows > 0
     for column in reader.schema:
         assert not pa.types.is_unsigned_integer(column.type)
         assert not pa.types.is_dictionary(column.type)
@@ -54,14 +54,14 @@ def test_rows_have_exactly_the_schema_that_spark_was_told(small_partition: Path,
 @pytest.mark.parametrize("name", TABLES_OF_FILES)
 def test_rows_can_be_counted_without_a_column(small_partition: Path, name: str) -> None:
     log = kafkalog_reader.open(str(small_partition.parent))
-    counted = log.table(name, columns=[]).read_all()
+    counted = log.table(name, columns=[]).to_arrow()
     assert counted.num_columns == 0
-    assert counted.num_rows == log.table(name).read_all().num_rows
+    assert counted.num_rows == log.table(name).to_arrow().num_rows
 
 
 @pytest.mark.parametrize("name", TABLES_OF_FILES)
 def test_every_column_can_be_had_alone(small_partition: Path, name: str) -> None:
     log = kafkalog_reader.open(str(small_partition.parent))
-    whole = log.table(name).read_all()
+    whole = log.table(name).to_arrow()
     for column in whole.column_names:
-        assert log.table(name, columns=[column]).read_all()[column] == whole[column]
+        assert log.table(name, columns=[column]).to_arrow()[column] == whole[column]

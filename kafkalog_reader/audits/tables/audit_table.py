@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from kafkalog_reader.audits.election.truncation_rule import rule_named
 from kafkalog_reader.audits.partition.partition_audit import audit_partition
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 class AuditTable(Table):
     """A table whose unit is a topic partition with all its replicas."""
-
-    options: ClassVar[frozenset[str]] = frozenset({"rule", "started_at"})
 
     @abstractmethod
     def rows_of(self, audit: PartitionAudit) -> list[dict[str, Any]]:

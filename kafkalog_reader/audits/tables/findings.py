@@ -79,9 +79,6 @@ class FindingsTable(Table):
     name: ClassVar[str] = "findings"
     doc: ClassVar[str] = "one row a finding: what is wrong, where, how sure, what to do"
     columns: ClassVar[tuple[Column, ...]] = FINDINGS
-    options: ClassVar[frozenset[str]] = frozenset(
-        {"topic", "partition", "from_time", "to_time", "max_batch_bytes", "deep", "started_at"}
-    )
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
         """One topic partition with all its replicas; and each log directory, where all are asked.

@@ -49,7 +49,6 @@ class RecoveriesTable(Table):
     name: ClassVar[str] = "recoveries"
     doc: ClassVar[str] = "one row a replica: what the next start of its broker does to it"
     columns: ClassVar[tuple[Column, ...]] = RECOVERIES
-    options: ClassVar[frozenset[str]] = frozenset({"topic", "partition", "started_at"})
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[BrokerUnit]:
         """One broker each; the metadata log is read here, because every broker needs it.

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+import kafkalog_reader
 from fixtures import CAPTURES
-from kafkalog_reader import registry
 from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
     FORCE_RECOVERY,
@@ -90,7 +90,7 @@ def test_zeros_that_end_a_stopped_log_are_not_nothing_to_do(broker: Path) -> Non
 
 def outcome(root: Path) -> tuple[str, int]:
     """What the next start does to the partition, and how many records go."""
-    rows = registry.open(str(root)).table("recoveries").read_all().to_pylist()
+    rows = kafkalog_reader.open(str(root)).table("recoveries").to_arrow().to_pylist()
     ((outcome, records),) = {
         (row["outcome"], row["recordsCut"]) for row in rows if row["topic"] == TOPIC
     }

@@ -426,7 +426,7 @@ def test_directories_that_are_no_replicas_are_loaded_too(state: str, tmp_path: P
     aside = directory.with_name(f"t-0.{'0' * 32}-{state}")
     aside.mkdir()
     (aside / "abc.log").touch()
-    (recovery,) = kafkalog_reader.open(str(tmp_path)).table("recoveries").read_all().to_pylist()
+    (recovery,) = kafkalog_reader.open(str(tmp_path)).table("recoveries").to_arrow().to_pylist()
     assert recovery["outcome"] == "brokerAborts"
     assert f"-{state}/abc.log" in recovery["reason"]
 
@@ -443,7 +443,7 @@ def _second_disk(root: Path, directory_id: str) -> None:
 def test_one_partition_on_two_disks_stops_the_broker(tmp_path: Path) -> None:
     write_small(tmp_path, is_clean=True, recovery_point=23)
     _second_disk(tmp_path, "AAAAAAAAAAEAAAAAAAAAEQ")
-    rows = kafkalog_reader.open(str(tmp_path)).table("recoveries").read_all().to_pylist()
+    rows = kafkalog_reader.open(str(tmp_path)).table("recoveries").to_arrow().to_pylist()
     assert [row["outcome"] for row in rows] == ["brokerAborts"] * 2
     assert "two directories of one partition" in rows[0]["reason"]
 
@@ -453,6 +453,6 @@ def test_two_future_copies_stop_the_broker(tmp_path: Path) -> None:
     for unique in "12":
         aside = directory.with_name(f"t-0.{unique * 32}-future")
         shutil.copytree(directory, aside)
-    (recovery,) = kafkalog_reader.open(str(tmp_path)).table("recoveries").read_all().to_pylist()
+    (recovery,) = kafkalog_reader.open(str(tmp_path)).table("recoveries").to_arrow().to_pylist()
     assert recovery["outcome"] == "brokerAborts"
     assert "two directories of one partition" in recovery["reason"]

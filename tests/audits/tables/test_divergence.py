@@ -21,7 +21,7 @@ AB = "a@0/e0 b@1/e0"
 
 def rows_of(path: Path, table: str, **options: Any) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = (
-        kafkalog_reader.open(str(path)).table(table, topic="t", **options).read_all().to_pylist()
+        kafkalog_reader.open(str(path)).table(table, topic="t", **options).to_arrow().to_pylist()
     )
     return rows
 

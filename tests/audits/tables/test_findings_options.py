@@ -15,7 +15,7 @@ STOPPED = CAPTURES / "everything" / "stopped"
 def implausible(**options: object) -> int:
     """Segments of a topic with times of the year 9999 that are told."""
     rows = kafkalog_reader.open(str(STOPPED)).table("findings", topic="timestamps", **options)
-    return rows.read_all()["code"].to_pylist().count("KL-113")
+    return rows.to_arrow()["code"].to_pylist().count("KL-113")
 
 
 def test_a_range_of_time_limits_the_work_of_the_table() -> None:

@@ -31,7 +31,7 @@ STATES = sorted(
 
 def _rows(path: Path, **options: Any) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = (
-        kafkalog_reader.open(str(path)).table("recoveries", **options).read_all().to_pylist()
+        kafkalog_reader.open(str(path)).table("recoveries", **options).to_arrow().to_pylist()
     )
     return rows
 

@@ -29,7 +29,7 @@ def split(tmp_path: Path) -> Path:
 
 
 def test_partition_row_of_s3_2(split: Path) -> None:
-    (row,) = kafkalog_reader.open(str(split)).table("partitions").read_all().to_pylist()
+    (row,) = kafkalog_reader.open(str(split)).table("partitions").to_arrow().to_pylist()
     assert (row["topic"], row["partition"], row["brokers"], row["replicas"]) == (
         "t", 0, [0, 1, 2], 3,
     )  # fmt: skip
@@ -53,13 +53,13 @@ def test_two_clusters_in_one_folder_are_two_partitions(tmp_path: Path) -> None:
     held = replica(AB, high_watermark=2)
     cluster(tmp_path / "one", {0: held})
     cluster(tmp_path / "two", {0: held}, cluster_id="EBESExQVFhcYGRobHB0eHw")
-    rows = kafkalog_reader.open(str(tmp_path)).table("partitions").read_all().to_pylist()
+    rows = kafkalog_reader.open(str(tmp_path)).table("partitions").to_arrow().to_pylist()
     assert [row["replicas"] for row in rows] == [1, 1]
     assert len({row["clusterId"] for row in rows}) == 2
 
 
 def test_findings_come_worst_first(split: Path) -> None:
-    rows = kafkalog_reader.open(str(split)).table("findings").read_all().to_pylist()
+    rows = kafkalog_reader.open(str(split)).table("findings").to_arrow().to_pylist()
     order = [SEVERITIES.index(row["severity"]) for row in rows]
     assert order == sorted(order)
     assert all(row["name"] == CATALOGUE[row["code"]].name for row in rows)
@@ -67,7 +67,7 @@ def test_findings_come_worst_first(split: Path) -> None:
 
 def test_sound_copies_have_no_finding_above_information(tmp_path: Path) -> None:
     cluster(tmp_path, dict.fromkeys(range(3), replica(AB, high_watermark=2)))
-    rows = kafkalog_reader.open(str(tmp_path)).table("findings").read_all().to_pylist()
+    rows = kafkalog_reader.open(str(tmp_path)).table("findings").to_arrow().to_pylist()
     assert {(row["code"], row["severity"]) for row in rows} == {
         ("KL-011", "I"),
         ("KL-501", "I"),
@@ -76,5 +76,5 @@ def test_sound_copies_have_no_finding_above_information(tmp_path: Path) -> None:
 
 def test_auditing_writes_nothing(split: Path) -> None:
     before = {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in split.rglob("*")}
-    kafkalog_reader.open(str(split)).table("findings").read_all()
+    kafkalog_reader.open(str(split)).table("findings").to_arrow()
     assert {p: (p.stat().st_mtime_ns, p.stat().st_size) for p in split.rglob("*")} == before

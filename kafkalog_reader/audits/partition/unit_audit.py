@@ -1,0 +1,42 @@
+"""The audit of one unit of work, as a request asks for it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.election.truncation_rule import rule_named
+from kafkalog_reader.audits.integrity.file_checks import FileChecks
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.tables.table import Progress, no_progress
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.tables.request import ReadRequest
+
+
+def audit_unit(
+    unit: PartitionUnit,
+    request: ReadRequest,
+    progress: Progress = no_progress,
+    *,
+    quick: bool = False,
+) -> PartitionAudit:
+    """Audit the copies of one partition, their other files too.
+
+    Args:
+        unit: the copies, and what the metadata log says of the partition.
+        request: the truncation rule, when brokers start, and what limits reading payloads.
+        progress: receives the number of bytes read.
+        quick: compare epochs, ends and tails only, and no other files.
+    """
+    return audit_partition(
+        unit.directories,
+        progress,
+        check_files=not quick,
+        checks=FileChecks.asked(request, unit.directories[0].topic, unit.topics),
+        topics=unit.topics,
+        membership=unit.membership,
+        rule=rule_named(request.rule),
+        quick=quick,
+        started_at=request.started_at,
+    )

@@ -1,0 +1,151 @@
+"""A lazy read of one table: nothing is opened before rows are asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader import registry
+from kafkalog_reader.errors import OptionError
+from kafkalog_reader.tables.selection import check_selection
+from kafkalog_reader.tables.table import Progress, Unit, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
+
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+
+_MAX_COLUMNS_SHOWN: Final = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanTask:
+    """A part of a scan that another process can read: it pickles, and opens files when it is read.
+
+    Attributes:
+        table: the table's name.
+        unit: what is read.
+        request: which rows and columns.
+    """
+
+    table: str
+    unit: Unit
+    request: ReadRequest
+
+    @property
+    def size_in_bytes(self) -> int:
+        """Bytes of log that it reads; 0 where only the files would tell."""
+        return self.unit.size_in_bytes
+
+    def to_batches(self) -> pa.RecordBatchReader:
+        """Its rows as a stream of Arrow record batches."""
+        import pyarrow as pa
+
+        table = registry.table(self.table)
+        return pa.RecordBatchReader.from_batches(
+            table.projected(self.request), table.read(self.unit, self.request)
+        )
+
+    def to_arrow(self) -> pa.Table:
+        """Its rows in memory."""
+        return self.to_batches().read_all()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class TableScan:
+    """The rows of one table, read when they are asked for, and again each time.
+
+    Columns that are not selected are not decoded. DuckDB, polars, pandas and pyarrow take the scan
+    itself, by the Arrow PyCapsule interface, with one window of the log in memory.
+    """
+
+    table: str
+    evidence: Evidence
+    request: ReadRequest
+    progress: Progress = no_progress
+
+    @property
+    def schema(self) -> pa.Schema:
+        """Names and Arrow types of the columns, in the order selected."""
+        return registry.table(self.table).projected(self.request)
+
+    def select(self, *columns: str) -> TableScan:
+        """The same rows with these columns only, in this order.
+
+        Raises:
+            UsageError: the table has no such column, or one is named twice.
+        """
+        asked = registry.with_columns(registry.table(self.table), self.request, columns)
+        return replace(self, request=asked)
+
+    def to_batches(self) -> pa.RecordBatchReader:
+        """The rows as a stream of Arrow record batches, one window of the log in memory.
+
+        Raises:
+            UsageError: a topic, partition or broker that is not there.
+            KafkaLogError: damage, while the stream is read; see the option ``mode``.
+        """
+        import pyarrow as pa
+
+        return pa.RecordBatchReader.from_batches(self.schema, self._read(self.request))
+
+    def to_arrow(self) -> pa.Table:
+        """All rows in memory."""
+        return self.to_batches().read_all()
+
+    def to_pandas(self, **options: Any) -> pd.DataFrame:  # noqa: ANN401  pyarrow's
+        """All rows as a pandas data frame; options are those of ``pyarrow.Table.to_pandas``."""
+        return self.to_arrow().to_pandas(**options)
+
+    def to_polars(self) -> pl.DataFrame:
+        """All rows as a polars data frame."""
+        import polars as pl
+
+        found = pl.from_arrow(self.to_arrow())
+        assert isinstance(found, pl.DataFrame)  # a table never becomes a series
+        return found
+
+    def count(self) -> int:
+        """How many rows there are; one cheap column is read."""
+        names = registry.table(self.table).schema.names
+        cheapest = "offset" if "offset" in names else names[0]
+        asked = replace(self.request, columns=(cheapest,))
+        return sum(rows.num_rows for rows in self._read(asked))
+
+    def plan(self, max_partition_bytes: int = 128 << 20) -> list[ScanTask]:
+        """The scan in parts for Dask, Ray or ``multiprocessing``; together they are all its rows.
+
+        Args:
+            max_partition_bytes: how much log one part reads; segments are cut between batches.
+
+        Raises:
+            OptionError: the scan has a limit, which a part cannot keep.
+        """
+        if self.request.limit is not None:
+            raise OptionError("limit", "a scan with a limit cannot be read in parts")
+        asked = replace(self.request, max_partition_bytes=max_partition_bytes)
+        check_selection(self.evidence, asked)
+        units = registry.table(self.table).units(self.evidence, asked)
+        return [ScanTask(table=self.table, unit=unit, request=asked) for unit in units]
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The rows for any library that speaks Arrow's C stream interface."""
+        return self.to_batches().__arrow_c_stream__(requested_schema)
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        return iter(self.to_batches())
+
+    def __repr__(self) -> str:
+        names = self.schema.names
+        more = len(names) - _MAX_COLUMNS_SHOWN
+        columns = ", ".join(names[:_MAX_COLUMNS_SHOWN]) + (f" and {more} more" if more > 0 else "")
+        return f"<TableScan of {self.table}: {columns}>"
+
+    def _read(self, request: ReadRequest) -> Iterator[pa.RecordBatch]:
+        check_selection(self.evidence, request)
+        return registry.read(registry.table(self.table), self.evidence, request, self.progress)

@@ -1,0 +1,212 @@
+"""The options of all tables, declared once: name, type, default, meaning, which tables have them.
+
+Python takes them as keywords, ``kafkalog`` as ``--from-offset``, Spark as ``fromTime``. An option
+is a line here and a field of ``ReadRequest``; help texts, checks and refusals follow from it.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any, Final, SupportsIndex, TypedDict, get_type_hints
+
+from kafkalog_reader.errors import OptionError, UsageError
+from kafkalog_reader.tables import option_values as values
+from kafkalog_reader.tables.names import nearest
+from kafkalog_reader.tables.option_values import Kind
+from kafkalog_reader.tables.request import Mode
+
+_RECORDS: Final = frozenset({"records"})
+_BATCHES: Final = frozenset({"records", "batches"})
+_PAYLOADS: Final = frozenset({"records", "findings"})
+_ELECTIONS: Final = frozenset({"partitions", "divergence", "elections"})
+_STARTS: Final = _ELECTIONS | {"recoveries", "findings"}
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """One option of reading.
+
+    Attributes:
+        field: of ``ReadRequest``, which it becomes.
+        kind: what a value is, from Python and as text.
+        meaning: for people; the start of a sentence without its full stop.
+        default: what holds where it is not given, in words; empty where nothing does.
+        tables: the names of those that have it; None is all.
+        spark: its name there; None where Spark says it in another way.
+        is_in_terminal: whether ``kafkalog table`` has it; flags of one command have other names.
+    """
+
+    field: str
+    kind: Kind
+    meaning: str
+    default: str = ""
+    tables: frozenset[str] | None = None
+    spark: str | None = None
+    is_in_terminal: bool = True
+
+    def applies_to(self, table: str) -> bool:
+        """Whether the table of that name has this option."""
+        return self.tables is None or table in self.tables
+
+
+class ReadOptions(TypedDict, total=False):
+    """The keywords of ``log.records(...)`` and ``log.table(...)``; None is as if not given."""
+
+    topic: Annotated[str | Iterable[str] | None, Option("topics", values.TEXTS, "Only this topic")]
+    partition: Annotated[
+        SupportsIndex | Iterable[SupportsIndex] | None,
+        Option("partitions", values.NUMBERS, "Only this partition number"),
+    ]
+    broker: Annotated[
+        SupportsIndex | Iterable[SupportsIndex] | None,
+        Option("brokers", values.NUMBERS, "Only replicas of the broker with this node id"),
+    ]
+    from_offset: Annotated[
+        SupportsIndex | None,
+        Option("from_offset", values.OFFSET, "The first offset of the range", tables=_BATCHES),
+    ]
+    to_offset: Annotated[
+        SupportsIndex | None,
+        Option(
+            "to_offset", values.OFFSET, "The end of the range: the first offset left out",
+            tables=_BATCHES,
+        ),
+    ]  # fmt: skip
+    from_time: Annotated[
+        datetime | str | SupportsIndex | None,
+        Option(
+            "from_timestamp", values.TIME,
+            "The start of the range: milliseconds, 2026-11-21T06:00:00Z, or 2026-11-21 (UTC unless "
+            "it says +02:00)",
+            tables=_PAYLOADS, spark="fromTime",
+        ),
+    ]  # fmt: skip
+    to_time: Annotated[
+        datetime | str | SupportsIndex | None,
+        Option(
+            "to_timestamp", values.TIME, "The end of the range: the first time left out",
+            tables=_PAYLOADS, spark="toTime",
+        ),
+    ]  # fmt: skip
+    last: Annotated[
+        SupportsIndex | None,
+        Option(
+            "last", values.COUNT,
+            "Records: only the newest N of the selected ones in each partition", tables=_RECORDS,
+            spark="last",
+        ),
+    ]  # fmt: skip
+    isolation: Annotated[
+        str | None,
+        Option(
+            "isolation", values.ISOLATION,
+            "Records: read_committed leaves out aborted transactions and what a consumer must not "
+            "see yet, from the last stable offset on",
+            "read_uncommitted", _RECORDS, spark="kafka.isolation.level",
+        ),
+    ]  # fmt: skip
+    limit: Annotated[SupportsIndex | None, Option("limit", values.COUNT, "Stop after N rows")]
+    mode: Annotated[
+        str | Mode | None,
+        Option(
+            "mode", values.MODE,
+            "At damage: FAILFAST stops, PERMISSIVE leaves it out and warns, DROPMALFORMED leaves "
+            "it out without a warning",
+            "FAILFAST", spark="mode",
+        ),
+    ]  # fmt: skip
+    max_batch_bytes: Annotated[
+        SupportsIndex | str | None,
+        Option(
+            "max_batch_bytes", values.SIZE, "What one batch may decompress to",
+            "512m, above 16m 1000 times its size", _PAYLOADS, spark="maxBatchBytes",
+        ),
+    ]  # fmt: skip
+    deep: Annotated[
+        bool | None,
+        Option(
+            "deep", values.FLAG, "Findings: decompress and decode every record too", "false",
+            frozenset({"findings"}), spark="deep",
+        ),
+    ]  # fmt: skip
+    started_at: Annotated[
+        datetime | str | SupportsIndex | None,
+        Option(
+            "started_at", values.TIME,
+            "When brokers start, which decides what retention deletes: milliseconds or "
+            "2026-11-21T06:00:00Z",
+            "right after each log's newest record", _STARTS, spark="startedAt",
+        ),
+    ]  # fmt: skip
+    rule: Annotated[
+        str | None,
+        Option(
+            "rule", values.RULE,
+            "Elections: how followers truncate: current, several-rounds, one-round or "
+            "high-watermark (Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, and before)",
+            "as the files show", _ELECTIONS, spark="rule",
+        ),
+    ]  # fmt: skip
+    replica: Annotated[
+        str | None,
+        Option(
+            "replica", values.REPLICA,
+            "Which copies: best, all or broker:N. Best is the one with the greatest leader epoch, "
+            "then end",
+            "all", _BATCHES, spark="replica",
+        ),
+    ]  # fmt: skip
+    include_control_records: Annotated[
+        bool | None,
+        Option(
+            "include_control_records", values.FLAG, "Show transaction markers and the like too",
+            "true", _RECORDS, "includeControlRecords", is_in_terminal=False,
+        ),
+    ]  # fmt: skip
+    log_range_only: Annotated[
+        bool | None,
+        Option(
+            "log_range_only", values.FLAG, "Leave out what lies below the log start offset",
+            "false", _BATCHES, is_in_terminal=False,
+        ),
+    ]  # fmt: skip
+    max_partition_bytes: Annotated[
+        SupportsIndex | str | None,
+        Option(
+            "max_partition_bytes", values.SIZE, "How much log one task reads", "128m",
+            spark="maxPartitionBytes", is_in_terminal=False,
+        ),
+    ]  # fmt: skip
+
+
+def _declared() -> dict[str, Option]:
+    hints = get_type_hints(ReadOptions, include_extras=True)
+    return {name: hint.__metadata__[0] for name, hint in hints.items()}
+
+
+OPTIONS: Final = _declared()
+"""Every option by its Python name."""
+
+CONSUMER_VIEW: Final[Mapping[str, Any]] = {
+    "replica": "best", "log_range_only": True, "include_control_records": False,
+}  # fmt: skip
+"""Defaults of records as a consumer sees them: each once, from the log start."""
+
+
+def fields(table: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a ``ReadRequest`` for options by their Python names; None is not given.
+
+    Raises:
+        UsageError: an unknown option, one that the table does not have, or a wrong value.
+    """
+    found: dict[str, Any] = {}
+    for name, value in options.items():
+        if value is None:
+            continue
+        if name not in OPTIONS:
+            raise UsageError(f"no option named {name!r}{nearest(name, OPTIONS)}")
+        option = OPTIONS[name]
+        if not option.applies_to(table):
+            raise OptionError(name, f"does not apply to table {table}")
+        found[option.field] = option.kind.check(name, value)
+    return found

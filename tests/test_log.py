@@ -1,0 +1,178 @@
+"""The Python API: ``kafkalog_reader.open(...)``."""
+
+from __future__ import annotations
+
+import inspect
+import multiprocessing
+import pickle
+from pathlib import Path
+from typing import get_type_hints
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import kafkalog_reader
+from fixtures.builder import cluster, replica
+from kafkalog_reader.cli.table import OF_ROWS, OF_SOME_TABLES
+from kafkalog_reader.errors import CorruptRecordError, OptionError, SalvageCountError, UsageError
+from kafkalog_reader.registry import TABLES
+from kafkalog_reader.table_scan import ScanTask
+from kafkalog_reader.tables.options import OPTIONS, ReadOptions
+from kafkalog_reader.tables.request import ReadRequest
+from spark_datasource.option_names import KNOWN
+
+CAPTURES = Path(__file__).parent.parent / "fixtures" / "captures"
+SPLIT = CAPTURES / "s3_2" / "both-led"
+EVERYTHING = CAPTURES / "everything" / "stopped"
+
+
+@pytest.fixture(scope="module")
+def log() -> kafkalog_reader.Log:
+    return kafkalog_reader.open(EVERYTHING)
+
+
+def test_a_log_says_what_it_holds(log: kafkalog_reader.Log) -> None:
+    split = kafkalog_reader.open(SPLIT)
+    assert split.brokers() == [0, 1, 2, 100]
+    assert "t" in split.topics()
+    assert split.tables() == list(TABLES)
+    assert repr(split) == f"<Log of brokers 0, 1, 2, 100: {len(split.topics())} topics>"
+    folders = {path.name.rpartition("-")[0] for path in EVERYTHING.glob("*/*-[0-9]")}
+    assert set(log.topics()) == folders
+
+
+def test_records_are_what_a_consumer_sees(log: kafkalog_reader.Log) -> None:
+    seen = log.records(topic="codec-none").to_arrow()
+    everything = log.table("records", topic="codec-none").to_arrow()
+    assert seen.column_names == [
+        "key", "value", "topic", "partition", "offset", "timestamp", "timestampType", "headers",
+    ]  # fmt: skip
+    assert set(seen.column_names) < set(everything.column_names)
+    offsets = set(everything["offset"].to_pylist())
+    assert seen.num_rows == len(offsets)  # however many copies there are
+    assert log.records(topic="codec-none").count() == seen.num_rows
+
+
+def test_the_metadata_log_is_among_the_records_only_where_it_is_named() -> None:
+    split = kafkalog_reader.open(SPLIT)
+    assert "__cluster_metadata" in split.topics()
+    assert "__cluster_metadata" not in split.records(["topic"]).to_arrow()["topic"].to_pylist()
+    assert split.records(topic="__cluster_metadata").count() > 0
+
+
+def test_a_scan_is_lazy_and_can_be_read_again(tmp_path: Path) -> None:
+    cluster(tmp_path, {1: replica("a@0/e0 b@1/e0 c@2/e0", high_watermark=3)})
+    scan = kafkalog_reader.open(tmp_path).records(topic="t").select("offset", "partition")
+    assert scan.schema.names == ["offset", "partition"]
+    (segment,) = tmp_path.glob("*/t-0/*.log")
+    sound = segment.read_bytes()
+    assert scan.to_arrow().column_names == ["offset", "partition"]
+    first = scan.to_arrow()
+    segment.write_bytes(sound[:-1] + bytes([sound[-1] ^ 1]))
+    with pytest.raises(CorruptRecordError):
+        scan.to_arrow()
+    segment.write_bytes(sound)
+    assert scan.to_arrow().equals(first)
+    assert repr(scan) == "<TableScan of records: offset, partition>"
+
+
+def test_every_library_reads_the_same_rows(log: kafkalog_reader.Log) -> None:
+    scan = log.records(["offset", "value"], topic="codec-none")
+    whole = scan.to_arrow()
+    assert whole.num_rows > 0
+    assert pa.table(scan).equals(whole)
+    assert pa.Table.from_batches(list(scan), scan.schema).equals(whole)
+    assert pl.DataFrame(scan).equals(scan.to_polars())
+    assert scan.to_polars().to_arrow()["offset"].to_pylist() == whole["offset"].to_pylist()
+    assert duckdb.sql("select count(*) from scan").fetchall() == [(whole.num_rows,)]
+
+
+def test_a_plan_is_all_rows_in_parts_that_other_processes_read(log: kafkalog_reader.Log) -> None:
+    scan = log.table("records", ["topic", "partition", "offset"], broker=0)
+    tasks = scan.plan(max_partition_bytes=2000)
+    assert len(tasks) > len(scan.plan())
+    assert sum(task.size_in_bytes for task in tasks) > 0
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        parts = pool.map(ScanTask.to_arrow, tasks[:3])
+    parts += [pickle.loads(pickle.dumps(task)).to_arrow() for task in tasks[3:]]
+    assert pa.concat_tables(parts).equals(scan.to_arrow().combine_chunks())
+    with pytest.raises(OptionError, match="limit: a scan with a limit"):
+        log.records(limit=3).plan()
+
+
+def test_progress_is_reported_in_bytes(log: kafkalog_reader.Log) -> None:
+    read: list[int] = []
+    log.table("batches", topic="codec-none", progress=read.append).to_arrow()
+    sizes = [path.stat().st_size for path in EVERYTHING.glob("*/codec-none-*/*.log")]
+    assert sum(read) == sum(sizes)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_verify_yields_the_findings_of_the_table(threads: int) -> None:
+    split = kafkalog_reader.open(SPLIT)
+    found = [each.code for each in split.verify(threads=threads)]
+    assert found == split.table("findings").to_arrow()["code"].to_pylist()
+    assert "KL-503" in found
+
+
+def test_diff_is_the_audit_of_one_partition() -> None:
+    audit = kafkalog_reader.open(SPLIT).diff("t", 0)
+    (row,) = kafkalog_reader.open(SPLIT).table("partitions", topic="t").to_arrow().to_pylist()
+    assert (audit.verdict.value, audit.fork_offset) == (row["verdict"], row["forkOffset"])
+    assert row["forkOffset"] is not None
+
+
+def test_diff_asks_which_cluster(tmp_path: Path) -> None:
+    other = "EBESExQVFhcYGRobHB0eHw"
+    cluster(tmp_path / "one", {1: replica("a@0/e0", high_watermark=1)})
+    cluster(tmp_path / "two", {1: replica("a@0/e0 b@1/e0", high_watermark=2)}, cluster_id=other)
+    log = kafkalog_reader.open(tmp_path)
+    with pytest.raises(UsageError, match=f"t-0 is in several clusters: .*{other}"):
+        log.diff("t", 0)
+    assert log.diff("t", 0, cluster=other).cluster_id == other
+    with pytest.raises(UsageError, match="no replica of t-0 in cluster x"):
+        log.diff("t", 0, cluster="x")
+
+
+def test_salvage_writes_what_the_command_writes(tmp_path: Path) -> None:
+    cluster(tmp_path / "in", {1: replica("a@0/e0 b@1/e0 c@2/e0", high_watermark=3)})
+    (done,) = kafkalog_reader.open(tmp_path / "in").salvage(tmp_path / "out")
+    assert (done.is_complete, done.records) == (True, 3)
+    assert (tmp_path / "out" / "manifest.json").exists()
+    with pytest.raises(UsageError, match="merge: only with segments"):
+        kafkalog_reader.open(tmp_path / "in").salvage(tmp_path / "new", merge=True)
+    assert issubclass(SalvageCountError, kafkalog_reader.KafkaLogError)
+
+
+def test_what_is_not_there_is_refused_and_not_an_empty_answer(log: kafkalog_reader.Log) -> None:
+    with pytest.raises(UsageError, match=r"no topic 'codec-nome' in what was given. Did you mean"):
+        log.records(topic="codec-nome").to_arrow()
+    with pytest.raises(UsageError, match=r"has no column 'offsett'. Did you mean 'offset'"):
+        log.records().select("offsett")
+    with pytest.raises(OptionError, match="option deep: does not apply to table records"):
+        log.records(deep=True)
+
+
+def test_an_option_is_declared_once() -> None:
+    fields = set(inspect.signature(ReadRequest).parameters)
+    assert {option.field for option in OPTIONS.values()} <= fields
+    assert set(get_type_hints(ReadOptions)) == set(OPTIONS)
+    assert {option.spark for option in OPTIONS.values()} - {None} <= set(KNOWN)
+    in_terminal = {name for name, option in OPTIONS.items() if option.is_in_terminal}
+    assert set(OF_SOME_TABLES) | OF_ROWS == in_terminal
+    for option in OPTIONS.values():
+        assert option.tables is None or option.tables <= set(TABLES)
+
+
+def test_the_page_has_every_option() -> None:
+    page = (Path(__file__).parent.parent / "docs" / "python.md").read_text()
+    lines = ["| option | Spark | default | tables | meaning |", "|---|---|---|---|---|"]
+    for name, option in OPTIONS.items():
+        spark = f"`{option.spark}`" if option.spark else ""
+        names = sorted(option.tables or (), key=list(TABLES).index)
+        tables = ", ".join(f"`{each}`" for each in names) or "all"
+        default = option.default or "none"
+        lines.append(f"| `{name}` | {spark} | {default} | {tables} | {option.meaning} |")
+    assert "\n".join(lines) in page
