@@ -11,7 +11,7 @@ from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.tables.divergence import AHEAD, FORK, SUPERSEDED, classified
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.log_unit import slices_of
-from kafkalog_reader.tables.records import read_slice
+from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.request import Mode, ReadRequest
 from kafkalog_reader.tables.schemas import RECORDS
 

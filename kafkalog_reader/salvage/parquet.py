@@ -13,7 +13,8 @@ from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.salvage.counts import Reason, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.tables.record_decoder import RecordDecoder
-from kafkalog_reader.tables.records import RecordRows, RecordsTable
+from kafkalog_reader.tables.record_rows import RecordRows
+from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import no_progress
 from kafkalog_reader.tables.transaction_states import TransactionStates

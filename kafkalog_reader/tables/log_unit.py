@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -12,7 +12,7 @@ from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.tables.batch_scan import SegmentScan
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.expected_end import ExpectedEnd, ExpectedEnds, missing_records
-from kafkalog_reader.tables.log_tail import batch_starts_at
+from kafkalog_reader.tables.log_tail import batch_starts_at, scan_tail
 from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Unit
@@ -86,17 +86,35 @@ def log_units(
     gathered: list[SegmentSlice] = []
     size = 0
     for directory in directories:
-        asked = request if bounded is None else bounded(directory)
-        for piece in slices_of(directory, asked, damage, expected):
-            length = piece.stop - piece.start
-            is_full = size + length > request.max_partition_bytes or len(gathered) == MAX_SLICES
-            if gathered and is_full:
+        whole = request if bounded is None else bounded(directory)
+        for asked in _spans(directory, whole):
+            for piece in slices_of(directory, asked, damage, expected):
+                length = piece.stop - piece.start
+                is_full = size + length > request.max_partition_bytes or len(gathered) == MAX_SLICES
+                if gathered and is_full:
+                    yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
+                    gathered, size = [], 0
+                gathered.append(piece)
+                size += length
+            if gathered and request.max_records_per_unit is not None:
                 yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
                 gathered, size = [], 0
-            gathered.append(piece)
-            size += length
     if gathered:
         yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
+
+
+def _spans(directory: PartitionDirectory, request: ReadRequest) -> Iterator[ReadRequest]:
+    """The request, in parts of ``max_records_per_unit`` offsets where that is asked for."""
+    span = request.max_records_per_unit
+    if span is None:
+        yield request
+        return
+    found = [each.base_offset for each in segments(directory) if each.log_size is not None]
+    lower, upper = request.offsets_of(directory.topic, directory.partition)
+    end = scan_tail(directory).next_offset
+    end = end if upper is None else min(end, upper)
+    for first in range(max(lower, min(found, default=0)), end, span):
+        yield replace(request, from_offset=first, to_offset=min(first + span, end))
 
 
 def log_start_offset(directory: PartitionDirectory, first_base_offset: int) -> int:

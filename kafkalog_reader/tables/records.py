@@ -1,68 +1,29 @@
-"""The table ``records``: one row a record, decoded only as far as its columns are asked for."""
+"""The table ``records``: one row a record."""
 
 from __future__ import annotations
 
 import logging
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar
 
-import numpy as np
-import pyarrow as pa
-
-from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.format.decompression_limit import Limits
-from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.arrow_arrays import fixed_width, flags
-from kafkalog_reader.tables.batch_scan import CODEC_MASK
+from kafkalog_reader.tables.asked_offsets import asked_of
 from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.decompression import codec_names
-from kafkalog_reader.tables.expected_end import ExpectedEnds, missing_records
-from kafkalog_reader.tables.identity import identity_of
-from kafkalog_reader.tables.log_tail import scan_tail
-from kafkalog_reader.tables.log_unit import LogUnit, SegmentSlice, log_units, slices_of
-from kafkalog_reader.tables.record_columns import RecordColumns
-from kafkalog_reader.tables.record_decoder import DecodedRecords, RecordDecoder
-from kafkalog_reader.tables.request import READ_COMMITTED, Mode
+from kafkalog_reader.tables.expected_end import ExpectedEnds
+from kafkalog_reader.tables.log_unit import LogUnit, log_units
+from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.schemas import RECORDS
-from kafkalog_reader.tables.selected_batches import (
-    CONTROL,
-    TRANSACTIONAL,
-    offered_runs,
-    sound_runs,
-)
 from kafkalog_reader.tables.table import Progress, Table, Unit, no_progress
-from kafkalog_reader.tables.transaction_states import (
-    TransactionStates,
-    last_stable_offset,
-    state_names,
-)
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
-    from kafkalog_reader.tables.batch_scan import BatchRun
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
-    from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
 logger = logging.getLogger(__name__)
-
-_OF_BATCHES: Final[dict[str, Callable[[DecodedRecords], NDArray[Any]]]] = {
-    "position": lambda d: d.of_batches("position"),
-    "batchBaseOffset": lambda d: d.of_batches("base_offset"),
-    "leaderEpoch": lambda d: d.of_batches("leader_epoch"),
-    "producerId": lambda d: d.of_batches("producer_id"),
-    "producerEpoch": lambda d: d.of_batches("producer_epoch"),
-    "isTransactional": lambda d: (d.of_batches("attributes") & TRANSACTIONAL) != 0,
-    "isControl": lambda d: (d.of_batches("attributes") & CONTROL) != 0,
-    "magic": lambda d: d.of_batches("magic"),
-}
 
 
 class RecordsTable(Table):
@@ -77,9 +38,7 @@ class RecordsTable(Table):
         expected = ExpectedEnds()
 
         def asked(replica: PartitionDirectory) -> ReadRequest:
-            if request.isolation == READ_COMMITTED:  # will end before the end of the log
-                _check_log_end(replica, request, expected)
-            return bounded(replica, request)
+            return asked_of(replica, request, expected)
 
         return log_units(chosen_replicas(evidence, request), request, asked, expected)
 
@@ -97,224 +56,3 @@ class RecordsTable(Table):
         schema = self.projected(request)
         for piece in unit.slices:
             yield from read_slice(piece, schema, request, Damage(request.mode), progress)
-
-
-def read_slice(
-    piece: SegmentSlice,
-    schema: pa.Schema,
-    request: ReadRequest,
-    damage: Damage,
-    progress: Progress = no_progress,
-) -> Iterator[pa.RecordBatch]:
-    """Yield the records of one slice, in the columns of ``schema``; ``damage`` decides on damage.
-
-    Raises:
-        LocatedError: what ``damage`` raises; the records before it are yielded first.
-        UnreadableFileError: the file cannot be opened or read.
-    """
-    limits = Limits.allowing(request.max_batch_bytes)
-    decoder = RecordDecoder(
-        frozenset(schema.names),
-        piece,
-        damage,
-        limits,
-        with_control=request.include_control_records,
-    )
-    states = TransactionStates(piece)
-    rows = RecordRows(piece, schema, request, states)
-    try:
-        for found in _chosen_runs(piece, request, damage, progress, states, rows):
-            for decoded in decoder.add(found):
-                yield from rows.of(decoded)
-    except LocatedError as error:
-        for decoded in decoder.flush():  # sound batches behind the bad one are in it too
-            yield from rows.of(decoded, error.where.position)
-        raise
-    for decoded in decoder.flush():
-        yield from rows.of(decoded)
-
-
-def _chosen_runs(
-    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress,
-    states: TransactionStates, rows: RecordRows,
-) -> Iterator[BatchRun | UnscannedBatches]:  # fmt: skip
-    if request.isolation == READ_COMMITTED:
-        runs = sound_runs(piece, request, damage, progress)
-        return (run for run in map(states.committed, runs) if run.count)
-    choose = sound_runs if rows.tell_of_batches else offered_runs
-    return choose(piece, request, damage, progress)
-
-
-class RecordRows:
-    """Arrow record batches of one slice."""
-
-    def __init__(
-        self,
-        piece: SegmentSlice,
-        schema: pa.Schema,
-        request: ReadRequest,
-        states: TransactionStates,
-    ) -> None:
-        self._states = states
-        self._piece = piece
-        self._schema = schema
-        self._request = request
-        self._last_offset = -1
-        self._has_warned = request.mode is Mode.DROPMALFORMED
-        self._constants = ConstantColumns(
-            schema,
-            {**identity_of(piece.directory), "segmentBaseOffset": piece.segment.base_offset},
-        )
-
-    @property
-    def tell_of_batches(self) -> bool:
-        """Whether a column comes from the headers of batches."""
-        return any(
-            name not in RecordColumns.DECODED and name not in self._constants
-            for name in self._schema.names
-        )
-
-    def of(
-        self, decoded: DecodedRecords, stop_position: int | None = None
-    ) -> Iterator[pa.RecordBatch]:
-        """One record batch of the records asked for, if there are any before ``stop_position``."""
-        self._warn_where_offsets_fall(decoded.columns.offset)
-        keep = self._kept(decoded, stop_position)
-        if keep is not None and not keep.any():
-            return
-        count = decoded.columns.rows
-        arrays = [self._column(name, decoded, count) for name in self._schema.names]
-        rows = pa.RecordBatch.from_arrays(arrays, schema=self._schema)
-        yield rows if keep is None else rows.filter(flags(keep))
-
-    def _warn_where_offsets_fall(self, offset: NDArray[np.int64]) -> None:
-        """Say once a slice that a base offset is wrong: no checksum covers them."""
-        if self._has_warned or not len(offset):
-            return
-        falls = offset[1:] <= offset[:-1]
-        before, after = self._last_offset, int(offset[0])
-        self._last_offset = int(offset[-1])
-        if falls.any():
-            row = int(np.argmax(falls))
-            before, after = int(offset[row]), int(offset[row + 1])
-        elif after > before:
-            return
-        self._has_warned = True
-        logger.warning(
-            "%s: offset %d comes behind offset %d: some records are shown at wrong offsets, which "
-            "no checksum covers; `kafkalog salvage` keeps them apart",
-            shown(self._piece.path), after, before,
-        )  # fmt: skip
-
-    def _column(self, name: str, decoded: DecodedRecords, count: int) -> pa.Array:
-        if name in RecordColumns.DECODED:
-            return decoded.columns.column(name)
-        if name in self._constants:
-            return self._constants.column(name, count)
-        if name == "codec":
-            codecs = decoded.of_batches("attributes") & CODEC_MASK
-            return codec_names(decoded.of_records(codecs))
-        if name == "transactionState":
-            return state_names(decoded.of_records(self._states.of(_Columns(decoded))))
-        values = decoded.of_records(_OF_BATCHES[name](decoded))
-        kind = self._schema.field(name).type
-        return flags(values) if kind == pa.bool_() else fixed_width(values, kind)
-
-    def _kept(self, decoded: DecodedRecords, stop_position: int | None) -> NDArray[np.bool_] | None:
-        """Which records are asked for; None is all of them."""
-        request, piece = self._request, self._piece
-        tests: list[NDArray[np.bool_]] = []
-        offset, timestamp = decoded.columns.offset, decoded.columns.timestamp
-        if stop_position is not None:
-            tests.append(np.arange(len(offset)) < decoded.rows_before(stop_position))
-        if piece.from_offset > piece.segment.base_offset:
-            tests.append(offset >= piece.from_offset)
-        if piece.to_offset is not None:
-            tests.append(offset < piece.to_offset)
-        if request.from_timestamp is not None:
-            tests.append(timestamp >= _microseconds(request.from_timestamp))
-        if request.to_timestamp is not None:
-            tests.append(timestamp < _microseconds(request.to_timestamp))
-        if not tests:
-            return None
-        keep: NDArray[np.bool_] = np.logical_and.reduce(tests)
-        return None if keep.all() else keep
-
-
-class _Columns:
-    """The header columns of decoded batches, as transactions ask for them."""
-
-    def __init__(self, decoded: DecodedRecords) -> None:
-        self.attributes = decoded.of_batches("attributes")
-        self.magic = decoded.of_batches("magic")
-        self.producer_id = decoded.of_batches("producer_id")
-        self.last_offset = decoded.of_batches("last_offset")
-
-
-def _check_log_end(
-    replica: PartitionDirectory, request: ReadRequest, expected: ExpectedEnds
-) -> None:
-    expected.prepare(replica.log_directory)
-    end = expected.of_log(replica)
-    if end is not None:
-        reached = scan_tail(replica).next_offset
-        offsets = request.offsets_of(replica.topic, replica.partition)
-        error = missing_records(end, replica.path, reached, offsets)
-        if error is not None:
-            Damage(request.mode).missing(error)
-
-
-def bounded(replica: PartitionDirectory, request: ReadRequest) -> ReadRequest:
-    """The request with the offsets that only the replica's own log can say.
-
-    ``read_committed`` ends at its last stable offset; ``last`` begins so many records before the
-    end.
-
-    Raises:
-        KafkaLogError: damage in the stretch that must be read, in mode ``FAILFAST``.
-    """
-    if request.isolation == READ_COMMITTED:
-        stable = last_stable_offset(replica, scan_tail(replica).next_offset, request.mode)
-        if stable is None:
-            logger.warning(
-                "%s: the last stable offset is hidden by damage: records of open transactions are "
-                "left out, others above it may be shown",
-                shown(replica.path),
-            )
-        else:
-            _, upper = request.offsets_of(replica.topic, replica.partition)
-            request = replace(request, to_offset=stable if upper is None else min(upper, stable))
-    if request.last is None:
-        return request
-    return replace(request, from_offset=_first_of_the_last(replica, request, request.last))
-
-
-def _first_of_the_last(replica: PartitionDirectory, request: ReadRequest, count: int) -> int:
-    """The offset from which on there are ``count`` records, or all that there are."""
-    lower, upper = request.offsets_of(replica.topic, replica.partition)
-    end = scan_tail(replica).next_offset
-    end = end if upper is None else min(end, upper)
-    found = [segment.base_offset for segment in segments(replica) if segment.log_size is not None]
-    lower = max(lower, min(found, default=0))
-    if count == 0:
-        return max(lower, end)
-    asked = replace(request, columns=("offset",), last=None, mode=Mode.DROPMALFORMED)
-    schema = RecordsTable().projected(asked)
-    reach = count
-    while True:
-        start = max(lower, end - reach)
-        offsets = [
-            rows.column(0).to_numpy()
-            for piece in slices_of(replica, replace(asked, from_offset=start))
-            for rows in read_slice(piece, schema, asked, Damage(asked.mode))
-        ]
-        records = np.unique(np.concatenate([np.empty(0, np.int64), *offsets]))
-        if len(records) >= count:
-            return int(records[-count])
-        if start <= lower:
-            return lower
-        reach *= 8  # compacted, or full of what is left out
-
-
-def _microseconds(milliseconds: int) -> int:
-    return min(max(milliseconds * 1000, -(2**63)), 2**63 - 1)

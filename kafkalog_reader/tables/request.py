@@ -34,6 +34,17 @@ TRUNCATION_RULES: Final = ("current", "several-rounds", "one-round", "high-water
 """Of Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, and before."""
 
 
+class Until(Enum):
+    """Where a log ends for a reader; the values are those of Spark's option ``until``."""
+
+    LOG_END = "logEnd"
+    """With the last whole batch: everything that is there."""
+    HIGH_WATERMARK = "highWatermark"
+    """Where this copy's own files prove that records are committed."""
+    LAST_STABLE_OFFSET = "lastStableOffset"
+    """There too, but before the first open transaction."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadRequest:
     """One question to a table. Offsets and times are half-open: ``from`` belongs, ``to`` does not.
@@ -46,6 +57,13 @@ class ReadRequest:
         assigned: only these topic partitions.
         from_offset, to_offset: for every partition alike.
         starting_offsets, ending_offsets: per topic partition, before the two above.
+        starting_timestamps, ending_timestamps: per topic partition, milliseconds since 1970:
+            the offset of the first record from then on, as a consumer finds it.
+        starting_timestamp, ending_timestamp: the same for all topic partitions.
+        starts_at_end: where no record is from the starting time on: begin at the end, which gives
+            nothing, rather than refuse.
+        until: where logs end.
+        checks_offsets: refuse starting and ending offsets that the log does not have.
         from_timestamp, to_timestamp: milliseconds since 1970 UTC, compared with record timestamps.
         min_leader_epoch, max_leader_epoch: inclusive, of the batch that holds the record.
         brokers: only replicas of these node ids.
@@ -56,6 +74,7 @@ class ReadRequest:
         log_range_only: leave out what lies below the log start offset.
         include_control_records: keep transaction markers and the like.
         mode: what to do at damage.
+        max_records_per_unit: how many offsets a unit of work may span; None is any number.
         max_partition_bytes: how large a unit of work may grow, in bytes of log.
         max_batch_bytes: how much one batch may decompress to; None is what ``Limits`` says.
         limit: stop after this many rows.
@@ -75,6 +94,13 @@ class ReadRequest:
     to_offset: int | None = None
     starting_offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
     ending_offsets: Mapping[TopicPartition, int] = field(default_factory=dict)
+    starting_timestamps: Mapping[TopicPartition, int] = field(default_factory=dict)
+    ending_timestamps: Mapping[TopicPartition, int] = field(default_factory=dict)
+    starting_timestamp: int | None = None
+    ending_timestamp: int | None = None
+    starts_at_end: bool = False
+    until: Until = Until.LOG_END
+    checks_offsets: bool = False
     from_timestamp: int | None = None
     to_timestamp: int | None = None
     min_leader_epoch: int | None = None
@@ -86,6 +112,7 @@ class ReadRequest:
     log_range_only: bool = False
     include_control_records: bool = True
     mode: Mode = Mode.FAILFAST
+    max_records_per_unit: int | None = None
     max_partition_bytes: int = 128 * 1024 * 1024
     max_batch_bytes: int | None = None
     limit: int | None = None

@@ -24,7 +24,8 @@ from kafkalog_reader.audits.comparison.difference import (
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.log_unit import slices_of
-from kafkalog_reader.tables.records import RecordsTable, read_slice
+from kafkalog_reader.tables.record_rows import read_slice
+from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import Mode, ReadRequest
 
 if TYPE_CHECKING:

@@ -35,7 +35,8 @@ from kafkalog_reader.io.partition_directory import metadata_snapshots, segments
 from kafkalog_reader.tables.damage import Damage
 from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.log_unit import SegmentSlice, slices_of
-from kafkalog_reader.tables.records import RecordsTable, read_slice
+from kafkalog_reader.tables.record_rows import read_slice
+from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import Mode, ReadRequest
 from kafkalog_reader.tables.scan_end import ScanEnd
 

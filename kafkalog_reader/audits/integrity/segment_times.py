@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.recovery.index import last_timestamp
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.tables.batch_scan import SegmentScan
+from kafkalog_reader.tables.time_index_end import last_timestamp
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles

@@ -57,23 +57,6 @@ def last_entry_lookup(files: SegmentFiles, *, follow_links: bool) -> tuple[int, 
         return files.base_offset + relative_offset, entry(low)[1]
 
 
-def last_timestamp(files: SegmentFiles, *, follow_links: bool) -> int:
-    """The largest timestamp that the broker assumes: that of the last entry; -1 without entries.
-
-    Raises:
-        UnreadableFileError: the index cannot be opened or read.
-    """
-    if not files.time_index_size:
-        return -1
-    size = _TIME_ENTRY.size
-    with Windows(files.path("timeindex"), size=size, follow_links=follow_links) as windows:
-        entries = windows.size_in_bytes // size
-        if entries == 0:
-            return -1
-        timestamp, _ = _TIME_ENTRY.unpack(windows.read((entries - 1) * size, size)[:size])
-        return int(timestamp)
-
-
 def index_contradiction(files: SegmentFiles, *, follow_links: bool) -> str:
     """The error of the sanity check of releases before 2.3 on both indexes; empty if they pass.
 

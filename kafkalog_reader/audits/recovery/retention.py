@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from kafkalog_reader.audits.recovery.index import last_timestamp
 from kafkalog_reader.format.layout import utc_text
+from kafkalog_reader.tables.time_index_end import last_timestamp
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

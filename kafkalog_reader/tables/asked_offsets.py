@@ -1,0 +1,228 @@
+"""Which offsets are asked of one replica, where only its own log can say it.
+
+Timestamps, the high watermark, ``last`` and ``read_committed`` become offsets here, while the work
+is planned.
+"""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kafkalog_reader.errors import UsageError
+from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.tables.expected_end import ExpectedEnds, missing_records
+from kafkalog_reader.tables.high_watermark import high_watermark_of
+from kafkalog_reader.tables.log_tail import scan_tail
+from kafkalog_reader.tables.log_unit import log_start_offset, slices_of
+from kafkalog_reader.tables.record_rows import read_slice
+from kafkalog_reader.tables.request import READ_COMMITTED, Mode, ReadRequest, Until
+from kafkalog_reader.tables.time_index_end import last_timestamp
+from kafkalog_reader.tables.transaction_states import last_stable_offset
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+logger = logging.getLogger(__name__)
+
+_OFFSET: Final = pa.schema([pa.field("offset", pa.int64())])
+
+
+def asked_of(
+    replica: PartitionDirectory, request: ReadRequest, expected: ExpectedEnds
+) -> ReadRequest:
+    """The request with the offsets that only the replica's own log can say.
+
+    Args:
+        replica: what is read.
+        request: what is asked of every replica.
+        expected: where logs must reach.
+
+    Raises:
+        UsageError: offsets to start from or to end at that this log does not have.
+        KafkaLogError: damage in the stretch that must be read, in mode ``FAILFAST``.
+    """
+    return _AskedOffsets(replica, request, expected).bounded()
+
+
+class _AskedOffsets:
+    def __init__(
+        self, replica: PartitionDirectory, request: ReadRequest, expected: ExpectedEnds
+    ) -> None:
+        self._replica = replica
+        self._request = request
+        self._expected = expected
+        self._key = (replica.topic or "", -1 if replica.partition is None else replica.partition)
+        self._end: int | None = None
+
+    def bounded(self) -> ReadRequest:
+        """The request with offsets in the place of everything else that bounds a log."""
+        request = self._request
+        if request.isolation == READ_COMMITTED or request.until is not Until.LOG_END:
+            self._check_log_end()  # reading will end before the end of the log
+            request = self._until(request)
+        start, end = self._asked_start(), self._asked_end()
+        if start is not None or end is not None:
+            self._check(start, end, self._stop(request))
+        if start is not None:
+            request = replace(request, from_offset=max(start, request.from_offset or 0))
+        if end is not None:
+            request = _ending_at(request, end)
+        if request.last is None:
+            return request
+        return replace(request, from_offset=self._first_of_the_last(request, request.last))
+
+    @property
+    def _log_end(self) -> int:
+        if self._end is None:
+            self._end = scan_tail(self._replica).next_offset
+        return self._end
+
+    @property
+    def _log_start(self) -> int:
+        found = [each.base_offset for each in segments(self._replica) if each.log_size is not None]
+        return log_start_offset(self._replica, min(found, default=0))
+
+    def _stop(self, request: ReadRequest) -> int:
+        """Where the log ends for this reader."""
+        return self._log_end if request.to_offset is None else min(self._log_end, request.to_offset)
+
+    def _until(self, request: ReadRequest) -> ReadRequest:
+        committed = self._log_end
+        if request.until is not Until.LOG_END:
+            committed = self._high_watermark()
+            request = _ending_at(request, committed)
+        if request.isolation != READ_COMMITTED and request.until is not Until.LAST_STABLE_OFFSET:
+            return request
+        stable = last_stable_offset(self._replica, committed, request.mode)
+        if stable is not None:
+            return _ending_at(request, stable)
+        logger.warning(
+            "%s: the last stable offset is hidden by damage: records of open transactions are "
+            "left out, others above it may be shown",
+            shown(self._replica.path),
+        )
+        return request
+
+    def _high_watermark(self) -> int:
+        """What the files of this copy prove to be committed."""
+        root = self._replica.log_directory
+        rows = [
+            checkpointed_offsets(root, name).get(self._key)
+            for name in ("replication-offset-checkpoint", "cleaner-offset-checkpoint")
+        ]
+        return high_watermark_of(
+            checkpointed=rows[0],
+            cleaner_offset=rows[1],
+            log_start=self._log_start,
+            log_end=self._log_end,
+        ).low
+
+    def _asked_start(self) -> int | None:
+        request = self._request
+        time = request.starting_timestamps.get(self._key, request.starting_timestamp)
+        if time is None:
+            return request.starting_offsets.get(self._key)
+        found = self._offset_at(time)
+        if found is None and not request.starts_at_end:
+            raise UsageError(
+                f"{self._name}: no record is from {time} (milliseconds) on, to start at"
+            )
+        return self._log_end if found is None else found
+
+    def _asked_end(self) -> int | None:
+        request = self._request
+        time = request.ending_timestamps.get(self._key, request.ending_timestamp)
+        if time is None:
+            return request.ending_offsets.get(self._key)
+        return self._offset_at(time)
+
+    @property
+    def _name(self) -> str:
+        topic, partition = self._key
+        return f"{shown(topic)}-{partition}"
+
+    def _check(self, start: int | None, end: int | None, stop: int) -> None:
+        if not self._request.checks_offsets:
+            return
+        is_by_offset = self._key in self._request.starting_offsets
+        if start is not None and is_by_offset and start < (first := self._log_start):
+            raise UsageError(
+                f"{self._name}: offset {start} to start from is below the log start, {first}: "
+                "these records are gone"
+            )
+        if start is not None and start > stop:
+            raise UsageError(
+                f"{self._name}: offset {start} to start from is beyond the end, {stop}"
+            )
+        if end is not None and end > stop:
+            raise UsageError(f"{self._name}: offset {end} to end at is beyond the end, {stop}")
+        if start is not None and end is not None and start > end:
+            raise UsageError(
+                f"{self._name}: offset {start} to start from is above offset {end} to end at"
+            )
+
+    def _offset_at(self, time: int) -> int | None:
+        """The offset of the first record from a time on; control records count.
+
+        Source: Kafka 4.0, UnifiedLog#fetchOffsetByTimestamp.
+        """
+        asked = ReadRequest(
+            from_timestamp=time, log_range_only=True, mode=self._request.mode,
+            max_batch_bytes=self._request.max_batch_bytes,
+        )  # fmt: skip
+        follow_links = self._replica.follow_links
+        for piece in slices_of(self._replica, asked):
+            newest = last_timestamp(piece.segment, follow_links=follow_links)
+            if not piece.is_log_end and 0 < newest < time:
+                continue
+            for rows in read_slice(piece, _OFFSET, asked, Damage(asked.mode)):
+                if rows.num_rows:
+                    return int(rows.column(0)[0].as_py())
+        return None
+
+    def _check_log_end(self) -> None:
+        self._expected.prepare(self._replica.log_directory)
+        end = self._expected.of_log(self._replica)
+        if end is not None:
+            offsets = self._request.offsets_of(self._replica.topic, self._replica.partition)
+            error = missing_records(end, self._replica.path, self._log_end, offsets)
+            if error is not None:
+                Damage(self._request.mode).missing(error)
+
+    def _first_of_the_last(self, request: ReadRequest, count: int) -> int:
+        """The offset from which on there are ``count`` records, or all that there are."""
+        replica = self._replica
+        lower, upper = request.offsets_of(replica.topic, replica.partition)
+        end = self._log_end if upper is None else min(self._log_end, upper)
+        found = [each.base_offset for each in segments(replica) if each.log_size is not None]
+        lower = max(lower, min(found, default=0))
+        if count == 0:
+            return max(lower, end)
+        asked = replace(request, last=None, mode=Mode.DROPMALFORMED)
+        reach = count
+        while True:
+            start = max(lower, end - reach)
+            offsets = [
+                rows.column(0).to_numpy()
+                for piece in slices_of(replica, replace(asked, from_offset=start))
+                for rows in read_slice(piece, _OFFSET, asked, Damage(asked.mode))
+            ]
+            records = np.unique(np.concatenate([np.empty(0, np.int64), *offsets]))
+            if len(records) >= count:
+                return int(records[-count])
+            if start <= lower:
+                return lower
+            reach *= 8  # compacted, or full of what is left out
+
+
+def _ending_at(request: ReadRequest, offset: int) -> ReadRequest:
+    known = request.to_offset
+    return replace(request, to_offset=offset if known is None else min(known, offset))
