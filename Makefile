@@ -14,7 +14,7 @@ PLANS_SEED ?= 100
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle fuzz faults faults-long histories plans bench portable lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
+.PHONY: help demo test oracle fuzz faults faults-long agreement-long histories plans bench portable lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -47,6 +47,9 @@ faults: check-test $(VENV)/.test  ## every fault of the catalogue in every base;
 
 faults-long: check-test $(VENV)/.test  ## every single bit of small segments and their indexes, all codecs and formats
 	$(RUN) -m tests.faults.every_bit
+
+agreement-long: check-test $(VENV)/.test  ## what verify, replica-diff, salvage and plan say of every fault in every base
+	$(RUN) -m tests.agreement
 
 bench: check-test $(VENV)/.test  ## measure against Kafka's Java reader, aiokafka and Spark's Kafka source
 	$(RUN) -m benchmarks

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import kafkalog_reader
 from fixtures import CAPTURES
-from fixtures.builder import cluster
-from fixtures.builder.metadata_log import metadata_log
 from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
 from fixtures.synthetic import EXPECTED, SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
@@ -103,12 +101,8 @@ def _of_scenario(scenario: Scenario) -> list[dict[str, Any]]:
 
 
 def _of_brokers(across: CrossFault) -> list[dict[str, Any]]:
-    brokers = {node: [copy.build()] for node, copy in across.copies().items()}
-    if across.metadata is not None:
-        brokers[0].append(metadata_log([across.metadata]))
     with tempfile.TemporaryDirectory() as folder:
-        cluster(Path(folder), brokers)
-        return _rows(folder, folder=folder)
+        return _rows(str(across.write(Path(folder))), folder=folder)
 
 
 def _of_copies(fault: Fault, damaged: int) -> list[dict[str, Any]]:
