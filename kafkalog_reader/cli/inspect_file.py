@@ -23,6 +23,7 @@ from kafkalog_reader.format.entry_layout import (
     entry_structure,
     snapshot_header_structure,
 )
+from kafkalog_reader.format.layout import unreadable_structure
 from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.format.message_layout import message_structures
 from kafkalog_reader.format.producer_snapshot import parse_producer_snapshot
@@ -141,6 +142,8 @@ def _record_batch(path: str, position: int) -> Iterator[Structure]:
             _check_is_start(windows, position)
             if len(content) == HEADER_SIZE and content[MAGIC_POSITION] not in LEGACY_MAGICS:
                 yield record_batch_header_structure(content, where)
+            else:
+                yield unreadable_structure("record batch", content, position)
             raise
         if not is_sound:  # a batch with a sound CRC is one, even after a damaged region
             _check_is_start(windows, position)
@@ -219,6 +222,7 @@ def _entries(path: str, position: int, kind: EntryKind, stem: str) -> Iterator[S
             )
         entry = bytes(windows.read(position, kind.entry_size)[: kind.entry_size])
         if len(entry) < kind.entry_size:
+            yield unreadable_structure(f"{kind.noun} entry", entry, position)
             raise CorruptIndexError(
                 f"{kind.noun} entry cut short: {len(entry)} of {kind.entry_size} bytes", where
             )

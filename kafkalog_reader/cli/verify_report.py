@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 _STYLES: Final = {"C": Style.LOST, "H": Style.LOST, "M": Style.ATTENTION}
 EVERY_CRC: Final = "every CRC checked"
 _COMPARE: Final = (
-    "replica-diff with the same paths shows which copy holds what, and what each election loses."
+    "Run replica-diff with the same paths: it shows which copy holds what, and what each election "
+    "loses."
 )
 _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3
@@ -145,7 +146,7 @@ class Report:
         severe = {kind.headline.code for kind in found if kind.severity in _SEVERE}
         if severe - OF_ONE_COPY:
             yield from wrapped(_COMPARE, columns)
-        yield (Span(f"kafkalog explain {found[0].headline.code} says what it means."),)
+        yield (Span(f"What it means: kafkalog explain {found[0].headline.code}"),)
 
     def _undecided_lines(self, columns: int) -> Iterator[Line]:
         listed = self._undecided if self._verbose else self._undecided[:_PLACES_SHOWN]

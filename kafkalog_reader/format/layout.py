@@ -49,6 +49,15 @@ class Structure:
     fields: tuple[Field, ...]
 
 
+def unreadable_structure(what: str, content: bytes, position: int) -> Structure:
+    """Bytes without a meaning, where ``what`` should be."""
+    meaning = f"{len(content)} bytes that are no {what}"
+    return Structure(
+        title=f"no {what}, bytes from {position} on",
+        fields=(Field(position=position, content=content, name="bytes", meaning=meaning),),
+    )
+
+
 class Walk:
     """Reads one declared field after the other and keeps a row of each."""
 

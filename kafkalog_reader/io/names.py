@@ -40,6 +40,10 @@ OFFSET_CHECKPOINTS: Final = (
     "recovery-point-offset-checkpoint",
     "replication-offset-checkpoint",
 )
+TEXT_FILES: Final = frozenset(
+    (*OFFSET_CHECKPOINTS, LEADER_EPOCHS, META_PROPERTIES, PARTITION_METADATA, CLEAN_SHUTDOWN)
+)
+"""Small files of lines."""
 NOT_A_PARTITION: Final = frozenset({"remote-log-index-cache", "lost+found"})
 """Directories that stand beside partitions in a sound log directory or on the top of a disk."""
 

@@ -8,7 +8,7 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES, SEVERITY_WORDS
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import TEXT_FILES, shown
 from kafkalog_reader.report.action_text import action_lines
 from kafkalog_reader.report.advice_text import advice_lines, not_known_lines
 from kafkalog_reader.report.election_text import election_lines, never_in_sync
@@ -123,7 +123,8 @@ def _trouble_lines(found: Sequence[Finding], columns: int, *, verbose: bool) -> 
         if each.file is not None and each.position is not None and each.directory is not None:
             name = each.file.rsplit("/", 1)[-1]
             path = shell_word(f"{each.directory.path}/{name}")
-            yield (Span(f"      kafkalog inspect {path} --position {each.position}"),)
+            place = "" if name in TEXT_FILES else f" --position {each.position}"
+            yield (Span(f"      kafkalog inspect {path}{place}"),)
             return
 
 

@@ -239,6 +239,27 @@ def test_file_that_begins_with_no_batch_says_why(
     assert problem in str(raised)
 
 
+@pytest.mark.parametrize(
+    ("name", "content", "position", "line"),
+    [
+        (LOG, bytes(70), 0, "  0  00 00 00 00 00 00 00 00   bytes"),
+        (LOG, b"\x00\x01\x02", 0, "  0  00 01 02                  bytes"),
+        (
+            "00000000000000000000.index",
+            bytes(8) + b"\x07",
+            8,
+            "  8  07                        bytes",
+        ),
+    ],
+)
+def test_bytes_without_a_meaning_are_shown_before_the_error(
+    tmp_path: Path, name: str, content: bytes, position: int, line: str
+) -> None:
+    result = _inspect(str(_written(tmp_path, name, content)), "--position", str(position))
+    assert isinstance(result.exception, KafkaLogError)
+    assert line in result.output
+
+
 def test_impossible_header_is_shown_before_the_error(tmp_path: Path) -> None:
     result = _inspect(str(_written(tmp_path, LOG, PLAIN[:16] + b"\x09" + PLAIN[17:])))
     assert " 16  09                        magic                  9" in result.stdout

@@ -12,10 +12,13 @@ import pytest
 from fixtures import CAPTURES, jars
 from fixtures.java_process import JAVA
 from fixtures.synthetic import SCENARIOS
+from fixtures.synthetic.across_replicas import CROSS_FAULTS
 from kafkalog_reader.audits.catalogue.actions import ACTIONS
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
+from tests.agreement.faulty_copy import base_of, faulty_copy
+from tests.cli.test_printed_commands import EVERY_FIFTH
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,11 +46,13 @@ def answers(commands: list[tuple[str, ...]]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, ...]]:
-    """Every command that replica-diff and plan print about captures and scenarios."""
+    """Every command that replica-diff and plan print about captures, scenarios and faults."""
     root = tmp_path_factory.mktemp("scenarios")
     states = [
         *(CAPTURES / name for name in CAPTURED),
         *(scenario.write(root / name) for name, scenario in SCENARIOS.items()),
+        *(fault.write(root / fault.id) for fault in CROSS_FAULTS),
+        *(faulty_copy(fault, base_of(fault), root / fault.id) for fault in EVERY_FIFTH),
     ]
     found: set[tuple[str, ...]] = set()
     for state in states:
@@ -73,16 +78,25 @@ def test_printed_commands_are_taken(printed: set[tuple[str, ...]]) -> None:
 
 def test_commands_of_the_catalogue_are_taken() -> None:
     commands = [
-        command
+        tuple("0" if word == "N" else word for word in command)
         for action in ACTIONS.values()
         for command in kafka_commands(action.command or "")
-        if command[0] != "kafka-transactions.sh"  # argparse4j, not joptsimple
     ]
-    assert commands
+    assert {"kafka-configs.sh", "kafka-leader-election.sh", "kafka-transactions.sh"} == {
+        command[0] for command in commands
+    }
     assert [line for line in answers(commands) if not line.startswith("ok\t")] == []
 
 
-def test_a_wrong_option_is_refused() -> None:
-    wrong = ("kafka-leader-election.sh", "--bootstrap-server", "h:1", "--election", "unclean")
-    (line,) = answers([wrong])
-    assert line.startswith("refused: ")
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "kafka-leader-election.sh --bootstrap-server h:1 --election unclean",
+        "kafka-transactions.sh --bootstrap-server h:1 find-hanging --topics t",
+        "kafka-transactions.sh --bootstrap-server h:1 find-hanging --partition 0",
+        "kafka-transactions.sh --bootstrap-server h:1 abort-hanging --topic t",
+    ],
+)
+def test_a_wrong_option_is_refused(wrong: str) -> None:
+    (line,) = answers([tuple(wrong.split())])
+    assert line.startswith("refused: "), line

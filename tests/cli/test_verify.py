@@ -216,7 +216,7 @@ def test_replicas_that_fork_are_not_sound() -> None:
     assert status == 1
     assert output.startswith("not sound: "), output
     assert "KL-503 HIGH the replicas have forked t-0 offsets 2–4" in text
-    assert "replica-diff with the same paths" in text
+    assert "Run replica-diff with the same paths" in text
 
 
 def test_copies_that_cannot_be_compared_are_said_to_be(tmp_path: Path) -> None:
