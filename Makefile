@@ -59,7 +59,7 @@ portable: check-test $(VENV)/.test  ## the kernel without AVX-512, then without 
 	git ls-files -z | tar --create --null --files-from=- | tar --extract --directory=build/portable
 	cd build/portable && for without in KAFKALOG_WITHOUT_AVX512 KAFKALOG_PORTABLE; do \
 	    CFLAGS=-D$$without $(CURDIR)/$(RUN) setup.py --quiet build_ext --inplace --force && \
-	    PYTHONPATH=$$PWD $(CURDIR)/$(RUN) -m pytest tests/kernel tests/tables/test_resynchronisation.py || exit 1; \
+	    PYTHONPATH=$$PWD $(CURDIR)/$(RUN) -m pytest tests/kernel tests/scan/test_resynchronisation.py || exit 1; \
 	done
 
 spark-matrix: check-test $(VENV)/.test  ## the Spark tests on the newest patch of 4.0, 4.1, 4.2 and 4.3

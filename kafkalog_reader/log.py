@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import UsageError
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.options import CONSUMER_VIEW
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.selection import check_selection, without_metadata
-from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

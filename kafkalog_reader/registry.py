@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.options import ReadOptions
-    from kafkalog_reader.tables.table import Progress, Table
+    from kafkalog_reader.tables.table import Table
 
 # Where each table lives. Modules are imported when a table is asked for: a command that needs one
 # table does not pay for all.
@@ -104,7 +105,7 @@ def read(
     table: Table, evidence: Evidence, request: ReadRequest, progress: Progress | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a whole table, unit after unit, until the limit if there is one."""
-    from kafkalog_reader.tables.table import no_progress
+    from kafkalog_reader.io.progress import no_progress
 
     left = request.limit
     for unit in table.units(evidence, request):

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import OptionError
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.selection import check_selection
-from kafkalog_reader.tables.table import Progress, Unit, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Unit
 
 _MAX_COLUMNS_SHOWN: Final = 8
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 LAYERS = (
-    "errors", "format", "io", "kernel", "tables",
+    "errors", "format", "io", "kernel", "scan", "decode", "tables",
     "audits.catalogue", "audits.log", "audits.recovery", "audits.integrity", "audits.comparison",
     "audits.election", "audits.partition", "audits.plan", "audits.tables",
     "registry", "table_scan", "salvage", "report", "log", "cli", "spark_datasource",

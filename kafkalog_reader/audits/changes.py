@@ -14,15 +14,15 @@ from kafkalog_reader.audits.tables.divergence import DivergenceTable
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.evidence import Evidence
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.replicas import ReplicasTable
-from kafkalog_reader.tables.request import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Progress
 
     Partition = tuple[str, int]
     Row = dict[str, Any]

@@ -75,8 +75,8 @@ def changes_command(
     from kafkalog_reader.audits.changes import LOSSES, ChangeKind, changes, two_times
     from kafkalog_reader.cli.output import standard_output
     from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.io.progress import no_progress
     from kafkalog_reader.tables.selection import check_selection
-    from kafkalog_reader.tables.table import no_progress
 
     request = registry.request(registry.table("divergence"), **options)
     evidence = two_times(

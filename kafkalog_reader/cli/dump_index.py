@@ -13,14 +13,14 @@ from kafkalog_reader.format import transaction_index
 from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry, parse_producer_snapshot
 from kafkalog_reader.format.record_batch_header import MAX_SEQUENCE
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.io.window import Windows, read_small_file
-from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.cli.dump_mismatches import IndexMismatches
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
 
 OFFSET_INDEX_ENTRY: Final = struct.Struct(">ii")
 TIME_INDEX_ENTRY: Final = struct.Struct(">qi")

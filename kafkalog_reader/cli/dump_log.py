@@ -24,15 +24,15 @@ from kafkalog_reader.format.batch_fields import (
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.record_batch_header import TIMESTAMP_TYPE_NAMES, increment_sequence
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import SegmentScan
-from kafkalog_reader.tables.scan_end import ScanEnd
-from kafkalog_reader.tables.table import no_progress
+from kafkalog_reader.io.progress import no_progress
+from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.cli.dump_records import RecordLines
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
 
 CODECS: Final = tuple(codec.text for codec in Codec)
 KRAFT_SNAPSHOT: Final = re.compile(r"(\d{20})-(\d{10})\.checkpoint", re.ASCII)

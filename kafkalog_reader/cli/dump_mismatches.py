@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import SegmentScan
+from kafkalog_reader.scan.batch_scan import SegmentScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
 
 NOT_FOUND = -1
 

@@ -24,7 +24,7 @@ from kafkalog_reader.format.record_batch_header import (
 )
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.scan.damage import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.format.message import Message
     from kafkalog_reader.format.message_set import LegacyRecord
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 _FIRST_WITH_BATCHES: Final = 2
 GAPS_REMEMBERED: Final = 1000

@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from kafkalog_reader.cli.printable import for_stdout, plural
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.one_sided import one_sided_ranges, one_sided_records
-from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
     from typing import Self

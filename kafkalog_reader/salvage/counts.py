@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from kafkalog_reader.decode.record_decoder import RecordDecoder
 from kafkalog_reader.errors import SalvageCountError
 from kafkalog_reader.salvage.left_out import NotedDamage
-from kafkalog_reader.tables.record_decoder import RecordDecoder
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

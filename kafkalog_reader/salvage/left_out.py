@@ -7,8 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.scan.damage import Damage, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

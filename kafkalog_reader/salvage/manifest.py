@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.repair import RepairedBatch
-    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 MANIFEST: Final = "manifest.json"
 MAX_NOTES: Final = 10_000

@@ -15,6 +15,7 @@ import numpy as np
 from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.salvage.counts import Reason, first_offsets, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.lost_offsets import lost_offsets
@@ -22,8 +23,7 @@ from kafkalog_reader.salvage.manifest import SalvagedPartition
 from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
 from kafkalog_reader.salvage.segments import LogCopy, learn_lost_aborts
 from kafkalog_reader.salvage.survey import Survey, survey
-from kafkalog_reader.tables.request import Mode
-from kafkalog_reader.tables.table import Progress, no_progress
+from kafkalog_reader.scan.damage import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.parquet import DoubtfulPart
     from kafkalog_reader.salvage.receiver import Receiver
-    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest
 
 _AS_FOUND, _REPAIRED, _TORN = 0, 1, 2

@@ -13,17 +13,17 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.rising_selection import heaviest_rising
 from kafkalog_reader.tables.index_file import OFFSET_INDEX_ENTRY, read_entries
-from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 HIGHEST_OFFSET: Final = 2**63 - 1
 _MAX_ABOVE_BASE: Final = 2**31 - 1

@@ -9,17 +9,17 @@ import pyarrow as pa
 
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.tables.divergence import AHEAD, FORK, SUPERSEDED, classified
-from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.log_unit import slices_of
 from kafkalog_reader.tables.record_rows import read_slice
-from kafkalog_reader.tables.request import Mode, ReadRequest
+from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.schemas import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
 
 _READ: Final = (
     "topic", "partition", "offset", "timestamp", "timestampType", "key", "value", "headers",

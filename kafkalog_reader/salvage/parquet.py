@@ -9,14 +9,14 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
+from kafkalog_reader.decode.record_decoder import RecordDecoder
 from kafkalog_reader.format.decompression_limit import Limits
+from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.counts import Reason, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
-from kafkalog_reader.tables.record_decoder import RecordDecoder
 from kafkalog_reader.tables.record_rows import RecordRows
 from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
-from kafkalog_reader.tables.table import no_progress
 from kafkalog_reader.tables.transaction_states import TransactionStates
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.decode.record_decoder import DecodedRecords
     from kafkalog_reader.salvage.manifest import SalvagedPartition
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
     from kafkalog_reader.salvage.survey import Survey
-    from kafkalog_reader.tables.log_unit import SegmentSlice
-    from kafkalog_reader.tables.record_decoder import DecodedRecords
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 ROW_GROUP: Final = 16 << 20
 """Bytes in Arrow. Held twice, as rows and as pages that the writer makes of them."""

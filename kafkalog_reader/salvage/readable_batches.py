@@ -11,10 +11,11 @@ from kafkalog_reader.errors import LocatedError, LogPosition, UnreadableFileErro
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.salvage.repair import repaired_flip, repaired_header, whole_records
-from kafkalog_reader.tables.damaged_region import DamagedRegion
-from kafkalog_reader.tables.log_unit import SegmentSlice, log_start_offset
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
-from kafkalog_reader.tables.scan_end import ScanEnd
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.segment_slice import SegmentSlice
+from kafkalog_reader.tables.log_unit import log_start_offset
 from kafkalog_reader.tables.selected_batches import (
     LAST_CODEC,
     codecs,
@@ -28,11 +29,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.salvage.left_out import NotedDamage
     from kafkalog_reader.salvage.repair import RepairedBatch
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Progress
 
 MAX_TRIES: Final = 10_000
 """Damaged batches of one segment that are looked at for a repair: hostile bytes have no end."""

@@ -13,20 +13,19 @@ import numpy as np
 
 from kafkalog_reader.audits.log.flipped_bit import flipped_bit
 from kafkalog_reader.audits.log.header_repair import repaired_batch
+from kafkalog_reader.decode.control_type import CONTROL
+from kafkalog_reader.decode.record_decoder import RecordDecoder
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import record_batches
-from kafkalog_reader.tables.batch_scan import CODEC_MASK, HEADER_SIZE, BatchRun
-from kafkalog_reader.tables.control_type import CONTROL
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.record_decoder import RecordDecoder
-from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.scan.batch_scan import CODEC_MASK, HEADER_SIZE, BatchRun
+from kafkalog_reader.scan.damage import Damage, Mode
 
 if TYPE_CHECKING:
-    from kafkalog_reader.tables.damaged_region import DamagedRegion
-    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.scan.damaged_region import DamagedRegion
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 MAX_REPAIRED_SIZE: Final = 64 << 20
 """Bytes of a batch. The longer it is, the more often chance looks like a flipped bit."""

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import LocatedError, UsageError
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.salvage.counts import Reason
 from kafkalog_reader.salvage.left_out import NotedDamage, Warnings
 from kafkalog_reader.salvage.lost_offsets import lost_offsets
@@ -16,9 +17,8 @@ from kafkalog_reader.salvage.parquet import DoubtfulPart, write_parquet
 from kafkalog_reader.salvage.readable_batches import ReadableBatches
 from kafkalog_reader.salvage.segments import learn_lost_aborts, write_segments
 from kafkalog_reader.salvage.survey import survey
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.request import Mode
-from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

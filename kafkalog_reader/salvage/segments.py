@@ -11,20 +11,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kafkalog_reader.decode.control_type import ABORT, CONTROL
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry, build_leader_epoch_checkpoint
 from kafkalog_reader.format.partition_metadata import PartitionMetadata, build_partition_metadata
 from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.counts import Reason, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.parquet import divided
 from kafkalog_reader.salvage.segment_file import SegmentFile
 from kafkalog_reader.salvage.standalone_batches import standalone_batches
-from kafkalog_reader.tables.control_type import ABORT, CONTROL
 from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, read_entries
-from kafkalog_reader.tables.table import no_progress
 from kafkalog_reader.tables.transaction_outcomes import UNDECIDED
 
 if TYPE_CHECKING:
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.salvage.survey import Survey
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.damage import Damage
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.damage import Damage
 
 
 def write_segments(

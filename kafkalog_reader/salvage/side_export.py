@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import Evidence
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
 
 FILE: Final = "records.parquet"
 """Never derived from a topic: names of topics are input."""

@@ -8,28 +8,28 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kafkalog_reader.decode.record_decoder import RecordDecoder
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.counts import Tally, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.manifest import RepairNote, SalvagedPartition
 from kafkalog_reader.salvage.offset_coverage import OffsetCoverage
 from kafkalog_reader.salvage.offset_order import HIGHEST_OFFSET, SegmentOffsets
 from kafkalog_reader.salvage.transaction_outcomes import TransactionOutcomes
-from kafkalog_reader.tables.record_decoder import RecordDecoder
-from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.log_unit import SegmentSlice
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
 METADATA_TOPIC = "__cluster_metadata"

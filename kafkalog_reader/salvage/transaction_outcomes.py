@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.tables.control_type import ABORT, COMMIT, CONTROL, control_types
+from kafkalog_reader.decode.control_type import ABORT, COMMIT, CONTROL, control_types
 from kafkalog_reader.tables.transaction_outcomes import Markers
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 
 _Markers = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int16]", str]

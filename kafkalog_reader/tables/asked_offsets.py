@@ -17,13 +17,13 @@ from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.expected_end import ExpectedEnds, missing_records
+from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.scan.expected_end import ExpectedEnds, missing_records
+from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.high_watermark import high_watermark_of
-from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.log_unit import log_start_offset, slices_of
 from kafkalog_reader.tables.record_rows import read_slice
-from kafkalog_reader.tables.request import READ_COMMITTED, Mode, ReadRequest, Until
+from kafkalog_reader.tables.request import READ_COMMITTED, ReadRequest, Until
 from kafkalog_reader.tables.time_index_end import last_timestamp
 from kafkalog_reader.tables.transaction_states import last_stable_offset
 

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 import numpy as np
 import pyarrow as pa
 
+from kafkalog_reader.decode.arrow_arrays import fixed_width, flags
+from kafkalog_reader.decode.decompression import codec_names
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.kernel import records
-from kafkalog_reader.tables.arrow_arrays import fixed_width, flags
-from kafkalog_reader.tables.batch_scan import CODEC_MASK
+from kafkalog_reader.scan.batch_scan import CODEC_MASK
+from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.decompression import codec_names
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.schemas import BATCHES
@@ -23,7 +24,7 @@ from kafkalog_reader.tables.selected_batches import (
     TRANSACTIONAL,
     scanned_runs,
 )
-from kafkalog_reader.tables.table import Progress, Table, Unit, no_progress
+from kafkalog_reader.tables.table import Table, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import Evidence
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 

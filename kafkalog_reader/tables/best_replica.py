@@ -14,9 +14,9 @@ from kafkalog_reader.errors import (
 from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.batch_scan import SegmentScan
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.log_tail import LogTail, scan_tail
+from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.damage import Damage
+from kafkalog_reader.scan.log_tail import LogTail, scan_tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,12 +9,13 @@ from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.checkpoint import OffsetCheckpointEntry, parse_offset_checkpoint
 from kafkalog_reader.io.checkpoints import checkpoint_path
 from kafkalog_reader.io.names import OFFSET_CHECKPOINTS, shown
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, read_if_present
-from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.identity import identity_of_log_directory
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import CHECKPOINTS
-from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
+from kafkalog_reader.tables.table import Column, Table, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

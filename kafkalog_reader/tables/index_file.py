@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
 
 logger = logging.getLogger(__name__)
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 import numpy as np
 
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.index_file import read_entries
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
-from kafkalog_reader.tables.table import Progress, Table, no_progress
+from kafkalog_reader.tables.table import Table
 from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 if TYPE_CHECKING:
@@ -23,7 +24,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import Evidence, SegmentFiles
-    from kafkalog_reader.tables.request import Mode, ReadRequest
+    from kafkalog_reader.scan.damage import Mode
+    from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Unit
 
 Entries = np.ndarray[Any, np.dtype[Any]]

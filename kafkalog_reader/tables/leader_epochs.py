@@ -11,14 +11,15 @@ import numpy as np
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import read_leader_epochs
-from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.damage import Damage
+from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.identity import identity_of
-from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import LEADER_EPOCHS
 from kafkalog_reader.tables.segment_unit import pieces_of
-from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+from kafkalog_reader.tables.table import Column, Table
 from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 if TYPE_CHECKING:
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
-    from kafkalog_reader.tables.request import Mode, ReadRequest
+    from kafkalog_reader.scan.damage import Mode
+    from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Unit
 
 _NO_LEADER_EPOCH: Final = -1

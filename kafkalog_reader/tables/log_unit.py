@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.batch_scan import SegmentScan
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.expected_end import ExpectedEnd, ExpectedEnds, missing_records
-from kafkalog_reader.tables.log_tail import batch_starts_at, scan_tail
-from kafkalog_reader.tables.request import Mode
-from kafkalog_reader.tables.sparse_index import SparseIndex
+from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing_records
+from kafkalog_reader.scan.log_tail import batch_starts_at, scan_tail
+from kafkalog_reader.scan.segment_slice import SegmentSlice
+from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:
@@ -26,31 +26,6 @@ if TYPE_CHECKING:
 LOG_START_CHECKPOINT = "log-start-offset-checkpoint"
 MAX_SLICES: Final = 1000
 """In one unit: thousands of tiny partitions are work for many workers, whatever their bytes."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SegmentSlice:
-    """A byte range of one segment that starts and ends at a record-batch border.
-
-    Attributes:
-        start, stop: positions in the segment file.
-        from_offset, to_offset: records outside are not wanted; half-open, None means unbounded.
-        is_log_end: nothing of the replica follows, so a torn batch at the end is not damage.
-    """
-
-    directory: PartitionDirectory
-    segment: SegmentFiles
-    start: int
-    stop: int
-    from_offset: int
-    to_offset: int | None
-    is_log_end: bool
-    expected_end: ExpectedEnd | None = None
-
-    @property
-    def path(self) -> str:
-        """The segment file."""
-        return self.segment.path("log")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.decode.control_type import (
+    ABORT,
+    COMMIT,
+    CONTROL,
+    TRANSACTIONAL,
+    control_types,
+)
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
     CorruptRecordError,
@@ -20,28 +27,21 @@ from kafkalog_reader.errors import (
 )
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
-from kafkalog_reader.tables.control_type import (
-    ABORT,
-    COMMIT,
-    CONTROL,
-    TRANSACTIONAL,
-    control_types,
-)
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.log_tail import batch_starts_at
+from kafkalog_reader.scan.damage import Damage
+from kafkalog_reader.scan.log_tail import batch_starts_at
+from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.tables.producers import read_producers
 from kafkalog_reader.tables.segment_unit import pieces_of
-from kafkalog_reader.tables.sparse_index import SparseIndex
 from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.request import Mode
+    from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.segment_unit import SegmentPiece
-    from kafkalog_reader.tables.table import Progress
 
 logger = logging.getLogger(__name__)
 

@@ -12,8 +12,9 @@ from typing import Any, Final, SupportsIndex
 
 from kafkalog_reader.errors import OptionError
 from kafkalog_reader.io.names import MAX_OFFSET
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.names import nearest
-from kafkalog_reader.tables.request import ISOLATION_LEVELS, TRUNCATION_RULES, Mode
+from kafkalog_reader.tables.request import ISOLATION_LEVELS, TRUNCATION_RULES
 
 logger = logging.getLogger(__name__)
 

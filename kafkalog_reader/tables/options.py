@@ -10,10 +10,10 @@ from datetime import datetime
 from typing import Annotated, Any, Final, SupportsIndex, TypedDict, get_type_hints
 
 from kafkalog_reader.errors import OptionError, UsageError
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables import option_values as values
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.option_values import Kind
-from kafkalog_reader.tables.request import Mode
 
 _RECORDS: Final = frozenset({"records"})
 _BATCHES: Final = frozenset({"records", "batches"})

@@ -12,12 +12,13 @@ from kafkalog_reader.format.producer_snapshot import HEADER_SIZE, check_producer
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
-from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows, microseconds
 from kafkalog_reader.tables.schemas import PRODUCERS
-from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+from kafkalog_reader.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

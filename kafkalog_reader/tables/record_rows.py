@@ -8,24 +8,25 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 import pyarrow as pa
 
+from kafkalog_reader.decode.arrow_arrays import fixed_width, flags
+from kafkalog_reader.decode.decompression import codec_names
+from kafkalog_reader.decode.record_columns import RecordColumns
+from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.arrow_arrays import fixed_width, flags
-from kafkalog_reader.tables.batch_scan import CODEC_MASK
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.batch_scan import CODEC_MASK
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.constant_columns import ConstantColumns
-from kafkalog_reader.tables.decompression import codec_names
 from kafkalog_reader.tables.identity import identity_of
-from kafkalog_reader.tables.record_columns import RecordColumns
-from kafkalog_reader.tables.record_decoder import DecodedRecords, RecordDecoder
-from kafkalog_reader.tables.request import READ_COMMITTED, Mode
+from kafkalog_reader.tables.request import READ_COMMITTED
 from kafkalog_reader.tables.selected_batches import (
     CONTROL,
     TRANSACTIONAL,
     offered_runs,
     sound_runs,
 )
-from kafkalog_reader.tables.table import Progress, no_progress
 from kafkalog_reader.tables.transaction_states import (
     TransactionStates,
     state_names,
@@ -36,11 +37,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.damage import Damage
-    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.damage import Damage
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
+    from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
 
 logger = logging.getLogger(__name__)
 

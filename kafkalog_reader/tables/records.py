@@ -5,14 +5,15 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, ClassVar
 
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.damage import Damage
+from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.asked_offsets import asked_of
 from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.expected_end import ExpectedEnds
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.schemas import RECORDS
-from kafkalog_reader.tables.table import Progress, Table, Unit, no_progress
+from kafkalog_reader.tables.table import Table, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,17 +10,17 @@ from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_topic_id
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.partition_directory import segments, size_of_files
-from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.scan.log_tail import scan_tail
+from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.high_watermark import HighWatermark, high_watermark_of
 from kafkalog_reader.tables.identity import identity_of
-from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.open_transactions import replay_transactions
-from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.rows import build_rows
-from kafkalog_reader.tables.scan_end import ScanEnd
 from kafkalog_reader.tables.schemas import REPLICAS
-from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+from kafkalog_reader.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory, SegmentFiles
-    from kafkalog_reader.tables.log_tail import LogTail
+    from kafkalog_reader.scan.log_tail import LogTail
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Unit
 

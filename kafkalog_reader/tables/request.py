@@ -6,21 +6,11 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.java_pattern import java_pattern
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-
-class Mode(Enum):
-    """What reading does at damage; the words of Spark's file sources."""
-
-    FAILFAST = "FAILFAST"
-    """Raise at the first damaged batch, with its file, position and offset."""
-    PERMISSIVE = "PERMISSIVE"
-    """Leave the damaged batch out, warn, go on; the ``findings`` table lists it."""
-    DROPMALFORMED = "DROPMALFORMED"
-    """Leave the damaged batch out without a warning, go on."""
 
 
 TopicPartition = tuple[str, int]

@@ -10,11 +10,8 @@ from typing import Final
 
 import pyarrow as pa
 
+from kafkalog_reader.decode.arrow_types import HEADERS, TIMESTAMP
 from kafkalog_reader.tables.table import Column
-
-# Kafka counts milliseconds; Spark takes Arrow timestamps in UTC microseconds only.
-TIMESTAMP: Final = pa.timestamp("us", tz="UTC")
-HEADERS: Final = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 
 IDENTITY: Final = (
     Column("clusterId", pa.string(), "cluster.id of meta.properties"),

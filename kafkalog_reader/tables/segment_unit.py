@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.table import Unit
 
 if TYPE_CHECKING:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 import numpy as np
 
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows, microseconds_of
 from kafkalog_reader.tables.schemas import SEGMENTS
 from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
-from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+from kafkalog_reader.tables.table import Column, Table
 from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Unit
 

@@ -15,23 +15,24 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import CODEC_MASK, BatchRun, SegmentScan
-from kafkalog_reader.tables.damaged_region import DamagedRegion
-from kafkalog_reader.tables.expected_end import missing_records, size_of
-from kafkalog_reader.tables.request import Mode
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
-from kafkalog_reader.tables.scan_end import ScanEnd
-from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
+from kafkalog_reader.scan.batch_scan import CODEC_MASK, BatchRun, SegmentScan
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.expected_end import missing_records, size_of
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.segment_slice import batch_position
+from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.tables.damage import Damage
-    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.scan.damage import Damage
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Progress
 
 logger = logging.getLogger(__name__)
 
@@ -198,11 +199,6 @@ def report_batches(
             problem = f"{error.problem}; and {stop - first - 1:,} more up to offset {last}"
             error = type(error)(problem, error.where)
         damage.left_out(error, batches=stop - first)
-
-
-def batch_position(piece: SegmentSlice, run: BatchRun, batch: int) -> LogPosition:
-    """Where one batch of a run lies."""
-    return LogPosition(shown(piece.path), int(run.position[batch]), int(run.base_offset[batch]))
 
 
 def _pruned(run: BatchRun, piece: SegmentSlice, request: ReadRequest) -> BatchRun:

@@ -7,25 +7,21 @@ a table comes about.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 import pyarrow as pa
 
 from kafkalog_reader.errors import UsageError
+from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.tables.names import nearest
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.request import ReadRequest
-
-Progress = Callable[[int], None]
-"""Called with the number of bytes read since the last call."""
-
-
-def no_progress(_bytes: int) -> None:
-    """Report nothing: the default in a pipe, in Spark and in Python."""
 
 
 @dataclass(frozen=True, slots=True)

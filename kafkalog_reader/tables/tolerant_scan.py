@@ -12,18 +12,18 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.damaged_region import DamagedRegion
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
-from kafkalog_reader.tables.scan_end import ScanEnd
+from kafkalog_reader.scan.damage import Damage
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.request import Mode
+    from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.segment_unit import SegmentPiece
-    from kafkalog_reader.tables.table import Progress
 
 logger = logging.getLogger(__name__)
 

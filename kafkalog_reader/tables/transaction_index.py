@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
+from kafkalog_reader.decode.control_type import ABORT, CONTROL, control_types
 from kafkalog_reader.errors import CorruptIndexError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.control_type import ABORT, CONTROL, control_types
-from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, in_file_order
 from kafkalog_reader.tables.index_table import Entries, IndexTable
 from kafkalog_reader.tables.schemas import TRANSACTION_INDEX
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import SegmentFiles
-    from kafkalog_reader.tables.request import Mode
+    from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.table import Column
     from kafkalog_reader.tables.tolerant_scan import TolerantScan
 

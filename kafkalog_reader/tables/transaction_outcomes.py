@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from kafkalog_reader.tables.control_type import CONTROL, TRANSACTIONAL
+from kafkalog_reader.decode.control_type import CONTROL, TRANSACTIONAL
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

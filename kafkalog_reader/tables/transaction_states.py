@@ -13,23 +13,23 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.control_type import (
+from kafkalog_reader.decode.control_type import (
     ABORT,
     COMMIT,
     CONTROL,
     TRANSACTIONAL,
     control_types,
 )
-from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.progress import no_progress
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.log_tail import scan_tail
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, read_entries
-from kafkalog_reader.tables.log_tail import scan_tail
 from kafkalog_reader.tables.open_transactions import replay_transactions
-from kafkalog_reader.tables.request import Mode
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
-from kafkalog_reader.tables.table import no_progress
 from kafkalog_reader.tables.transaction_outcomes import (
     CONTROL_BATCH,
     NO_TRANSACTION,
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.transaction_outcomes import BatchColumns
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from fixtures.builder import cluster, replica
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
-from kafkalog_reader.tables import resynchronisation
+from kafkalog_reader.scan import resynchronisation
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from fixtures import CAPTURES
 from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.io.read_rate import limit_rate
-from kafkalog_reader.tables import sound_pieces
+from kafkalog_reader.scan import sound_pieces
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import kafkalog_reader
 from kafkalog_reader import registry
+from kafkalog_reader.decode.decompression import Decompressor
 from kafkalog_reader.errors import KafkaLogError, LogPosition
 from kafkalog_reader.format import (
     checkpoint,
@@ -37,7 +38,6 @@ from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io import names
 from kafkalog_reader.io.path_argument import parse_path_arguments
-from kafkalog_reader.tables.decompression import Decompressor
 from tests.fuzz.command_line import commands_survive
 from tests.kernel.conftest import MODULES, load_module
 from tests.kernel.decoding import batch_columns, decode, scan

@@ -14,7 +14,7 @@ from kafkalog_reader.format.record import Record
 from kafkalog_reader.format.record_batch import build_record_batch
 from kafkalog_reader.format.record_batch_header import parse_record_batch_header
 from kafkalog_reader.kernel import codes
-from kafkalog_reader.tables.run_summary import RunSummary
+from kafkalog_reader.scan.run_summary import RunSummary
 from tests.format.vectors import ABORT, CLEANER_RESULT, COMMIT, EMPTY, PLAIN, TRANSACTIONAL, WHERE
 from tests.kernel.decoding import COLUMNS, scan
 

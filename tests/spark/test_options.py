@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from kafkalog_reader.errors import UsageError
-from kafkalog_reader.tables.request import Mode, ReadRequest
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.tables.request import ReadRequest
 from spark_datasource.option_names import KNOWN, NOT_YET
 from spark_datasource.options import SourceOptions, parse_options
 from spark_datasource.projection import KAFKA_COLUMNS

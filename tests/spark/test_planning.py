@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkalog_reader.io.evidence import Evidence
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.request import ReadRequest
-from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
+from kafkalog_reader.tables.table import Column, Table, Unit
 from spark_datasource.planning import OPEN_COST, PackedUnits, plan
 
 if TYPE_CHECKING:

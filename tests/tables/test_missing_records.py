@@ -11,8 +11,9 @@ import kafkalog_reader
 from fixtures.builder import cluster, data_batch, replica
 from kafkalog_reader.errors import MissingRecordsError, UnreadableFileError
 from kafkalog_reader.format.record import Record
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.records import RecordsTable
-from kafkalog_reader.tables.request import Mode, ReadRequest
+from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import offsets
 
 if TYPE_CHECKING:

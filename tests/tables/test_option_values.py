@@ -10,7 +10,7 @@ import pytest
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import OptionError
-from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.scan.damage import Mode
 
 RECORDS = registry.table("records")
 

@@ -342,7 +342,7 @@ def test_unreadable_log_is_an_error_or_a_row_of_nulls(tmp_path: Path, rows_of: R
     import os
 
     from kafkalog_reader.io.partition_directory import segments
-    from kafkalog_reader.tables import log_tail
+    from kafkalog_reader.scan import log_tail
 
     root = cluster(tmp_path, {1: replica("a@0/e0")})[1]
     log = root / "t-0" / f"{0:020d}.log"

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.audits.log.lineage import EpochPiece, LineageBuilder
-from kafkalog_reader.tables.control_type import CONTROL
+from kafkalog_reader.decode.control_type import CONTROL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,11 +22,11 @@ from kafkalog_reader.audits.comparison.difference import (
     KeyCheck,
 )
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.log_unit import slices_of
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.records import RecordsTable
-from kafkalog_reader.tables.request import Mode, ReadRequest
+from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from kafkalog_reader.audits.log.batch_stream import EXAMPLES
-from kafkalog_reader.tables.control_type import CONTROL
+from kafkalog_reader.decode.control_type import CONTROL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

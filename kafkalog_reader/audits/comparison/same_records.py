@@ -13,11 +13,10 @@ import numpy as np
 import pyarrow as pa
 
 from kafkalog_reader.audits.log.batch_stream import CODEC, KNOWN_CODECS
+from kafkalog_reader.decode.record_decoder import RecordDecoder
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.batch_fields import MAGIC
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.record_decoder import RecordDecoder
-from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.scan.damage import Damage, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
-from kafkalog_reader.tables.scan_end import ScanEnd
+from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

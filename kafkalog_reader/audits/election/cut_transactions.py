@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.progress import no_progress
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.open_transactions import OpenTransactions, replay_transactions
-from kafkalog_reader.tables.request import Mode
-from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

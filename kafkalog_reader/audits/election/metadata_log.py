@@ -32,13 +32,14 @@ from kafkalog_reader.audits.recovery.rule import ClusterTopics
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.partition_directory import metadata_snapshots, segments
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.log_tail import scan_tail
-from kafkalog_reader.tables.log_unit import SegmentSlice, slices_of
+from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.scan.log_tail import scan_tail
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.segment_slice import SegmentSlice
+from kafkalog_reader.tables.log_unit import slices_of
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.records import RecordsTable
-from kafkalog_reader.tables.request import Mode, ReadRequest
-from kafkalog_reader.tables.scan_end import ScanEnd
+from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -28,6 +28,7 @@ from kafkalog_reader.audits.catalogue.index_rules import (
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import segment_file_name
+from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.tables.index_file import (
     OFFSET_INDEX_ENTRY,
     TIME_INDEX_ENTRY,
@@ -35,7 +36,6 @@ from kafkalog_reader.tables.index_file import (
     read_entries,
 )
 from kafkalog_reader.tables.running_maximum import running_maximum
-from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 _MIN: Final = np.iinfo(np.int64).min
 _MAX: Final = np.iinfo(np.int64).max

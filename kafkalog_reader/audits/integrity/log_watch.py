@@ -31,7 +31,7 @@ from kafkalog_reader.audits.integrity.segment_times import is_outside
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.batch_fields import MAGIC
-from kafkalog_reader.tables.table import no_progress
+from kafkalog_reader.io.progress import no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.log.scan_stop import ScanStop
     from kafkalog_reader.io.evidence import SegmentFiles
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 
 class WatchedStream(BatchStream):

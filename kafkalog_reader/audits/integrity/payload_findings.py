@@ -23,13 +23,12 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.payload_count import count_whole_records
+from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.errors import LimitReachedError
 from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, DELETE_HORIZON_BIT
 from kafkalog_reader.kernel import codes
-from kafkalog_reader.tables.damage import Damage
-from kafkalog_reader.tables.log_unit import SegmentSlice
-from kafkalog_reader.tables.record_decoder import DecodedRecords, RecordDecoder
-from kafkalog_reader.tables.request import Mode
+from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.tables.rows import microseconds
 
 if TYPE_CHECKING:
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.errors import LocatedError
     from kafkalog_reader.format.decompression_limit import Limits
     from kafkalog_reader.io.evidence import SegmentFiles
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 _LAST_CODEC: Final = 4
 _ZSTD: Final = 4

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.tables.control_type import (
+from kafkalog_reader.decode.control_type import (
     ABORT,
     COMMIT,
     CONTROL,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 NONE: Final = -1
 _SEQUENCES: Final = 1 << 31

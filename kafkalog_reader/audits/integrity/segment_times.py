@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.tables.batch_scan import SegmentScan
+from kafkalog_reader.scan.batch_scan import SegmentScan
 from kafkalog_reader.tables.time_index_end import last_timestamp
 
 if TYPE_CHECKING:

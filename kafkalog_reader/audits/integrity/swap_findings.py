@@ -14,8 +14,8 @@ from kafkalog_reader.audits.catalogue.log_rules import (
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.interrupted_swap import read_next_offset
 from kafkalog_reader.io.partition_directory import readable_segments
-from kafkalog_reader.tables.damaged_region import DamagedRegion
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

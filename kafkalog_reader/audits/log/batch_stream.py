@@ -15,13 +15,13 @@ from kafkalog_reader.audits.log.lineage import LineageBuilder
 from kafkalog_reader.audits.log.read_segment import ReadSegment
 from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
 from kafkalog_reader.audits.log.scan_stop import ScanStop
+from kafkalog_reader.decode.control_type import CONTROL, TRANSACTIONAL
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.control_type import CONTROL, TRANSACTIONAL
-from kafkalog_reader.tables.damaged_region import DamagedRegion
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
-from kafkalog_reader.tables.table import no_progress
+from kafkalog_reader.io.progress import no_progress
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.log_unit import SegmentSlice
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 DELETE_HORIZON: Final[int] = 1 << 6
 CODEC: Final[int] = 0b111
@@ -180,7 +180,7 @@ class BatchStream:
     @property
     def piece(self) -> SegmentSlice:
         """The segment of the current window, all of it."""
-        from kafkalog_reader.tables.log_unit import SegmentSlice  # slow to import
+        from kafkalog_reader.scan.segment_slice import SegmentSlice  # slow to import
 
         return SegmentSlice(
             directory=self._directory,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kafkalog_reader.decode.control_type import CONTROL
 from kafkalog_reader.errors import (
     CorruptLogError,
     LimitReachedError,
@@ -14,15 +15,14 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.partition_directory import readable_segments
-from kafkalog_reader.tables.control_type import CONTROL
-from kafkalog_reader.tables.damaged_region import DamagedRegion
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.io.evidence import PartitionDirectory
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 
 def records_text(count: int) -> str:

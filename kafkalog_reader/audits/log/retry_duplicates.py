@@ -18,7 +18,7 @@ from kafkalog_reader.kernel import record_batches
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 NEAR: Final = 10_000
 """Batches within which the same content counts as a retry."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from kafkalog_reader.errors import LogPosition
-    from kafkalog_reader.tables.scan_end import ScanEnd
+    from kafkalog_reader.scan.scan_end import ScanEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.decode.control_type import CONTROL
 from kafkalog_reader.format.batch_fields import MAGIC
-from kafkalog_reader.tables.control_type import CONTROL
 
 if TYPE_CHECKING:
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 _APART: Final = 1 << 20
 """Bytes that lie between two places at least, however many there could be."""

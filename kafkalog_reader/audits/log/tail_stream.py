@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.lineage import declared_lineage, lineage_fork
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.tables.log_tail import batch_starts_at, scan_tail
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
-from kafkalog_reader.tables.sparse_index import SparseIndex
+from kafkalog_reader.scan.log_tail import batch_starts_at, scan_tail
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.sparse_index import SparseIndex
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

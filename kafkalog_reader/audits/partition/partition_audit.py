@@ -46,7 +46,7 @@ from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.one_look import one_look
-from kafkalog_reader.tables.table import Progress, no_progress
+from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -36,7 +36,7 @@ from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import MIN_ENTRY, Repair, repair_of
 from kafkalog_reader.audits.partition.partition_audit import joined_names
-from kafkalog_reader.tables.scan_end import ScanEnd
+from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

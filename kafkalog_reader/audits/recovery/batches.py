@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import numpy as np
 
 from kafkalog_reader.format.crc import compute_crc32c
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
-from kafkalog_reader.tables.batch_scan import SegmentScan
-from kafkalog_reader.tables.table import Progress, no_progress
+from kafkalog_reader.scan.batch_scan import SegmentScan
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 _START: Final = struct.Struct(">qiib")  # baseOffset, batchLength, leader epoch or CRC, magic
 _HEADER: Final = struct.Struct(">qiibIhiqqqhii")

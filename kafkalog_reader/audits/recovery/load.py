@@ -35,7 +35,7 @@ from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
-from kafkalog_reader.tables.table import Progress, no_progress
+from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

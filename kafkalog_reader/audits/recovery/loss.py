@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kafkalog_reader.audits.log.sound_records import count_records
+from kafkalog_reader.decode.control_type import CONTROL
 from kafkalog_reader.errors import (
     CorruptLogError,
     LimitReachedError,
@@ -15,16 +16,15 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.control_type import CONTROL
-from kafkalog_reader.tables.damaged_region import DamagedRegion
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
     from kafkalog_reader.io.evidence import SegmentFiles
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

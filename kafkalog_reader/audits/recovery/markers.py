@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kafkalog_reader.decode.control_type import ABORT, COMMIT, CONTROL, control_types
 from kafkalog_reader.format.batch_fields import MAGIC
-from kafkalog_reader.tables.batch_scan import SegmentScan
-from kafkalog_reader.tables.control_type import ABORT, COMMIT, CONTROL, control_types
+from kafkalog_reader.scan.batch_scan import SegmentScan
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
 
 
 def unreadable_marker(

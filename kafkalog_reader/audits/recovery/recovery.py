@@ -39,7 +39,7 @@ from kafkalog_reader.audits.recovery.segment import loading_segments
 from kafkalog_reader.audits.recovery.sound_prefix import sound_prefix
 from kafkalog_reader.audits.recovery.stray import why_stray
 from kafkalog_reader.format.layout import utc_text
-from kafkalog_reader.tables.table import Progress, no_progress
+from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

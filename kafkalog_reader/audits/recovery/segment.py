@@ -18,8 +18,8 @@ from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.io.interrupted_swap import settle_swaps
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import readable_segments
+from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.tables.running_maximum import running_maximum
-from kafkalog_reader.tables.table import no_progress
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.batches import StoredBatches
     from kafkalog_reader.audits.recovery.rule import LogConfig
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
 
 _MAX_OFFSETS: Final = 2**31 - 1
 

@@ -8,7 +8,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
 
 
 class SoundPrefix(NamedTuple):

@@ -16,7 +16,7 @@ from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.batches import WalkEnd
-    from kafkalog_reader.tables.table import Progress
+    from kafkalog_reader.io.progress import Progress
 
 MAX_OFFSETS: Final = 2**31 - 1
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.recovery.recovery import predict_start
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.tables.table import Progress, no_progress
+from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

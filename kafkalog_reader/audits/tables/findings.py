@@ -36,10 +36,11 @@ from kafkalog_reader.audits.partition.supply_findings import (
 from kafkalog_reader.audits.partition.supply_units import with_supply
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.io.one_look import one_look
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas import FINDINGS
-from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
+from kafkalog_reader.tables.table import Column, Table, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.open_transactions import replay_transactions
-from kafkalog_reader.tables.request import Mode
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import PARTITIONS
-from kafkalog_reader.tables.table import Column, Progress, Table, no_progress
+from kafkalog_reader.tables.table import Column, Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,11 +10,12 @@ from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.audits.recovery.recovery import broker_key, predict_start
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import METADATA_TOPIC
-from kafkalog_reader.tables.damage import Damage
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import RECOVERIES
-from kafkalog_reader.tables.table import Column, Progress, Table, Unit, no_progress
+from kafkalog_reader.tables.table import Column, Table, Unit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

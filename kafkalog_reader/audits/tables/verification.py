@@ -11,8 +11,8 @@ from kafkalog_reader.audits.tables.findings import (
     finding_row,
 )
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.request import ReadRequest
-from kafkalog_reader.tables.table import Progress, no_progress
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding

@@ -13,7 +13,7 @@ from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.tables.batch_scan import SegmentScan
+from kafkalog_reader.scan.batch_scan import SegmentScan
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from kafkalog_reader.audits.recovery.rule import LogConfig
 from kafkalog_reader.audits.recovery.segment import LoadingSegment, recover
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.evidence import SegmentFiles
-from kafkalog_reader.tables.table import no_progress
+from kafkalog_reader.io.progress import no_progress
 
 BATCHES = st.lists(
     st.tuples(st.integers(0, 40), st.integers(0, 5), st.integers(0, 200), st.integers(-1, 6)),

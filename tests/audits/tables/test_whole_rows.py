@@ -14,8 +14,8 @@ from kafkalog_reader.audits.partition.partition_audit import audit_partition
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.tables import batch_scan
-from kafkalog_reader.tables.batch_scan import BatchRun, SegmentScan
+from kafkalog_reader.scan import batch_scan
+from kafkalog_reader.scan.batch_scan import BatchRun, SegmentScan
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:

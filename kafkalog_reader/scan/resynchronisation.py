@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.threads import threads
 from kafkalog_reader.io.window import WINDOW_SIZE
-from kafkalog_reader.tables.batch_finder import MIN_ENTRY, BatchFinder
-from kafkalog_reader.tables.batch_scan import MAX_OFFSET, BatchRun, SegmentScan
-from kafkalog_reader.tables.damaged_region import DamagedRegion
-from kafkalog_reader.tables.scan_end import ScanEnd
-from kafkalog_reader.tables.sound_pieces import SoundPieces
-from kafkalog_reader.tables.sound_scan import SoundScan
-from kafkalog_reader.tables.table import Progress, no_progress
-from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
+from kafkalog_reader.scan.batch_finder import MIN_ENTRY, BatchFinder
+from kafkalog_reader.scan.batch_scan import MAX_OFFSET, BatchRun, SegmentScan
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.sound_pieces import SoundPieces
+from kafkalog_reader.scan.sound_scan import SoundScan
+from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -16,10 +16,10 @@ from kafkalog_reader.format.message import build_message
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.window import Windows
-from kafkalog_reader.tables import batch_finder, resynchronisation
-from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.scan import batch_finder, resynchronisation
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 from kafkalog_reader.tables.request import ReadRequest
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 from tests.tables.logs import T, batch, write_segment
 
 if TYPE_CHECKING:

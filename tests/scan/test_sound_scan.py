@@ -21,12 +21,12 @@ from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_rate import limit_rate
 from kafkalog_reader.io.threads import Threads
-from kafkalog_reader.tables import batch_scan, column_scan, sound_pieces
-from kafkalog_reader.tables.batch_scan import BatchRun, SegmentScan
-from kafkalog_reader.tables.column_scan import ColumnScan
+from kafkalog_reader.scan import batch_scan, column_scan, sound_pieces
+from kafkalog_reader.scan.batch_scan import BatchRun, SegmentScan
+from kafkalog_reader.scan.column_scan import ColumnScan
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.sound_pieces import SoundPieces
 from kafkalog_reader.tables.request import ReadRequest
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
-from kafkalog_reader.tables.sound_pieces import SoundPieces
 from tests.tables.logs import T, batch, write_segment
 
 NAMES = [*batch_scan._COLUMNS]

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import logging
+from enum import Enum
 from typing import TYPE_CHECKING
-
-from kafkalog_reader.tables.request import Mode
 
 if TYPE_CHECKING:
     from kafkalog_reader.errors import LocatedError
 
 logger = logging.getLogger(__name__)
+
+
+class Mode(Enum):
+    """What reading does at damage; the words of Spark's file sources."""
+
+    FAILFAST = "FAILFAST"
+    """Raise at the first damaged batch, with its file, position and offset."""
+    PERMISSIVE = "PERMISSIVE"
+    """Leave the damaged batch out, warn, go on; the ``findings`` table lists it."""
+    DROPMALFORMED = "DROPMALFORMED"
+    """Leave the damaged batch out without a warning, go on."""
 
 
 class Damage:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.tables.batch_scan import SegmentScan
-from kafkalog_reader.tables.log_tail import scan_tail
+from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.log_tail import scan_tail
+from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.tables.request import ReadRequest
-from kafkalog_reader.tables.scan_end import ScanEnd
 from tests.tables.logs import batch, write_segment
 
 BATCHES = [batch(3 * n, 3, leader_epoch=n // 10) for n in range(30)]

@@ -7,7 +7,7 @@ import gc
 import numpy as np
 import pyarrow as pa
 
-from kafkalog_reader.tables.recycled_memory import MAX_KEPT_BYTES, allocate, room_for
+from kafkalog_reader.scan.recycled_memory import MAX_KEPT_BYTES, allocate, room_for
 from tests.tables.logs import batch, write_segment
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from kafkalog_reader.tables.scan_end import ScanEnd
+from kafkalog_reader.scan.scan_end import ScanEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
+from kafkalog_reader.decode.arrow_arrays import texts
+from kafkalog_reader.decode.arrow_types import HEADERS, TIMESTAMP
 from kafkalog_reader.format.java_text import java_text
 from kafkalog_reader.kernel import record_columns
-from kafkalog_reader.tables.arrow_arrays import texts
-from kafkalog_reader.tables.recycled_memory import room_for
-from kafkalog_reader.tables.schemas import HEADERS, TIMESTAMP
+from kafkalog_reader.scan.recycled_memory import room_for
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet

@@ -11,20 +11,20 @@ from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPos
 from kafkalog_reader.format.xxhash32 import compute_xxhash32
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, message_fields, messages, payload_shapes
-from kafkalog_reader.tables.batch_scan import CODEC_MASK
-from kafkalog_reader.tables.recycled_memory import allocate
-from kafkalog_reader.tables.request import Mode
-from kafkalog_reader.tables.selected_batches import batch_position
+from kafkalog_reader.scan.batch_scan import CODEC_MASK
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.recycled_memory import allocate
+from kafkalog_reader.scan.segment_slice import batch_position
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.damage import Damage
-    from kafkalog_reader.tables.decompression import Decompressor
-    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.decode.decompression import Decompressor
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.damage import Damage
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 REWRITTEN_TOGETHER: Final = 512 << 10
 """Bytes decompressed before they are rewritten: they should still be in the second-level cache."""

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.format.batch_fields import MAGIC
+from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
-from kafkalog_reader.tables.large_batch import LARGE, MAX, LargeBatches
-from kafkalog_reader.tables.recycled_memory import allocate
-from kafkalog_reader.tables.run_summary import RunSummary
-from kafkalog_reader.tables.scan_end import ScanEnd
-from kafkalog_reader.tables.table import Progress, no_progress
-from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
+from kafkalog_reader.scan.large_batch import LARGE, MAX, LargeBatches
+from kafkalog_reader.scan.recycled_memory import allocate
+from kafkalog_reader.scan.run_summary import RunSummary
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

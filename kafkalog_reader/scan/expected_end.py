@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import KafkaLogError, LogPosition, MissingRecordsError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.tables.batch_scan import SegmentScan
+from kafkalog_reader.scan.batch_scan import SegmentScan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -12,6 +12,7 @@ import cramjam
 import zstandard
 from isal import isal_zlib
 
+from kafkalog_reader.decode.arrow_arrays import texts
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError
 from kafkalog_reader.format.decompression_limit import (
     Limits,
@@ -19,8 +20,7 @@ from kafkalog_reader.format.decompression_limit import (
     window_too_large,
 )
 from kafkalog_reader.kernel import codes, payload_shapes
-from kafkalog_reader.tables.arrow_arrays import texts
-from kafkalog_reader.tables.recycled_memory import allocate
+from kafkalog_reader.scan.recycled_memory import allocate
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -17,8 +17,8 @@ import numpy as np
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.read_rate import rate_limit
 from kafkalog_reader.io.window import Windows
-from kafkalog_reader.tables.sound_scan import SoundScan
-from kafkalog_reader.tables.sparse_index import ENTRY_SIZE
+from kafkalog_reader.scan.sound_scan import SoundScan
+from kafkalog_reader.scan.sparse_index import ENTRY_SIZE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.threads import Threads
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 _MAX_INDEX: Final = 64 << 20
 """Bytes; ``segment.index.bytes`` is 10 MiB, and an entry stands for 4 KiB of log."""

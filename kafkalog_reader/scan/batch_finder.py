@@ -9,10 +9,10 @@ import numpy as np
 
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import batch_search, record_batches
-from kafkalog_reader.tables.batch_scan import SegmentScan
-from kafkalog_reader.tables.large_batch import LARGE, LargeBatches
-from kafkalog_reader.tables.scan_end import ScanEnd
-from kafkalog_reader.tables.sparse_index import SparseIndex
+from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.large_batch import LARGE, LargeBatches
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.sparse_index import SparseIndex
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

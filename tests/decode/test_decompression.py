@@ -10,10 +10,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafkalog_reader.decode.decompression import Decompressor, Limits
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError, LimitReachedError
 from kafkalog_reader.format.compression import Codec, compress, decompress
 from kafkalog_reader.kernel import codes
-from kafkalog_reader.tables.decompression import Decompressor, Limits
 from tests.format.vectors import WHERE
 
 CONTENT = random.Random(1).randbytes(3000) * 40

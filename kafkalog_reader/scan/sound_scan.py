@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.format.batch_fields import MAGIC
-from kafkalog_reader.tables.batch_scan import SegmentScan
-from kafkalog_reader.tables.column_scan import ColumnScan
+from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.column_scan import ColumnScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.tables.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_scan import BatchRun
 
 _ATTEMPTS: Final = 2
 """Without a batch, until no further is made: where it is cold, or markers are in every window."""

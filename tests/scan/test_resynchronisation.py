@@ -15,9 +15,9 @@ from kafkalog_reader.format.message import build_message
 from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.damaged_region import DamagedRegion
+from kafkalog_reader.scan.damaged_region import DamagedRegion
+from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 from kafkalog_reader.tables.request import ReadRequest
-from kafkalog_reader.tables.resynchronisation import ResynchronisedScan
 from tests.tables.logs import T, batch, offsets, rows, write_segment
 
 if TYPE_CHECKING:

@@ -7,18 +7,18 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from kafkalog_reader.decode.codec_libraries import MAX_BLOCK, CodecLibraries
+from kafkalog_reader.decode.decompression import Decompressor
+from kafkalog_reader.decode.messages import MessageReader
+from kafkalog_reader.decode.record_columns import MAX_COLUMN, RecordColumns
 from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPosition
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, payload_shapes, sound_batches, uncompressed_batches
-from kafkalog_reader.tables.batch_scan import CODEC_MASK, HEADER_SIZE
-from kafkalog_reader.tables.codec_libraries import MAX_BLOCK, CodecLibraries
-from kafkalog_reader.tables.decompression import Decompressor
-from kafkalog_reader.tables.messages import MessageReader
-from kafkalog_reader.tables.record_columns import MAX_COLUMN, RecordColumns
-from kafkalog_reader.tables.recycled_memory import allocate, room_for
-from kafkalog_reader.tables.selected_batches import batch_position
-from kafkalog_reader.tables.unscanned_batches import UnscannedBatches
+from kafkalog_reader.scan.batch_scan import CODEC_MASK, HEADER_SIZE
+from kafkalog_reader.scan.recycled_memory import allocate, room_for
+from kafkalog_reader.scan.segment_slice import batch_position
+from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.tables.batch_scan import BatchRun
-    from kafkalog_reader.tables.damage import Damage
-    from kafkalog_reader.tables.decompression import Block
-    from kafkalog_reader.tables.log_unit import SegmentSlice
+    from kafkalog_reader.decode.decompression import Block
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.damage import Damage
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 ROWS: Final = 65_536
 SIZE: Final = 16 << 20

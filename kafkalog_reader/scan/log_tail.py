@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.tables.batch_scan import SegmentScan
-from kafkalog_reader.tables.scan_end import ScanEnd
-from kafkalog_reader.tables.sparse_index import SparseIndex
+from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.sparse_index import SparseIndex
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles

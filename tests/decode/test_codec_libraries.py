@@ -7,10 +7,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from kafkalog_reader.decode import codec_libraries
+from kafkalog_reader.decode.codec_libraries import MAX_BLOCK, CodecLibraries
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.decompression_limit import Limits
-from kafkalog_reader.tables import codec_libraries
-from kafkalog_reader.tables.codec_libraries import MAX_BLOCK, CodecLibraries
 
 ALL = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]
 

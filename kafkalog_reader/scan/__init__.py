@@ -1,0 +1,1 @@
+"""From the bytes of segments to record batches as columns, and to the regions that hold none."""

@@ -1,0 +1,44 @@
+"""A part of a segment that one worker reads, as a value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.errors import LogPosition
+from kafkalog_reader.io.names import shown
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.expected_end import ExpectedEnd
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SegmentSlice:
+    """A byte range of one segment that starts and ends at a record-batch border.
+
+    Attributes:
+        start, stop: positions in the segment file.
+        from_offset, to_offset: records outside are not wanted; half-open, None means unbounded.
+        is_log_end: nothing of the replica follows, so a torn batch at the end is not damage.
+    """
+
+    directory: PartitionDirectory
+    segment: SegmentFiles
+    start: int
+    stop: int
+    from_offset: int
+    to_offset: int | None
+    is_log_end: bool
+    expected_end: ExpectedEnd | None = None
+
+    @property
+    def path(self) -> str:
+        """The segment file."""
+        return self.segment.path("log")
+
+
+def batch_position(piece: SegmentSlice, run: BatchRun, batch: int) -> LogPosition:
+    """Where one batch of a run lies."""
+    return LogPosition(shown(piece.path), int(run.position[batch]), int(run.base_offset[batch]))
