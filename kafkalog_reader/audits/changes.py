@@ -1,7 +1,7 @@
-"""What became of one broker's partitions between two copies of its disks.
+"""Finds what happened to one broker's partitions between two copies of its disks.
 
-The two copies are compared as if they were two replicas; what one lacks is then put down to
-retention, compaction, truncation or loss, by the log start and high watermark of the other.
+The two copies are compared as if they were two replicas. Records that one lacks are then attributed
+to retention, compaction, truncation or loss, by the log start and high watermark of the other.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class ChangeKind(Enum):
 LOSSES: Final = frozenset({
     ChangeKind.LOST_COMMITTED, ChangeKind.MISSING, ChangeKind.DAMAGED, ChangeKind.PARTITION_GONE,
 })  # fmt: skip
-"""What a broker that works does not do to committed records by itself."""
+"""Changes of committed records that a correct broker does not make by itself."""
 
 _OF_DIFFERENCES: Final = {
     "cleaned": ChangeKind.COMPACTED,
@@ -68,8 +68,8 @@ class Change:
     """One range of offsets, half-open, of one partition.
 
     Attributes:
-        records: in the copy that has them; None where that is not known.
-        detail: what proves or explains it, or an empty text.
+        records: number of records in the copy that has them; None if unknown.
+        detail: what proves or explains it; may be empty.
     """
 
     topic: str
@@ -82,7 +82,7 @@ class Change:
 
 
 def two_times(old: Evidence, new: Evidence) -> Evidence:
-    """Both copies as one evidence of two replicas, ``old`` and ``new``.
+    """Both copies as one evidence with two replicas, ``old`` and ``new``.
 
     Raises:
         UsageError: a copy holds several brokers, or they are of different brokers or clusters.
@@ -93,7 +93,7 @@ def two_times(old: Evidence, new: Evidence) -> Evidence:
     for name, numbers in zip(("OLD", "NEW"), brokers, strict=True):
         if len(numbers) > 1:
             held = ", ".join(str(number) for number in sorted(numbers, key=str))
-            raise UsageError(f"{name} holds brokers {held}: give the copy of one broker")
+            raise UsageError(f"{name} holds brokers {held}: give a copy of one broker")
     if all(brokers) and brokers[0] != brokers[1]:
         raise UsageError(
             f"OLD is of broker {min(brokers[0], key=str)}, NEW of broker "
@@ -104,7 +104,7 @@ def two_times(old: Evidence, new: Evidence) -> Evidence:
     }
     if len(clusters) > 1:
         raise UsageError(
-            f"OLD and NEW are of two clusters: {', '.join(sorted(map(str, clusters)))}"
+            f"OLD and NEW are of different clusters: {', '.join(sorted(map(str, clusters)))}"
         )
     cluster = next(iter(clusters), None)
     parts = [_relabelled(old, OLD, cluster), _relabelled(new, NEW, cluster)]
@@ -178,7 +178,7 @@ def _of_partition(rows: Iterable[Row], bounds: dict[tuple[int, str, int], Row]) 
 
 
 def _of_cut(row: Row, old: Row | None, kind: ChangeKind) -> Iterator[Change]:
-    """What is cut, or replaced, below the old high watermark was committed; split there."""
+    """Changes of truncated or replaced records, split at the old high watermark."""
     replaced = "other records are there now; " if kind is ChangeKind.REWRITTEN else ""
     first, stop = row["firstOffset"], row["nextOffset"]
     high_watermark = None if old is None else old["checkpointedHighWatermark"]
@@ -202,7 +202,7 @@ def _judged(row: Row, old: Row | None, new: Row | None) -> tuple[ChangeKind, str
     if old is None:
         return ChangeKind.PARTITION_NEW, ""
     if new is None:
-        return ChangeKind.PARTITION_GONE, "deleted, moved away or lost: these files do not say"
+        return ChangeKind.PARTITION_GONE, "deleted, moved away or lost: the files do not show which"
     if kind in ("notCompared", "uncovered"):
         return ChangeKind.NOT_COMPARED, row["detail"] or ""
     if kind in _OF_DIFFERENCES:
@@ -211,7 +211,7 @@ def _judged(row: Row, old: Row | None, new: Row | None) -> tuple[ChangeKind, str
         return ChangeKind.UNCHANGED, ""
     other = new if sides == {OLD} else old
     if other["logStartOffset"] is None or other["logEndOffset"] is None:
-        return ChangeKind.NOT_COMPARED, "where the other log starts or ends is not known"
+        return ChangeKind.NOT_COMPARED, "the start or end of the other log is unknown"
     if sides == {NEW}:
         return ChangeKind.ADDED, ""
     if row["nextOffset"] <= other["logStartOffset"]:

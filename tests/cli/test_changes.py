@@ -102,7 +102,7 @@ def test_a_real_broker_that_healed_lost_nothing_committed(run: Run) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("both-led", "healed", "OLD holds brokers 0, 1, 100, 2: give the copy of one broker"),
+        ("both-led", "healed", "OLD holds brokers 0, 1, 100, 2: give a copy of one broker"),
         ("both-led/broker-0", "healed/broker-1", "OLD is of broker 0, NEW of broker 1"),
     ],
 )

@@ -1,1 +1,1 @@
-"""What happens if a candidate is elected: truncation of each follower, records lost, rank."""
+"""Simulates elections: the truncation of each follower, the records lost, the rank."""

@@ -1,4 +1,4 @@
-"""How many clients' records a part of a replica or of a branch holds."""
+"""Counts client records in a part of a replica or branch."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 def records_between(
     replica: Candidate, index: int, first_offset: int, next_offset: int, comparison: Comparison
 ) -> int:
-    """Clients' records of a replica in a range of offsets."""
+    """Number of client records of a replica in a range of offsets."""
     if first_offset >= next_offset:
         return 0
     if any(
         difference.kind is not DifferenceKind.CONFLICT and difference.next_offset > first_offset
         for difference in comparison.differences
-    ):  # a branch counts what any of its members has
+    ):  # a branch counts the records that any member has
         return replica.records(first_offset, next_offset)
     return sum(
         records_of(
@@ -36,7 +36,7 @@ def records_between(
 
 
 def records_of(branch: Branch, holder: Candidate, first_offset: int, next_offset: int) -> int:
-    """Clients' records of a part of a branch."""
+    """Number of client records in a part of a branch."""
     if first_offset >= next_offset:
         return 0
     if branch.is_dense:

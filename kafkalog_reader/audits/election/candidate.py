@@ -1,4 +1,4 @@
-"""A replica as the log of an election."""
+"""The replicas of an election."""
 
 from __future__ import annotations
 
@@ -13,20 +13,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
-    """A replica as the log of an election: offsets, epochs, and what only files can count.
+    """A replica of an election, as leader or follower.
 
     Attributes:
-        log: as its broker loads it; None where the broker or the log directory does not come up.
+        log: its log after its broker's start; None if the broker or the log directory does not
+            start.
         log_start_offset, log_end_offset: on disk, before the start.
-        records_cut_at_start: clients' records that the start removes.
+        records_cut_at_start: client records that the start removes.
         last_leader_epoch: of the last batch.
         unreplaceable: damaged batches here that no other replica has intact.
-        damaged: damaged batches here, even where another copy has them intact.
-        cut_transactions: first offsets of those that the log ends inside of, and whose marker is
-            on a disk: they would stay open for ever (KL-713).
-        is_member: of the in-sync or eligible leader replicas; None without cluster metadata.
-        records: counts clients' records of a range of offsets, where bounds do not tell.
-        batch_start: base offset of the batch that a truncation to an offset begins to cut.
+        damaged: all damaged batches here, even if another copy has them intact.
+        cut_transactions: first offsets of the transactions that the log's end cuts off from their
+            marker, which another disk has: they would stay open for ever (KL-713).
+        is_member: whether it is in the ISR or an eligible leader replica; None without cluster
+            metadata.
+        records: counts the client records in a range of offsets if bounds alone do not give it.
+        batch_start: returns the base offset of the first batch that a truncation to an offset cuts.
     """
 
     log: EpochLog | None

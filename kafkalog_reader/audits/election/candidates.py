@@ -1,8 +1,8 @@
-"""What each candidate leader costs: what followers cut, and which records are then nowhere.
+"""Simulates the election of each candidate: what followers truncate, which records are lost.
 
-Start first, elect second: a candidate and its followers are what their own start leaves of them.
-The sum of what followers cut is not the loss: two cut the same record, or cut what the leader has
-and fetch it again. A record is lost when no replica that holds it keeps it.
+Starts come before elections: candidates and followers are simulated as their own starts leave them.
+The sum of all truncated records is not the loss: two followers may truncate the same record, or one
+that the leader has and they fetch again. A record is lost if no replica that holds it keeps it.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 
 
 class ElectionKind(Enum):
-    """What the election of a candidate would be."""
+    """The kinds of election, by what they lose."""
 
     CLEAN = "clean"
-    """No record is lost that is or may be committed."""
+    """Loses no record that is or may be committed."""
     UNDETERMINED = "undetermined"
-    """Records are lost that may have been committed."""
+    """Loses records that may have been committed."""
     UNCLEAN = "unclean"
-    """Records are lost that were committed."""
+    """Loses records that were committed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +41,12 @@ class Election:
     """One candidate's election; ``lost`` counts distinct records.
 
     Attributes:
-        absent: replicas that do not come up, and so do not follow.
-        kept_apart: records that stay on followers although the leader lacks them: KL-517.
-        clean_by_membership: what Kafka itself would call it; None without cluster metadata.
-        leader_epoch: that the candidate begins.
-        rank: 1 loses least.
+        absent: replicas that do not start, and so do not follow.
+        kept_apart: number of records that stay on followers although the leader lacks them: KL-517.
+        clean_by_membership: whether Kafka itself would call it clean; None without cluster
+            metadata.
+        leader_epoch: the epoch that the candidate begins.
+        rank: 1 for the election that loses least.
     """
 
     candidate: int
@@ -70,7 +71,7 @@ class Election:
 
     @property
     def is_silent(self) -> bool:
-        """Whether a follower keeps what the leader has otherwise: KL-517."""
+        """Whether a follower keeps content that differs from the leader's: KL-517."""
         return any(outcome.silent_divergence is not None for outcome in self.followers)
 
 
@@ -81,14 +82,14 @@ def elections(
     rules: Sequence[TruncationRule] = (TruncationRule.CURRENT,),
     known_epoch: int = -1,
 ) -> tuple[Election, ...]:
-    """Elect every replica that comes up in thought; best first.
+    """Simulate the election of every replica that starts; best first.
 
     Args:
-        candidates: the replicas, by index.
-        bounds: what is committed of each.
-        comparison: who holds what.
-        rules: how followers may truncate; the first decides, the others are held against it.
-        known_epoch: greatest leader epoch known of the partition; the new one is above it.
+        candidates: the replicas.
+        bounds: which records of each are committed.
+        comparison: of the replicas.
+        rules: how followers may truncate; the first is used, and the others are compared with it.
+        known_epoch: the greatest known leader epoch of the partition; the new one is above it.
     """
     entries = (entry for c in candidates if c.log is not None for entry in c.log.cache.entries)
     greatest = max((entry.leader_epoch for entry in entries), default=-1)
@@ -129,7 +130,7 @@ def elections(
 
 
 def ranked(held: Iterable[Election], candidates: Sequence[Candidate]) -> tuple[Election, ...]:
-    """Order elections: committed records decide first, the length of the log nearly last."""
+    """Order elections: by committed records first, by the length of the log almost last."""
 
     def cost(election: Election) -> tuple[int | float, ...]:
         candidate = candidates[election.candidate]
@@ -141,7 +142,7 @@ def ranked(held: Iterable[Election], candidates: Sequence[Candidate]) -> tuple[E
             bool(candidate.cut_transactions) or election.is_silent,
             candidate.unreplaceable,
             lost.total,
-            candidate.damaged,  # equal so far: consumers of an intact copy meet no wrong batch
+            candidate.damaged,  # equal so far: consumers read an intact copy without errors
             -candidate.last_leader_epoch,
             -candidate.log.log_end_offset,
             candidate.is_member is False,

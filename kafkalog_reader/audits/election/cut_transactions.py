@@ -1,4 +1,4 @@
-"""Transactions whose marker an election cuts away: they stay open for ever (KL-713)."""
+"""Finds transactions whose marker an election removes: they stay open for ever (KL-713)."""
 
 from __future__ import annotations
 
@@ -24,17 +24,18 @@ def cut_transactions(
     histories: Sequence[History],
     comparison: Comparison,
 ) -> tuple[int, ...]:
-    """First offsets of the transactions that a leader's log ends inside of, lowest first.
+    """First offsets of the transactions whose marker a leader's log lacks, lowest first.
 
-    Only those count whose marker is on a disk: the coordinator has written it and does not write it
-    again. One that is open everywhere gets its marker from the next leader.
+    Only transactions count whose marker is on another disk: the coordinator has written it and does
+    not write it again. A transaction that is open on all disks gets its marker from the next
+    leader.
 
     Args:
         leading: index of the replica that leads.
-        log_end_offset: of its log, after its own start.
-        replicas: all of them.
-        histories: of them, as their disks hold them.
-        comparison: of them.
+        log_end_offset: of its log after its start.
+        replicas: all replicas.
+        histories: those on disk, one for each replica.
+        comparison: of the replicas.
     """
     ends = [history.log_end_offset for history in histories]
     forks = [
@@ -58,7 +59,7 @@ def cut_transactions(
 
 
 def _replayed(replica: Replica, decided_from: int, log_end: int) -> OpenTransactions:
-    """The transactions at an offset; none are known where files cannot be read."""
+    """The open transactions at an offset; none if files cannot be read."""
     try:
         return replay_transactions(
             replica.directory,

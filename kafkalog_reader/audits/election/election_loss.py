@@ -1,4 +1,4 @@
-"""Which records are nowhere after an election, and what is known of them."""
+"""Finds the records that an election loses, and whether they were committed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NOWHERE: Final = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostRange:
-    """Offsets [first, next) of one branch that are gone after the election."""
+    """Offsets [first, next) of one branch that the election loses."""
 
     members: tuple[int, ...]
     first_offset: int
@@ -41,12 +41,12 @@ def lost_ranges(
     bounds: Sequence[CommitBounds],
     comparison: Comparison,
 ) -> tuple[tuple[LostRange, ...], int]:
-    """What the election of ``leader`` loses by offset, and how many records stay on followers.
+    """The offsets that the election of ``leader`` loses, and how many records stay on followers.
 
-    Before are all records on all disks that could be read: of each replica those from its own log
-    start on, which may lie inside a batch, and above the leader's: what retention or a client
-    deleted there is not a loss of the election, nor is what was damaged before on every copy. After
-    is what the leader holds once it has started.
+    Before the election, all readable records count that are at or above both the log start of their
+    replica, which may be inside a batch, and that of the leader: what retention or a client deleted
+    there is not a loss of the election, nor is what was damaged on every copy. After the election,
+    the records count that the leader holds after its start.
     """
     log = candidates[leader].log
     assert log is not None
@@ -92,7 +92,7 @@ def lost_ranges(
 def committed_records(
     branch: Branch, candidates: Sequence[Candidate], bounds: Sequence[CommitBounds]
 ) -> CommitCount:
-    """What is known of the records of one branch."""
+    """Numbers of the records of one branch, by how certain it is that they were committed."""
     holder = candidates[branch.members[0]]
     members, first_offset, next_offset = branch.members, branch.first_offset, branch.next_offset
     return _committed(branch, members, holder, bounds, first_offset, next_offset)
@@ -107,7 +107,7 @@ def _committed(
     next_offset: int,
     damaged: _Unreadable | None = None,
 ) -> CommitCount:
-    """Records of [first, next); one is committed where one of its holders says so."""
+    """The records of [first, next); one is committed if one of its holders shows it."""
 
     def sound(first: int, following: int) -> int:
         gone = 0 if damaged is None else damaged.inside(first, following)
@@ -128,8 +128,8 @@ class _Unreadable(NamedTuple):
     """Damaged batches of a range as columns.
 
     Attributes:
-        readable_from: the offset from which on an intact copy of each can be read; its end without
-            one; copies may begin inside of it.
+        readable_from: the offset from which an intact copy of the batch can be read, because copies
+            may begin inside it; the end of the batch if there is none.
     """
 
     first_offset: NDArray[np.int64]
@@ -138,7 +138,7 @@ class _Unreadable(NamedTuple):
     readable_from: NDArray[np.int64]
 
     def inside(self, first_offset: int, next_offset: int) -> int:
-        """Clients' records in a range, at most: compaction may have taken some."""
+        """The maximum number of client records in a range; compaction may have removed some."""
         stop = np.minimum(np.minimum(self.next_offset, self.readable_from), next_offset)
         held = np.minimum(self.records, stop - np.maximum(self.first_offset, first_offset))
         return int(np.maximum(held, 0).sum())

@@ -1,6 +1,6 @@
-"""What a follower cuts from its log when it follows a given leader.
+"""Simulates how a follower truncates its log when it follows a given leader.
 
-The rule is copied with its gaps, because a simplified one predicts wrongly. Source: Kafka 4.0,
+The rule is copied including its gaps, because a simplified one predicts wrongly. Source: Kafka 4.0,
 server.AbstractFetcherThread (truncateOnFetchResponse, getOffsetTruncationState,
 fetchOffsetAndTruncate) and storage.internals.epoch.LeaderEpochFileCache; KIP-595.
 """
@@ -19,29 +19,30 @@ if TYPE_CHECKING:
 
 
 class Outcome(Enum):
-    """How following ended."""
+    """How the truncation of a follower ended."""
 
     ACCEPTED = "accepted"
     """The leader confirmed the follower's newest epoch at its log end."""
     UNCHECKED = "unchecked"
-    """No leader epoch is left to compare: the follower fetches without a check."""
+    """No leader epoch remains to compare: the follower fetches without a check."""
     ENDED_AT_LEADER = "ended at the leader's log end"
-    """The answer was undefined and the leader's log shorter: cut there, nothing compared."""
+    """The answer was undefined and the leader's log is shorter: truncated there, not compared."""
     RESTARTED = "restarted at the leader's log start"
-    """The follower's log ends before the leader's begins: all of it is dropped."""
+    """The follower's log ends before the leader's begins: it is deleted completely."""
     LOOPS = "asks again for ever"
-    """The answer was undefined and the log kept: KL-521."""
+    """The answer was undefined and the log was kept: KL-521."""
     STUCK = "cannot append the leader's batch"
-    """The leader's batch at the follower's log end begins below it: refused until the next start.
+    """The leader's batch at the follower's log end begins below it: refused until a restart.
 
     Source: Kafka 4.0, UnifiedLog#append (UnexpectedAppendOffsetException), Partition
-    #appendRecordsToFollowerOrFutureReplica, which forgives it to an empty log only.
+    #appendRecordsToFollowerOrFutureReplica, which accepts it for an empty log only.
     """
     REFETCHES = "cuts and fetches the same records again, for ever"
-    """The leader's own batches are of a leader epoch that its cache lacks, or lets end below them.
+    """The leader epoch of the leader's own batches is missing in its cache, or ends below them.
 
-    The follower learns that epoch from them, and the leader's next answer cuts them off again:
-    until a fetch brings batches of a later epoch as well. Source: Kafka 4.0, Partition#readRecords.
+    The follower learns that epoch from the batches, and the leader's next answer makes it truncate
+    them again, until a fetch also returns batches of a later epoch. Source: Kafka 4.0,
+    Partition#readRecords.
     """
     HIGH_WATERMARK = "cut to the high watermark"
     """By an older rule: the leader had no answer, or was not asked."""
@@ -49,10 +50,10 @@ class Outcome(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:
-    """One question of the follower, and what it cut after the answer.
+    """One request of the follower, and the truncation after the answer.
 
     Attributes:
-        cache_before: the epochs that the follower knew when it asked.
+        cache_before: the follower's epochs when it asked.
     """
 
     asked: int
@@ -63,12 +64,13 @@ class Round:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Following:
-    """The end of the truncation.
+    """The result of a follower's truncation.
 
     Attributes:
-        truncation_offset: the lowest offset the broker truncates to; its log end when nothing goes.
-        rounds: questions whose answer made the follower truncate its log or its cache.
-        follower: what is left.
+        truncation_offset: the lowest offset that the broker truncates to; its log end if it does
+            not.
+        rounds: requests whose answer made the follower truncate its log or its cache.
+        follower: its log afterwards.
     """
 
     outcome: Outcome
@@ -78,9 +80,9 @@ class Following:
 
 
 def elected(leader: EpochLog, leader_epoch: int) -> EpochLog:
-    """A candidate's log after its election: it begins its epoch at its log end, before any record.
+    """A candidate's log after its election, which begins its epoch at the log end.
 
-    A follower of a leader that *stays* is asked to follow the log as it is: no entry is added.
+    For a leader that *stays* leader, followers follow the log without such an entry.
     """
     return replace(leader, cache=leader.cache.assign(leader_epoch, leader.log_end_offset))
 
@@ -116,7 +118,7 @@ def follow(leader: EpochLog, follower: EpochLog) -> Following:
             )
         )
         cut = truncated(follower, target)
-        if cut == follower:  # KL-521's cousin: cannot happen with rising entries; never hang
+        if cut == follower:  # similar to KL-521; impossible with rising entries, but do not loop
             outcome = Outcome.LOOPS
             break
         follower = cut
@@ -126,7 +128,7 @@ def follow(leader: EpochLog, follower: EpochLog) -> Following:
 def ended(
     outcome: Outcome, before: EpochLog, after: EpochLog, rounds: Sequence[Round] = ()
 ) -> Following:
-    """The result, from the follower's log before and after."""
+    """Build the result from the follower's log before and after."""
     is_restarted = outcome is Outcome.RESTARTED
     return Following(
         outcome=outcome,
@@ -141,7 +143,7 @@ def ended(
 
 
 def target_of(answer: EpochEnd, follower: EpochLog) -> int:
-    """Where it truncates to after a diverging answer. Source: getOffsetTruncationState."""
+    """The offset to truncate to after a diverging answer. Source: getOffsetTruncationState."""
     own = follower.cache.end_for(answer.leader_epoch, follower.log_end_offset)
     if own is None:
         return min(answer.next_offset, follower.log_end_offset)
@@ -151,9 +153,9 @@ def target_of(answer: EpochEnd, follower: EpochLog) -> int:
 
 
 def out_of_range(leader: EpochLog, follower: EpochLog, kept: Outcome) -> tuple[Outcome, EpochLog]:
-    """The follower asked outside the leader's log, or the leader had no answer.
+    """Handle a request outside the leader's log, or one without an answer.
 
-    Leader epochs are not compared here, so what differs below stays different.
+    Leader epochs are not compared here, so differences below stay.
     """
     if leader.log_end_offset < follower.log_end_offset:
         return Outcome.ENDED_AT_LEADER, truncated(follower, leader.log_end_offset)
@@ -167,7 +169,7 @@ def out_of_range(leader: EpochLog, follower: EpochLog, kept: Outcome) -> tuple[O
 
 
 def truncated(follower: EpochLog, target: int) -> EpochLog:
-    """Cut the log at the target; cache entries at or above it go even if nothing else does.
+    """Truncate the log to the target, and drop cache entries at or above it in any case.
 
     The first part is UnifiedLog.truncateTo; the second was missing before KAFKA-10706.
     """

@@ -1,4 +1,4 @@
-"""What one follower does when a candidate leads."""
+"""Simulates what one follower does when a candidate leads."""
 
 from __future__ import annotations
 
@@ -20,18 +20,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FollowerOutcome:
-    """The end of a follower's truncation, and what it means for its records.
+    """The result of a follower's truncation, and what it means for its records.
 
     Attributes:
         follower: index of the replica.
-        rule: by which it truncates.
+        rule: the rule by which it truncates.
         log_start_offset, log_end_offset: after its own start, before it follows.
-        kept_until: one past the last offset it keeps; below ``truncation_offset`` where that
-            falls inside a batch, which goes as a whole.
-        records_cut: clients' records.
-        silent_divergence: first offset below its end that the leader has otherwise: KL-517.
-        is_needless: it cuts what the leader has too, and fetches it again: KL-518.
-        otherwise: rules that may hold as well and truncate elsewhere, and where.
+        kept_until: one past the last offset it keeps; below ``truncation_offset`` if that is inside
+            a batch, which is removed as a whole.
+        records_cut: client records that it truncates.
+        silent_divergence: the first offset below its end whose content differs from the leader's:
+            KL-517.
+        is_needless: whether it truncates records that the leader has, too, and fetches them again:
+            KL-518.
+        otherwise: other rules that may apply and truncate to another offset, and that offset.
     """
 
     follower: int
@@ -63,16 +65,17 @@ def follower_outcome(
     comparison: Comparison,
     rules: Sequence[TruncationRule],
 ) -> FollowerOutcome:
-    """Let one replica follow a leader.
+    """Simulate that one replica follows a leader.
 
     Args:
         candidates: the replicas, by index.
-        leader: as elected.
-        leading: its index.
-        index: of the follower, which came up.
-        fork: first offset at which the two hold different content on disk; None: nowhere.
-        comparison: who holds what.
-        rules: the first decides, the others are held against it.
+        leader: its log after the election.
+        leading: the leader's index.
+        index: of the follower, which has started.
+        fork: the first offset at which the two hold different content on disk; None if there is
+            none.
+        comparison: of the replicas.
+        rules: the first is used, and the others are compared with it.
     """
     follower = candidates[index]
     before = follower.log
@@ -131,9 +134,9 @@ def _is_stuck(
 def _refetches(after: EpochLog, leader: EpochLog, leading: int, comparison: Comparison) -> bool:
     """Whether the leader's epochs contradict the last batches that a follower fetches.
 
-    Each fetched batch sets the follower's newest epoch, also to an older one. The next fetch asks
-    about it at the leader's log end: if the leader does not know the epoch, or lets it end below,
-    the follower truncates and fetches again. Source: Kafka 4.3, Partition#readRecords.
+    Each fetched batch sets the follower's newest epoch, also to an older one. The next fetch, at
+    the leader's log end, sends this epoch: if the leader does not have it, or has it end below, the
+    follower truncates and fetches again. Source: Kafka 4.3, Partition#readRecords.
     """
     fetched = [
         piece
@@ -152,7 +155,7 @@ def _refetches(after: EpochLog, leader: EpochLog, leading: int, comparison: Comp
 
 
 def _begins_at(offset: int, index: int, comparison: Comparison) -> bool:
-    """Whether a batch of a replica is known to begin there: histories part or end there."""
+    """Whether a batch of a replica begins there, because histories diverge or end there."""
     return any(
         branch.first_offset == offset and index in branch.members and branch.batches
         for branch in comparison.branches()
@@ -160,10 +163,11 @@ def _begins_at(offset: int, index: int, comparison: Comparison) -> bool:
 
 
 def _gap(first_cut: int, target: int, leader: EpochLog, leading: Candidate) -> int | None:
-    """Where a follower lacks the leader's records for ever; None: nowhere.
+    """Where a follower will lack the leader's records for ever; None if nowhere.
 
-    It fetches from the truncation offset on; what the batch cut there held below never comes back.
-    Source: Kafka 4.0, LocalLog#truncateTo, which cuts whole batches and sets the end it was given.
+    It fetches from the truncation offset on; records below it, in the batch that was cut there, are
+    never fetched again. Source: Kafka 4.0, LocalLog#truncateTo, which cuts whole batches and sets
+    the log end to the target.
     """
     first, following = max(first_cut, leader.log_start_offset), min(target, leader.log_end_offset)
     return first if first < following and leading.records(first, following) else None
@@ -172,7 +176,7 @@ def _gap(first_cut: int, target: int, leader: EpochLog, leading: Candidate) -> i
 def _kept_until(
     follower: Candidate, index: int, target: int, end: int, comparison: Comparison
 ) -> int:
-    """Where the file ends after a truncation: a batch that reaches over the target goes whole."""
+    """Where the file ends after a truncation; a batch across the target is removed completely."""
     if target >= end or target <= follower.log_start_offset:
         return min(target, end)
     if _begins_at(target, index, comparison):

@@ -1,4 +1,4 @@
-"""Who belonged to a partition, as the cluster metadata says."""
+"""The replicas, ISR and leader of a partition according to the cluster metadata."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ NO_LEADER = -1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionMembership:
-    """One partition at the end of one copy of the metadata log.
+    """The state of one partition at the end of one copy of the metadata log.
 
     Source: Kafka 4.0, PartitionRegistration; eligible leader replicas: KIP-966.
 
     Attributes:
-        leader: node id; -1 is none.
-        leader_epoch, partition_epoch: as the controller counts them; -1 where nothing was said.
+        leader: node id; -1 if there is none.
+        leader_epoch, partition_epoch: those of the controller; -1 if unknown.
         replicas, isr: node ids; the preferred leader first, the in-sync replicas.
-        elr, last_known_elr: eligible leader replicas; empty where the release has none.
+        elr, last_known_elr: eligible leader replicas; empty if the release has none.
         topic_id: in Kafka's base64url text.
-        source: path of the copy that said so.
-        source_offset: last offset of it that was replayed.
+        source: path of the copy.
+        source_offset: last offset that was replayed.
     """
 
     leader: int
@@ -52,7 +52,7 @@ class PartitionMembership:
 def in_sync(
     replicas: Sequence[Replica], membership: PartitionMembership | None
 ) -> tuple[int, ...] | None:
-    """The in-sync replicas by index; None where the metadata does not say or one is missing."""
+    """The in-sync replicas by index; None if the metadata does not say or one was not supplied."""
     if membership is None:
         return None
     index_of = {replica.broker_id: index for index, replica in enumerate(replicas)}
@@ -71,7 +71,7 @@ def named_leader(
     histories: Sequence[History],
     membership: PartitionMembership | None,
 ) -> int | None:
-    """The leader by index, where the metadata knows a leader epoch that no log has seen."""
+    """The leader by index, if the metadata has a leader epoch that no log has."""
     if membership is None:
         return None
     greatest = max((epoch for each in histories for epoch in each.leader_epochs), default=-1)
@@ -82,7 +82,7 @@ def named_leader(
 
 
 def is_member(membership: PartitionMembership | None, broker_id: int | None) -> bool | None:
-    """Whether Kafka would call its election clean; None where that is unknown."""
+    """Whether Kafka would call a broker's election clean; None if unknown."""
     if membership is None or broker_id is None:
         return None
     return membership.may_lead_cleanly(broker_id)

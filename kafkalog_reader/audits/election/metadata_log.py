@@ -1,4 +1,4 @@
-"""What the most advanced copy of each cluster's metadata log says: topics, settings, partitions.
+"""Replays the most advanced copy of each cluster's metadata log: topics, settings, partitions.
 
 A copy is replayed from its newest complete snapshot, or from its first record. Source: Kafka 4.3,
 MetadataDelta, PartitionRegistration.merge.
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _FIRST_OFFSETS: Final = 1
-"""A log that is whole begins at 0, or at 1 behind the marker of its first leader."""
+"""A complete log begins at 0, or at 1 after the marker of its first leader."""
 _ANY_END: Final = (math.inf, math.inf)
 _FOOTER: Final = "SNAPSHOT_FOOTER"
 _COLUMNS: Final = ("offset", "leaderEpoch", "controlType", "value")
@@ -59,15 +59,15 @@ _SCHEMA: Final = RecordsTable().projected(_REQUEST)
 
 @dataclass(frozen=True, kw_only=True)
 class ClusterMetadata:
-    """A cluster at the end of one copy of its metadata log.
+    """The state of a cluster at the end of one copy of its metadata log.
 
     Attributes:
         source: path of the copy.
-        leader_epoch, last_offset: of its last record. Whether a majority of controllers had it,
-            one copy does not tell.
+        leader_epoch, last_offset: of its last record. One copy does not show whether a majority of
+            controllers had it.
         topic_ids: by topic.
-        configs: of topics, by topic; only what was set.
-        features: finalised levels by name, ``metadata.version`` among them.
+        configs: settings by topic; only those that were set.
+        features: finalised levels by name, including ``metadata.version``.
         partitions: by topic and partition.
     """
 
@@ -80,7 +80,7 @@ class ClusterMetadata:
     partitions: Mapping[tuple[str, int], PartitionMembership]
 
     def topics(self) -> ClusterTopics:
-        """What the prediction of a start needs."""
+        """The parts that the prediction of a start needs."""
         return ClusterTopics(
             topic_ids=self.topic_ids,
             configs=self.configs,
@@ -89,12 +89,12 @@ class ClusterMetadata:
 
 
 def read_cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadata]:
-    """By cluster id: what the most advanced whole copy of its metadata log says.
+    """Read the most advanced usable copy of each metadata log, by cluster id.
 
-    Of several copies the one that ends last is replayed, others where that fails.
+    Of several copies, the one that ends last is replayed; if that fails, the next one.
 
-    A copy counts only if it can be replayed without a hole: one that is damaged, or whose beginning
-    was replaced by a snapshot that is not there, is named in a warning and left out.
+    A copy is used only if it can be replayed without a gap. If it is damaged, or its beginning was
+    replaced by a snapshot that is missing, a warning names it.
     """
     best: dict[str | None, ClusterMetadata] = {}
     copies = [d for d in evidence.partition_directories(_REQUEST) if d.is_replica]
@@ -117,7 +117,7 @@ def read_cluster_metadata(evidence: Evidence) -> dict[str | None, ClusterMetadat
 
 
 def _end(copy: PartitionDirectory) -> tuple[float, float]:
-    """The most that replaying a copy can come to; without limit where its tail does not tell."""
+    """The last leader epoch and offset that a replay can reach; infinite if unknown."""
     try:
         tail = scan_tail(copy)
     except KafkaLogError:
@@ -131,7 +131,7 @@ def read_metadata_log(directory: PartitionDirectory) -> ClusterMetadata | None:
     """Replay one copy; None if nothing in it can be replayed from the beginning.
 
     Raises:
-        LocatedError: damage.
+        LocatedError: the copy is damaged.
         UnreadableFileError: a file cannot be opened or read.
     """
     replay = _Replay()
@@ -179,7 +179,7 @@ def _progress(metadata: ClusterMetadata) -> tuple[int, int]:
 
 @dataclass
 class _Replay:
-    """The cluster so far."""
+    """The state of the cluster during a replay."""
 
     leader_epoch: int = -1
     last_offset: int = -1
@@ -194,7 +194,7 @@ class _Replay:
     def apply(
         self, offset: int, leader_epoch: int, control_type: str | None, value: bytes | None
     ) -> None:
-        """Replay one record; one that cannot be read changes nothing and is warned of."""
+        """Replay one record; log a warning if it cannot be read."""
         self.last_offset, self.leader_epoch = offset, leader_epoch
         if control_type is not None:
             return
@@ -268,7 +268,7 @@ class _Replay:
 
 
 def _merged(known: PartitionRecord, change: PartitionChangeRecord) -> PartitionRecord:
-    """A leader that is set, even to the same broker, raises the leader epoch."""
+    """Apply a change; setting the leader, even to the same broker, raises the leader epoch."""
     has_leader = change.leader != NO_LEADER_CHANGE
     return replace(
         known,

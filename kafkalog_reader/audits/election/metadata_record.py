@@ -1,4 +1,4 @@
-"""Records of the KRaft metadata log that tell of topics, their settings and their partitions.
+"""Records of the KRaft metadata log about topics, their settings and their partitions.
 
 A value is a frame (version, type, record version, as unsigned varints) around a message in flexible
 encoding (KIP-482). Source: Kafka 4.3, MetadataRecordSerde and the messages in metadata/src/main.
@@ -26,7 +26,7 @@ _NEWEST_PARTITION_RECORD: Final = 2
 
 
 class MetadataRecordType(IntEnum):
-    """The api keys of the records that are decoded; all others are passed by."""
+    """The API keys of the records that are decoded; all others are skipped."""
 
     TOPIC = 2
     PARTITION = 3
@@ -57,7 +57,7 @@ class RemoveTopicRecord:
 
 @dataclass(frozen=True, slots=True)
 class ConfigRecord:
-    """A setting was given a value, or with None taken back."""
+    """A setting was given a value, or None: it was removed."""
 
     resource_type: int
     resource_name: str
@@ -67,7 +67,7 @@ class ConfigRecord:
 
 @dataclass(frozen=True, slots=True)
 class FeatureLevelRecord:
-    """A feature, such as ``metadata.version``, was finalised at a level; 0 switches it off."""
+    """A feature, such as ``metadata.version``, was finalised at a level; 0 disables it."""
 
     name: str
     feature_level: int
@@ -75,7 +75,7 @@ class FeatureLevelRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionRecord:
-    """All of a partition."""
+    """The complete state of a partition."""
 
     partition: int
     topic_id: str
@@ -90,7 +90,7 @@ class PartitionRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionChangeRecord:
-    """What changed of a partition; None, and for the leader -2, is unchanged."""
+    """A change of a partition; None (for the leader, -2) means unchanged."""
 
     partition: int
     topic_id: str
@@ -103,14 +103,14 @@ class PartitionChangeRecord:
 
 @dataclass(frozen=True, slots=True)
 class ClearElrRecord:
-    """The eligible leader replicas of a topic are forgotten; of all topics where it names none."""
+    """The eligible leader replicas of a topic were cleared, or of all topics if none is named."""
 
     topic: str
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionRecord:
-    """What lies between begin and end applies as a whole, or, aborted, not at all (KIP-868)."""
+    """Begin, end or abort: records between begin and end apply together or not at all (KIP-868)."""
 
     type: MetadataRecordType
 
@@ -128,7 +128,7 @@ MetadataRecord = (
 
 
 def decode_metadata_record(value: bytes) -> MetadataRecord | None:
-    """Decode the value of one record; None for types that say nothing of partitions.
+    """Decode the value of one record; None for types that do not concern partitions.
 
     Raises:
         ValueError: the bytes are not a metadata record, or its version is unknown.
@@ -142,7 +142,7 @@ def decode_metadata_record(value: bytes) -> MetadataRecord | None:
         return None
     newest, read = decode
     if version > newest:
-        raise ValueError(f"record type {record_type} in version {version}, known to {newest}")
+        raise ValueError(f"record type {record_type} in version {version}, known up to {newest}")
     record = read(fields, version)
     fields.expect_end()
     return record
@@ -241,7 +241,7 @@ _DECODERS: Final[dict[int, tuple[int, Callable[[_Fields, int], MetadataRecord]]]
         )
     },
 }
-"""By type: the newest version that is known, and what reads it."""
+"""The newest known version and the reader of each type."""
 
 
 def _tagged_int32s(tags: dict[int, bytes], tag: int) -> tuple[int, ...] | None:
@@ -253,9 +253,9 @@ def _tagged_int32s(tags: dict[int, bytes], tag: int) -> tuple[int, ...] | None:
 
 
 class _Fields:
-    """Fields of one message in flexible encoding, one after another.
+    """Reads the fields of one message in flexible encoding, in order.
 
-    Every method raises ValueError where the bytes end too early or contradict themselves.
+    Every method raises ValueError if the bytes end too early or contradict themselves.
     """
 
     def __init__(self, content: bytes) -> None:
@@ -265,7 +265,7 @@ class _Fields:
     def take(self, size: int) -> bytes:
         start, self._position = self._position, self._position + size
         if self._position > len(self._content):
-            raise ValueError(f"field of {size} bytes behind the end of {len(self._content)}")
+            raise ValueError(f"field of {size} bytes beyond the end of {len(self._content)}")
         return self._content[start : self._position]
 
     def byte(self) -> int:
@@ -274,7 +274,7 @@ class _Fields:
     def varint(self) -> int:
         position = self._position
         if position < len(self._content) and (number := self._content[position]) < 0x80:
-            self._position = position + 1  # nearly all take one byte
+            self._position = position + 1  # nearly all have one byte
             return number
         number = 0
         for shift in range(_MAX_VARINT):
@@ -288,7 +288,7 @@ class _Fields:
         """A compact length, which is stored one higher so that 0 is null."""
         stored = self.varint()
         if stored == 0:
-            raise ValueError("null where a value must be")
+            raise ValueError("null where a value is required")
         return stored - 1
 
     def int32(self) -> int:
@@ -319,4 +319,4 @@ class _Fields:
 
     def expect_end(self) -> None:
         if self._position != len(self._content):
-            raise ValueError(f"{len(self._content) - self._position} bytes behind the last field")
+            raise ValueError(f"{len(self._content) - self._position} bytes after the last field")

@@ -1,4 +1,4 @@
-"""By which rule a follower truncates: it changed with Kafka's releases.
+"""The rules by which a follower truncates, which changed with Kafka's releases.
 
 Source: KIP-101 (0.11), KIP-279 (2.0) and KIP-595 (2.7), server.AbstractFetcherThread
 (getOffsetTruncationState) and ReplicaFetcherThread of those releases.
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
 
 Rule = Callable[[EpochLog, EpochLog], Following]
-"""How a follower truncates against a leader."""
+"""Simulates how a follower truncates to match a leader."""
 
 
 class TruncationRule(Enum):
     """The rules, oldest first."""
 
     HIGH_WATERMARK = "high-watermark"
-    """Before 0.11, and for message formats without leader epochs: cut to the high watermark."""
+    """Before 0.11, and for formats without leader epochs: truncate to the high watermark."""
     ONE_ROUND = "one-round"
-    """0.11 to 1.1: ask once where the newest own epoch ended on the leader."""
+    """0.11 to 1.1: ask once where the follower's newest epoch ended on the leader."""
     SEVERAL_ROUNDS = "several-rounds"
-    """2.0 to 2.6: ask until both know the epoch."""
+    """2.0 to 2.6: ask until both have the epoch."""
     CURRENT = "current"
-    """2.7 and later: the same, answered while fetching."""
+    """2.7 and later: the same, as part of fetching."""
 
     @property
     def follow(self) -> Rule:
@@ -52,7 +52,7 @@ class TruncationRule(Enum):
 
 
 def rule_named(name: str | None) -> TruncationRule | None:
-    """The rule of an option; None where none was given."""
+    """The rule that an option names; None without the option."""
     return None if name is None else TruncationRule(name)
 
 
@@ -61,8 +61,8 @@ def possible_rules(
 ) -> tuple[TruncationRule, ...]:
     """The rules that the brokers of these replicas may follow; the likeliest first.
 
-    Topic ids came with 2.8 and directory ids with 3.7; epoch checkpoints with 0.11. What lies
-    between shows in no file of a partition.
+    Epoch checkpoints came with 0.11, topic ids with 2.8, directory ids with 3.7. No file of a
+    partition distinguishes releases between these.
     """
     if any(
         replica.topic_id is not None or replica.directory.log_directory.directory_id is not None
@@ -78,12 +78,12 @@ def possible_rules(
 
 
 def follow_to_high_watermark(leader: EpochLog, follower: EpochLog) -> Following:
-    """Cut to the own high watermark, then fetch; epochs are not asked for."""
+    """Truncate to the follower's high watermark, then fetch, without asking for epochs."""
     return _to_high_watermark(leader, follower, follower)
 
 
 def follow_in_one_round(leader: EpochLog, follower: EpochLog) -> Following:
-    """Ask once; the answer names an offset and no epoch."""
+    """Ask once; the answer has an offset, but no epoch."""
     last = follower.cache.latest
     if last is None:
         return follow_to_high_watermark(leader, follower)
@@ -104,10 +104,10 @@ def follow_in_one_round(leader: EpochLog, follower: EpochLog) -> Following:
 
 
 def follow_in_several_rounds(leader: EpochLog, follower: EpochLog) -> Following:
-    """Ask with a request of its own until both sides know the epoch that is answered.
+    """Ask with separate requests until both sides have the epoch of the answer.
 
-    As repaired by KAFKA-10706: before, an entry at the log end stayed, and the follower could ask
-    the same for ever.
+    With the fix of KAFKA-10706: before, an entry at the log end stayed, and the follower could
+    repeat the same request for ever.
     """
     first, rounds = follower, list[Round]()
     while True:
@@ -148,7 +148,7 @@ def _to_high_watermark(
 
 
 def _end_offset(cache: LeaderEpochCache, log_end_offset: int, leader_epoch: int) -> int | None:
-    """Where an epoch ended, as leaders answered before KIP-279: older than all is undefined."""
+    """Where an epoch ended, as leaders answered before KIP-279: undefined if older than all."""
     latest = cache.latest
     if latest is None or leader_epoch < cache.entries[0].leader_epoch:
         return None

@@ -1,1 +1,1 @@
-"""Findings about one replica or log directory: names, segments, indexes, payloads, checkpoints."""
+"""Checks one replica or log directory: names, segments, indexes, payloads, checkpoints."""

@@ -1,7 +1,7 @@
-"""Findings in the headers of record batches: what contradicts itself, or the batch before it.
+"""Findings in record batch headers that contradict themselves or the batch before.
 
-Vectorised over the columns of a window. One finding a code and segment: the first place, and how
-many there are, because damage at one place shifts everything behind it.
+Vectorised over the columns of a window. There is one finding for each code and segment, with the
+first place and the number of places, because damage at one place shifts everything after it.
 """
 
 from __future__ import annotations
@@ -41,15 +41,15 @@ _RESERVED: Final = -1 << 7
 _UNUSUAL: Final = np.int16(_TRANSACTIONAL | _CONTROL | _DELETE_HORIZON | _RESERVED)
 _MIN: Final = np.iinfo(np.int64).min
 _MAX_GAPS: Final = 64
-"""Gaps of a segment for which it is known whether a later batch fills them."""
+"""Maximum number of gaps in a segment that are checked against later batches."""
 _MAX_REFILLS: Final = 1000
 _NO_LEADER_EPOCH: Final = -1
-"""Written by formats without epochs; nothing writes a lower value."""
+"""Written by formats without epochs; no broker writes a lower value."""
 
 
 @dataclass(slots=True)
 class _Places:
-    """The first batch of a kind, and how many more there are."""
+    """The first batch with a problem, and how many there are."""
 
     position: int
     size_in_bytes: int
@@ -60,7 +60,7 @@ class _Places:
 
 @dataclass(slots=True)
 class _Gap:
-    """Offsets that are not where they belong; batches behind it may have them after all."""
+    """Offsets that are missing at their place; later batches may still contain them."""
 
     offsets: range
     place: _Places
@@ -73,15 +73,15 @@ class _Gap:
 
 @dataclass(slots=True)
 class BatchCheck:
-    """Looks at the batches of one segment in file order.
+    """Checks the batches of one segment in file order.
 
-    What a batch with a wrong CRC says of itself counts for nothing: KL-101 has it already.
+    The header of a batch with a wrong CRC is ignored: the batch already has KL-101.
 
     Attributes:
         has_old_magic, has_new_magic: whether messages, and batches of magic 2, were seen.
         last_offset: the greatest so far; None before the first sound batch.
         first_offset: of the first sound batch.
-        greatest_timestamp: of the sound batches; None without one.
+        greatest_timestamp: of the sound batches; None without sound batches.
         has_damage: whether a checksum was wrong.
     """
 
@@ -106,14 +106,14 @@ class BatchCheck:
     _refills: int = 0
 
     def break_chain(self) -> None:
-        """Bytes that are not a batch lie before the next one."""
+        """Note that bytes before the next batch are not a batch."""
         self._is_chained = False
 
     def look(self, run: BatchRun) -> None:
         """Check the batches of one window."""
         self.batches += run.count
         self.has_damage |= not run.all_valid
-        if not run.summary.valid:  # nothing vouches for what its headers say
+        if not run.summary.valid:  # headers without a valid CRC prove nothing
             self._move_on(run, is_chained=False)
             return
         valid = run.crc_valid
@@ -142,7 +142,7 @@ class BatchCheck:
         self._last_base, self._last_last = int(run.base_offset[-1]), int(run.last_offset[-1])
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what was found in the segment, each code once."""
+        """Yield the findings of the segment, each code once."""
         for code, places in self._found.items():
             if code == OFFSET_GAP:
                 gap = self._open_gap()
@@ -182,7 +182,7 @@ class BatchCheck:
         return self._shows_cleaning or offset <= (self.replica.cleaner_offset or 0)
 
     def _has_usual_headers(self, run: BatchRun) -> bool:
-        """Whether the headers cannot contradict themselves, seen in a few passes."""
+        """Whether a few passes show that no header can contradict itself."""
         found = run.summary
         if not run.is_row or found.attributes & _UNUSUAL:
             return False
@@ -191,7 +191,7 @@ class BatchCheck:
         return not ((run.producer_epoch >= 0) & (run.producer_id < 0)).any()
 
     def _goes_on_with(self, run: BatchRun) -> bool:
-        """Whether a run without gaps follows: its first and last batch tell all there is."""
+        """Whether a run without gaps follows, so that its first and last batch suffice."""
         first, last = int(run.base_offset[0]), int(run.last_offset[-1])
         due = first if self.last_offset is None else self.last_offset + 1
         if (
@@ -248,7 +248,7 @@ class BatchCheck:
         before[0], before[1:] = self._last_base, run.base_offset[:-1]
         before_last = np.empty(run.count, np.int64)
         before_last[0], before_last[1:] = self._last_last, run.last_offset[:-1]
-        # Of a compressed message only the last offset is known.
+        # A compressed message shows only its last offset.
         repeated = falls & np.where(
             run.is_wrapper, run.last_offset == before_last, run.base_offset == before
         )
@@ -304,7 +304,7 @@ class BatchCheck:
         self._last_leader_epoch = int(epochs[-1])
 
     def _turn(self, run: BatchRun, index: int, before: int, now: int) -> None:
-        """Another leader epoch begins; the one that came and went again is what is wrong."""
+        """Note a change of leader epoch; an epoch between two stretches of another is wrong."""
         if now < before:
             stands_out = now == self._epoch_before and self._epoch_began is not None
             place = self._place(run, index, "leaderEpoch")
@@ -318,7 +318,7 @@ class BatchCheck:
         self._epoch_began.evidence["previousLeaderEpoch"] = before
 
     def _note(self, code: str, run: BatchRun, found: NDArray[np.bool_], *names: str) -> int | None:
-        """Count places; returns the index of the first when it is the first of the segment."""
+        """Count places; return the index of the first if it is the first of the segment."""
         count = int(np.count_nonzero(found))
         if not count:
             return None
@@ -346,9 +346,9 @@ _COLUMNS: Final = {
     "leaderEpoch": "leader_epoch",
 }
 _PROBLEMS: Final = {
-    HEADER_CONTRADICTION: "the checksum is right and the header contradicts itself",
+    HEADER_CONTRADICTION: "the checksum is valid, but the header contradicts itself",
     OFFSET_REGRESSION: "the batch starts at or below the last offset before it",
-    OFFSET_GAP: "offsets are missing in front of the batch, and nothing shows compaction",
+    OFFSET_GAP: "offsets are missing before the batch, and nothing shows compaction",
     LEADER_EPOCH_REGRESSION: "the leader epoch is not that of its neighbours, or falls",
     SEGMENT_OFFSET_OVERFLOW: "the offset is too far above the segment's base for its indexes",
     REPEATED_PHYSICAL_BATCH: "the batch before it has the same base offset",

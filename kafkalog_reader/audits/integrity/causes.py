@@ -1,4 +1,4 @@
-"""One cause, one headline: which finding stands behind which."""
+"""Finds which finding causes which others, so that one cause has one headline."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _LOST_ENDS: Final = codes_with(Role.LOST_END)
 
 
 def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Finding]:
-    """The same findings of one replica, consequences naming the finding behind them.
+    """The findings of one replica, each consequence with the finding that causes it.
 
-    Within a segment the first damaged place explains what its batches and indexes say behind it;
-    in the replica the first of all explains what checkpoints and borders between segments say. So
-    does an end that is lost, and what the last segment's indexes say of it too.
+    Within a segment, the first damaged place explains later findings of its batches and indexes; in
+    the replica, the first damage explains findings of checkpoints and of the borders between
+    segments. A lost log end explains these too, and findings of the last segment's indexes.
 
     Args:
-        found: of one replica.
-        last_segment: a file of it, as findings name it.
+        found: the findings of one replica.
+        last_segment: the name of its last segment, as findings have it.
     """
     every = list(found)
     roots: dict[str, Finding] = {}
@@ -80,7 +80,7 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
     missing = [each for each in every if each.code == SEGMENT_MISSING]
     swaps = [each for each in every if each.code == INTERRUPTED_SWAP and each.severity == "C"]
     if closed is not None:
-        every = [  # the end of a log that could not be listed is unknown
+        every = [  # the end of a log that cannot be listed is unknown
             _of_closed_folder(each, closed)
             for each in every
             if each is closed or each.code not in _FOLLOWS_IN_REPLICA
@@ -92,7 +92,7 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
 
 
 def _is_closed_folder(each: Finding) -> bool:
-    """Whether the partition directory itself could not be listed: its log end is not known."""
+    """Whether the partition directory itself cannot be listed, which hides the log end."""
     return (
         each.code == UNREADABLE_FILE
         and each.directory is not None
@@ -101,14 +101,14 @@ def _is_closed_folder(each: Finding) -> bool:
 
 
 def _of_closed_folder(each: Finding, closed: Finding) -> Finding:
-    """In a folder that cannot be listed, unreadable files say nothing new."""
+    """Attribute unreadable files to their folder, if that cannot be listed."""
     if each.code != UNREADABLE_FILE or each is closed:
         return each
     return replace(each, caused_by=f"{closed.code} {closed.file} {closed.position}")
 
 
 def _of_swap(each: Finding, swaps: Sequence[Finding]) -> Finding:
-    """Damage in a file that will take the place of sound ones: the swap is the headline."""
+    """Attribute damage in a file that will replace sound ones to the swap."""
     swap = next((s for s in swaps if s.file == each.file and s is not each), None)
     if swap is None or each.code not in _DAMAGE:
         return each
@@ -116,7 +116,7 @@ def _of_swap(each: Finding, swaps: Sequence[Finding]) -> Finding:
 
 
 def _of_missing_segment(each: Finding, missing: Sequence[Finding]) -> Finding:
-    """Files that a lost segment left behind show that it existed."""
+    """Attribute files that a lost segment left to the missing segment."""
     if each.code not in _LEFT_BEHIND or each.file is None:
         return each
     name = each.file.rpartition("/")[2][:20]

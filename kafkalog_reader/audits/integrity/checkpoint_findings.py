@@ -1,4 +1,4 @@
-"""Findings in the small files about one replica: its rows in checkpoints, snapshots, topic id."""
+"""Findings in the small files of one replica: rows in checkpoints, snapshots, topic id."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ _TAILS: Final = codes_with(Role.TAIL)
 
 
 def problem_findings(replica: Replica) -> Iterator[Finding]:
-    """Yield the small files of a replica that could not be understood."""
+    """Yield a finding for each small file of a replica that could not be read."""
     for problem in replica.problems:
         yield problem_finding(replica, problem)
 
 
 def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
-    """A file that could not be read or understood, by what is wrong with it."""
+    """The finding of a file that could not be read, by the kind of problem."""
     name = posixpath.basename(problem.where.file)
     code = problem_code(problem, name)
     is_epochs = code == CHECKPOINT_MALFORMED and name == LEADER_EPOCHS
@@ -91,7 +91,7 @@ def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
 
 
 def problem_code(problem: LocatedError, name: str) -> str:
-    """What is wrong with a small file; brokers refuse a checkpoint of any other version as torn."""
+    """The code for a problem; brokers refuse a checkpoint of another version like a torn one."""
     is_checkpoint = name in (*OFFSET_CHECKPOINTS, LEADER_EPOCHS)
     if isinstance(problem, UnsupportedFormatError):
         return CHECKPOINT_MALFORMED if is_checkpoint else UNKNOWN_VERSION
@@ -107,18 +107,18 @@ def offset_findings(
     *,
     has_grown: bool = False,
 ) -> Iterator[Finding]:
-    """Yield rows of the offset checkpoints that the log contradicts.
+    """Yield rows of the offset checkpoints that contradict the log.
 
-    Nothing here is certain of a copy that was taken while the broker ran: file after file is
-    copied, and the log grows meanwhile. Where times of files show that it was, severity is low.
+    Nothing here is certain if the copy was taken while the broker ran: files are copied one after
+    another, and the log grows meanwhile. If file times show this, the severity is low.
 
     Args:
-        replica: whose rows.
+        replica: the replica that the rows belong to.
         log_end_offset: where its batches end.
-        last_timestamp: the greatest of its last segment, in milliseconds; None without batches.
-        has_grown: the log changed while it was read: its broker runs right now.
+        last_timestamp: the greatest in its last segment, in milliseconds; None without batches.
+        has_grown: whether the log changed while it was read, because its broker is running.
     """
-    if replica.directory.topic == METADATA_TOPIC:  # other rules: it has no such rows
+    if replica.directory.topic == METADATA_TOPIC:  # it has no such rows
         return
     rows = {
         HIGH_WATERMARK_BEYOND_END: (
@@ -135,7 +135,7 @@ def offset_findings(
         CLEANER_OFFSET_BEYOND_END: (
             CLEANER_OFFSETS,
             "cleaner offset",
-            "the log was shortened abnormally",
+            "the log lost its end",
         ),
     }
     is_clean = bool(replica.directory.log_directory.clean_shutdown)
@@ -144,7 +144,7 @@ def offset_findings(
         if offset is not None and offset > log_end_offset:
             is_hot = not is_clean and (has_grown or _was_hot(replica, name, last_timestamp))
             if is_hot:
-                effect = "the broker wrote while its files were read or copied, log first"
+                effect = "the broker wrote while its files were read or copied, the log first"
             yield finding(
                 code,
                 f"{name}: {words} {offset} is above the log end {log_end_offset}: {effect}",
@@ -172,13 +172,13 @@ def offset_findings(
 def clean_shutdown_findings(
     replica: Replica, log_end_offset: int, damage: Sequence[Finding], last_segment: str
 ) -> Iterator[Finding]:
-    """Yield KL-316 where the marker promises what the log does not keep.
+    """Yield KL-316 if the log contradicts its clean-shutdown marker.
 
     Args:
-        replica: whose log.
+        replica: the replica of the log.
         log_end_offset: where its batches end.
-        damage: what a recovery would stop at.
-        last_segment: the file that the log ends in.
+        damage: findings at which a recovery would stop.
+        last_segment: the name of the file in which the log ends.
     """
     directory = replica.directory
     if not directory.log_directory.clean_shutdown or directory.topic == METADATA_TOPIC:
@@ -196,7 +196,7 @@ def clean_shutdown_findings(
         )  # fmt: skip
         yield finding(
             CLEAN_MARKER_CONTRADICTED,
-            f"{replica.file('')[:-1]}: the clean-shutdown marker is there, but {reason}: the next "
+            f"{replica.file('')[:-1]}: there is a clean-shutdown marker, but {reason}: the next "
             "start checks nothing",
             directory=directory,
             evidence={"recoveryPoint": recovery_point, "logEndOffset": log_end_offset},
@@ -204,7 +204,7 @@ def clean_shutdown_findings(
 
 
 def snapshot_findings(replica: Replica) -> Iterator[Finding]:
-    """Yield producer snapshots that are damaged, or that stand where none belongs."""
+    """Yield producer snapshots that are damaged, or at offsets where none belongs."""
     directory = replica.directory
     if directory.only is not None or directory.topic == METADATA_TOPIC:
         return
@@ -223,7 +223,7 @@ def snapshot_findings(replica: Replica) -> Iterator[Finding]:
         except CorruptCheckpointError as error:
             yield finding(
                 PRODUCER_SNAPSHOT_DAMAGED,
-                f"{error.where}: {error.problem}; the broker drops it and replays the log",
+                f"{error.where}: {error.problem}; the broker deletes it and replays the log",
                 severity="H" if is_needed else "L",
                 actions=(COMPARE_REPLICAS,) if is_needed else None,
                 directory=directory,
@@ -242,7 +242,7 @@ def snapshot_findings(replica: Replica) -> Iterator[Finding]:
 
 
 def temporary_findings(replica: Replica) -> Iterator[Finding]:
-    """Yield KL-303 for what a broker left while it replaced a small file."""
+    """Yield KL-303 for temporary files of small files that a broker was replacing."""
     if replica.directory.only is None:
         for name in temporary_files(replica.directory.path):
             yield finding(
@@ -254,7 +254,7 @@ def temporary_findings(replica: Replica) -> Iterator[Finding]:
 
 
 def temporary_files(path: str) -> Sequence[str]:
-    """Names in a folder that end in ``.tmp``."""
+    """The names in a folder that end in ``.tmp``."""
     names = (entry.name for entry in entries(path))
     return sorted(shown(name) for name in names if name.endswith(".tmp"))
 
@@ -275,6 +275,6 @@ def _row(replica: Replica, name: str) -> int | None:
         return None
     try:
         rows = checkpointed_offsets(directory.log_directory, name)
-    except LocatedError:  # a finding of its own
+    except LocatedError:  # has its own finding
         return None
     return rows.get((directory.topic, directory.partition))

@@ -1,7 +1,7 @@
-"""KL-416: two records of one key where the cleaner has been; needs the keys (``--deep``).
+"""KL-416: two records with one key in the cleaned range; needs the keys (``--deep``).
 
-Keys are remembered by a 64-bit hash, up to a cap that becomes a finding itself. Source: Kafka 4.0,
-Cleaner: below the checkpointed offset the latest record of a key is the only one.
+Keys are stored as 64-bit hashes, up to a maximum; beyond it a finding says so. Source: Kafka 4.0,
+Cleaner: below the checkpointed offset only the latest record of a key is left.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
 
 MAX_KEYS: Final = 4_000_000
-"""Records below the cleaner offset of one replica, 16 bytes each."""
+"""Maximum number of records below the cleaner offset of one replica, 16 bytes each."""
 
 
 class CompactedKeys:
     """The keys of one replica below its cleaner offset.
 
     Attributes:
-        is_wanted: whether the cleaner has been here, so that keys are worth decoding.
+        is_wanted: whether the log was cleaned, so that keys are worth decoding.
     """
 
     def __init__(self, replica: Replica) -> None:
@@ -47,7 +47,7 @@ class CompactedKeys:
         self.is_wanted = self._cleaned_below > replica.log_start_offset
 
     def add(self, keys: pa.Array, offsets: NDArray[np.int64], is_data: NDArray[np.bool_]) -> None:
-        """Take records; markers, null keys and what lies above are passed by."""
+        """Add records, without markers, null keys and records above the cleaner offset."""
         chosen = np.flatnonzero(is_data & (offsets < self._cleaned_below))
         room = MAX_KEYS - self._count
         self._left_out += max(0, len(chosen) - room)
@@ -59,9 +59,9 @@ class CompactedKeys:
         self._count += len(hashes)
 
     def findings(self, log_end_offset: int) -> Iterator[Finding]:
-        """Yield the first pair, and how many records there are too many.
+        """Yield the first pair, and the number of surplus records.
 
-        A cleaner offset behind the log's end (KL-308) says nothing about what was cleaned.
+        A cleaner offset above the log end (KL-308) does not show what was cleaned.
         """
         if self._cleaned_below > log_end_offset:
             return
@@ -69,7 +69,7 @@ class CompactedKeys:
             yield finding(
                 LIMIT_REACHED,
                 f"{self._replica.name}: {self._left_out:,} records below the cleaner offset were "
-                "not held against each other",
+                "not compared",
                 directory=self._replica.directory,
                 evidence={"records": self._left_out, "limit": MAX_KEYS},
             )
@@ -87,8 +87,8 @@ class CompactedKeys:
         yield finding(
             COMPACTION_LEFT_TWO_VALUES,
             f"{self._replica.name}: the records at offsets {older} and {newer} have one key, and "
-            f"the cleaner has been there up to {self._cleaned_below}; {len(same):,} such records",
-            # Without the marker the copy may be hot: its cleaner offset newer than its segments.
+            f"the log was cleaned up to {self._cleaned_below}; {len(same):,} such records",
+            # Without the marker the copy may be hot, with a cleaner offset newer than its segments.
             confidence="proven" if directory.log_directory.clean_shutdown else "possible",
             directory=directory,
             offsets=(older, newer + 1),

@@ -1,4 +1,4 @@
-"""Findings about log directories: what stands in them, and rows that name what does not."""
+"""Findings about log directories: entries that do not belong, rows that name missing folders."""
 
 from __future__ import annotations
 
@@ -56,11 +56,11 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import LogDirectory
 
 _MAX_LISTED: Final = 1000
-"""Findings of one kind a log directory: a million strange names are one observation."""
+"""Maximum findings of one kind for a log directory, which may hold a million strange names."""
 
 
 def directory_findings(root: LogDirectory) -> Iterator[Finding]:
-    """Yield what is wrong with one log directory that was given whole."""
+    """Yield the findings of one log directory that was supplied completely."""
     place = _of_root(root)
     try:
         with os.scandir(root.path) as listed:
@@ -82,7 +82,7 @@ def directory_findings(root: LogDirectory) -> Iterator[Finding]:
     for name in temporary_files(root.path):
         yield finding(
             CHECKPOINT_TEMPORARY_LEFT,
-            f"{name}: left behind by a replaced file",
+            f"{name}: left over from replacing a file",
             directory=place,
             file=name,
         )
@@ -92,7 +92,7 @@ def directory_findings(root: LogDirectory) -> Iterator[Finding]:
 def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Finding]:
     """Yield KL-007 for one partition in two log directories of the same broker.
 
-    The place is the copy that reaches less far: the one to be moved aside.
+    It names the shorter copy, which is the one to move away.
 
     Args:
         directories: the live replicas of one partition.
@@ -105,11 +105,11 @@ def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Fi
             by_broker[root.broker_id].append(directory)
     for broker_id, same in by_broker.items():
         roots = {directory.log_directory.directory_id for directory in same}
-        if len(same) > 1 and len(roots) == len(same):  # else one disk at two times
+        if len(same) > 1 and len(roots) == len(same):  # else copies of one disk
             paths = ", ".join(shown(directory.path) for directory in same)
             yield finding(
                 DUPLICATE_REPLICA_DIRECTORY,
-                f"broker {broker_id} has the partition twice and will refuse to start: {paths}",
+                f"broker {broker_id} has the partition twice and will not start: {paths}",
                 directory=min(reversed(same), key=_reach),
                 evidence={"directories": paths},
             )
@@ -129,7 +129,7 @@ def _of_root(root: LogDirectory) -> PartitionDirectory:
 
 def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[Finding]:
     path = posixpath.join(root.path, META_PROPERTIES)
-    problem, severity = "missing: cluster and node are not known", "H"
+    problem, severity = "missing: cluster and node are unknown", "H"
     try:
         content = read_if_present(path, METADATA_LIMIT, follow_links=root.follow_links)
         if content is not None:
@@ -138,7 +138,7 @@ def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[
                 return
             if node_id == int(root.named):
                 return
-            problem = f"says node {node_id}, and it was named {root.named}"
+            problem = f"has node id {node_id}, but the path was given as broker {root.named}"
             yield finding(
                 META_PROPERTIES_PROBLEM,
                 f"{META_PROPERTIES}: {problem}",
@@ -149,7 +149,7 @@ def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[
             return
         signs = release_signs(root.path)
         if signs.has_segments and not signs.time_indexes:
-            problem, severity = "missing, as before release 0.9: N=PATH names the broker", "I"
+            problem, severity = "missing, as before release 0.9: give the broker as N=PATH", "I"
     except LocatedError as error:
         problem = error.problem
     yield finding(
@@ -177,18 +177,18 @@ def _unsafe_and_strange(
         found = None
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             found = finding(
-                UNSAFE_PATH_SKIPPED, f"{file}: no file and no folder", directory=place, file=file
+                UNSAFE_PATH_SKIPPED, f"{file}: not a file or folder", directory=place, file=file
             )
         elif (
             stat.S_ISDIR(mode) and name is None and entry.name not in NOT_A_PARTITION
         ) or file != entry.name:
-            problem = f"{file}: Kafka gives nothing in a log directory such a name"
+            problem = f"{file}: not a name that Kafka gives a file or folder here"
             found = finding(HOSTILE_NAME, problem, directory=place, file=file)
         elif name is not None and name.state is not None:
             size = _size(entry.path)
             found = finding(
                 NOT_A_REPLICA_DIRECTORY,
-                f"{file}: {size:,} bytes, no replica",
+                f"{file}: {size:,} bytes, not a replica",
                 directory=place,
                 file=file,
                 size_in_bytes=size,
@@ -234,13 +234,13 @@ def _checkpoints(
     if is_partial:
         yield _partial(place, named, folders)
     for (topic, partition), files in sorted(rows.items())[:_MAX_LISTED]:
-        # The two that hold every replica; a deleted topic leaves all at the next write.
+        # The two that name every replica; the next write removes a deleted topic from both.
         is_missing = {HIGH_WATERMARKS, RECOVERY_POINTS} <= set(files)
         if is_missing and is_partial:
             continue
         yield finding(
             REPLICA_DIRECTORY_MISSING if is_missing else CHECKPOINT_ROW_WITHOUT_DIRECTORY,
-            f"{shown(topic)}-{partition}: named by {', '.join(files)}, and there is no such folder"
+            f"{shown(topic)}-{partition}: named by {', '.join(files)}, but there is no such folder"
             + (": the broker will create an empty replica" if is_missing else ""),
             confidence="proven" if root.clean_shutdown else "possible",
             directory=place,
@@ -256,7 +256,7 @@ def _checkpoints(
 def _partial(
     place: PartitionDirectory, named: Collection[Partition], folders: Collection[Partition]
 ) -> Finding:
-    """One finding for all folders that the broker may or may not have."""
+    """One finding for all folders that the broker may have, although the copy does not."""
     missing = sorted(f"{shown(topic)}-{number}" for topic, number in set(named) - set(folders))
     return finding(
         REPLICA_DIRECTORY_MISSING,
@@ -277,7 +277,7 @@ def _partial(
 
 
 def names_replica(root: LogDirectory, topic: str | None, partition: int | None) -> bool:
-    """Whether both checkpoints that hold every replica name one."""
+    """Whether both checkpoints that name every replica name this one."""
     if topic is None or partition is None:
         return False
     return (topic, partition) in named_partitions(root)

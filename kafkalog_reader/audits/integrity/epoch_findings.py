@@ -1,4 +1,4 @@
-"""Findings about the leader epoch checkpoint, held against the leader epochs of the batches."""
+"""Compares the leader epoch checkpoint with the leader epochs of the batches."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ def epoch_findings(
     """Yield where checkpoint and batches contradict each other.
 
     Args:
-        replica: whose checkpoint.
-        pieces: which epoch wrote which offsets, by the batches; those without epochs left out.
+        replica: the replica that the checkpoint belongs to.
+        pieces: which epoch wrote which offsets, by the batches; without batches that have no epoch.
         log_end_offset: of the replica.
-        erased_below: a message of magic 0 or 1 stands right below this offset: whoever appends one
-            erases the checkpoint on purpose, and with it the entries of what lies before (T32).
+        erased_below: one past the last message of magic 0 or 1: appending one clears the checkpoint
+            on purpose, with the entries of all earlier offsets (T32).
     """
     if replica.directory.only is not None or not replica.has_sound_epochs:
         return
@@ -66,7 +66,7 @@ def epoch_findings(
                 file=file,
                 evidence={"leaderEpoch": after.leader_epoch, "startOffset": after.start_offset},
             )
-            return  # which entry is wrong, nothing else here can say
+            return  # which entry is wrong is unknown, so nothing more can be checked
     kept = [piece for piece in pieces if piece.next_offset > erased_below]
     yield from _contradictions(replica, kept, file)
     beyond = [entry for entry in entries if entry.start_offset > log_end_offset]
@@ -75,7 +75,7 @@ def epoch_findings(
         yield finding(
             EPOCH_ENTRIES_BEYOND_END,
             f"{file}: leader epoch {beyond[0].leader_epoch} begins at offset "
-            f"{beyond[0].start_offset}, behind the log end {log_end_offset}",
+            f"{beyond[0].start_offset}, above the log end {log_end_offset}",
             severity="H" if is_clean else "I",
             directory=replica.directory,
             file=file,
@@ -94,7 +94,7 @@ def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -
     for number, piece in enumerate(pieces):
         first = max(piece.first_offset, replica.log_start_offset)
         if piece.next_offset <= replica.log_start_offset:
-            continue  # entries below the log start are gone rightly
+            continue  # entries below the log start are removed on purpose
         start = starts.get(piece.leader_epoch)
         evidence: dict[str, object] = {"leaderEpoch": piece.leader_epoch, "entryStart": start}
         around = [pieces[n].leader_epoch for n in (number - 1, number + 1) if 0 <= n < len(pieces)]
@@ -121,7 +121,7 @@ def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -
             yield finding(
                 EPOCH_ENTRY_CONTRADICTED,
                 f"{file}: batches at offsets {first} to {piece.next_offset - 1} carry leader "
-                f"epoch {piece.leader_epoch}, the entries say otherwise",
+                f"epoch {piece.leader_epoch}, but the entries have another one",
                 directory=replica.directory,
                 file=file,
                 offsets=(first, piece.next_offset),
@@ -132,10 +132,10 @@ def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -
 
 
 def _possible_log_start(replica: Replica) -> int:
-    """Up to where the log start may have moved, as the first entry says; 0 is not at all.
+    """The offset up to which the log start may have moved, by the first entry; 0: it has not.
 
     A broker clips the entries when records are deleted, and writes the log start a minute later or
-    when it stops (log.flush.start.offset.checkpoint.interval.ms).
+    at shutdown (log.flush.start.offset.checkpoint.interval.ms).
     """
     entries = replica.epoch_entries
     if not entries or replica.directory.log_directory.clean_shutdown:
@@ -144,16 +144,16 @@ def _possible_log_start(replica: Replica) -> int:
 
 
 def _is_replica(replica: Replica) -> bool:
-    """Whether a broker's folder was supplied, or at least more than segments somebody copied.
+    """Whether a broker's folder was supplied, and not just copied segments.
 
-    A log, with its indexes or without, in a folder of no log directory misses nothing.
+    Segments, with or without indexes, in a folder outside a log directory need no checkpoint.
     """
     directory = replica.directory
     if directory.log_directory.clean_shutdown is not None:
         return True
     try:
         beside = entries(directory.path)
-    except OSError:  # KL-004 says so
+    except OSError:  # reported as KL-004
         return False
     return any(
         entry.name == PARTITION_METADATA or entry.name.endswith(".snapshot") for entry in beside

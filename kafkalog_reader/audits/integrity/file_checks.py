@@ -1,4 +1,4 @@
-"""How far the files of replicas are looked into: what was asked for, and what is known of them."""
+"""How thoroughly the files of replicas are checked."""
 
 from __future__ import annotations
 
@@ -16,13 +16,14 @@ _MAX_MESSAGE = "max.message.bytes"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileChecks:
-    """What is looked at besides headers, checksums and the small files.
+    """What is checked besides headers, checksums and the small files.
 
     Attributes:
-        deep: decompress and decode every record.
-        limits: how much one batch may decompress to.
-        from_timestamp, to_timestamp: milliseconds, half-open; segments wholly outside are not read.
-        max_message_bytes: of the topic; None where its configuration is not known.
+        deep: whether to decompress and decode every record.
+        limits: maximum size to which one batch may decompress.
+        from_timestamp, to_timestamp: milliseconds, half-open; segments completely outside are not
+            read.
+        max_message_bytes: the topic's; None if its configuration is unknown.
     """
 
     deep: bool = False
@@ -39,7 +40,7 @@ class FileChecks:
     def asked(
         cls, request: ReadRequest, topic: str | None, topics: ClusterTopics | None
     ) -> FileChecks:
-        """What a question means for one topic."""
+        """The checks that a request asks for on one topic."""
         return cls(
             deep=request.deep,
             limits=Limits.allowing(request.max_batch_bytes),

@@ -1,4 +1,4 @@
-"""A finding: one thing the files prove, or leave open."""
+"""A finding: one thing that the files prove or suggest."""
 
 from __future__ import annotations
 
@@ -14,18 +14,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
-    """One thing the files prove, or leave open.
+    """One thing that the files prove or suggest.
 
     Attributes:
         confidence: ``proven``, ``likely`` or ``possible``.
-        directory: the replica it is about; None for the partition as a whole.
-        file: below the log directory.
-        position, size_in_bytes: in the file.
+        directory: the replica; None for the whole partition.
+        file: relative to the log directory.
+        position, size_in_bytes: of the place in the file.
         first_offset, next_offset: half-open.
         evidence: ordered names and raw values.
-        lookalikes: traps not ruled out.
-        committed: of the records at risk: ``known``, ``possible``, ``none``; None: not applicable.
-        caused_by: code and place of the finding behind this one.
+        lookalikes: innocent states that are not ruled out.
+        committed: whether the records at risk were committed: ``known``, ``possible``, ``none``;
+            None if not applicable.
+        caused_by: code and place of the finding that causes this one.
     """
 
     code: str
@@ -52,7 +53,7 @@ class Finding:
 
     @property
     def order(self) -> tuple[int, int, str, int, str, int]:
-        """Worst first; the same input gives the same order."""
+        """A sort key, worst first; the same input gives the same order."""
         broker_id, path = None, ""
         if self.directory is not None:
             broker_id, path = self.directory.log_directory.broker_id, self.directory.path
@@ -85,7 +86,7 @@ def finding(
     actions: tuple[str, ...] | None = None,
     caused_by: str | None = None,
 ) -> Finding:
-    """Make a finding of a code; severity, actions and traps are the catalogue's unless given."""
+    """Create a finding; severity, actions and traps are those of its rule unless given."""
     known = CATALOGUE[code]
     return Finding(
         code=code,

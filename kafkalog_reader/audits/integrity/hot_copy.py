@@ -1,8 +1,8 @@
-"""Whether a checkpoint is ahead of a log only because the broker wrote while files were copied.
+"""Recognises a checkpoint that is ahead of its log because the broker wrote during the copy.
 
-Trap T01 (replica-divergence.md, section 2): file after file is copied, and the log grows meanwhile.
-File times distinguish a copy of a running broker from a log that lost its end, as long as nobody
-copied the copy.
+Trap T01 (replica-divergence.md, section 2): files are copied one after another, and the log grows
+meanwhile. File times distinguish a copy of a running broker from a log that lost its end, unless
+the copy was copied again.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _META_PROPERTIES: Final = "meta.properties"
 _WRITTEN_TO_SECONDS: Final = 60
-"""So old the last record may be when its log is copied, for clients to be writing still."""
+"""Maximum age of the last record, when its log is copied, of a log that is being written."""
 _COPIED_TOGETHER_SECONDS: Final = 5
 _CLOCK_SECONDS: Final = 1
 
@@ -28,16 +28,15 @@ _CLOCK_SECONDS: Final = 1
 def was_copied_while_written(
     replica: Replica, checkpoint: str, last: SegmentFiles, last_timestamp: int
 ) -> bool:
-    """Whether a row above the log end has this innocent explanation, by the times of the files.
+    """Whether file times explain a row above the log end as innocent.
 
-    All of it must hold: the log was copied while clients wrote, and the checkpoint was written
-    after that.
+    Both must be true: the log was copied while clients wrote, and the checkpoint was written later.
 
     Args:
-        replica: whose row it is.
+        replica: the replica of the row.
         checkpoint: the name of the file with the row.
-        last: the segment in which the log ends.
-        last_timestamp: of its records, in milliseconds.
+        last: the last segment.
+        last_timestamp: the timestamp of its last record, in milliseconds.
     """
     root = replica.directory.log_directory
     try:
@@ -49,14 +48,14 @@ def was_copied_while_written(
 
 
 def is_hot_copy(replica: Replica, last: SegmentFiles, last_timestamp: int) -> bool:
-    """Whether a log was copied from a running broker, by the times of the files.
+    """Whether file times show that a log was copied from a running broker.
 
-    Both must hold: the files are a copy, and clients were writing when the log was copied.
+    Both must be true: the files are a copy, and clients wrote when the log was copied.
 
     Args:
-        replica: whose log.
-        last: the segment in which it ends.
-        last_timestamp: of its records, in milliseconds.
+        replica: the replica of the log.
+        last: its last segment.
+        last_timestamp: the timestamp of its last record, in milliseconds.
     """
     if replica.directory.log_directory.clean_shutdown:
         return False
@@ -71,7 +70,7 @@ def is_hot_copy(replica: Replica, last: SegmentFiles, last_timestamp: int) -> bo
 
 
 def _written_once(replica: Replica) -> Path:
-    """A file that its broker never touches again."""
+    """A file that the broker writes only once."""
     path = Path(replica.directory.path) / PARTITION_METADATA
     if path.exists():
         return path

@@ -1,7 +1,7 @@
-"""Findings in index files, held against the log in the same pass that reads it.
+"""Checks index files against the log, in the same pass that reads the log.
 
-The log is the truth: an index only says where to begin. One finding a code and file: the first
-entry concerned, and how many there are.
+The log is the truth: an index only says where to begin reading. There is one finding for each code
+and file, with the first bad entry and the number of them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _MIN: Final = np.iinfo(np.int64).min
 _MAX: Final = np.iinfo(np.int64).max
 _NO_TIMESTAMP: Final = -1
 _INTERVAL: Final = 4096
-"""Bytes of log between two entries where ``index.interval.bytes`` is the default."""
+"""Bytes of log between two entries, by the default of ``index.interval.bytes``."""
 _SPARSE: Final = 8
 _MIN_EXPECTED: Final = 16
 _Bools = np.ndarray[Any, np.dtype[np.bool_]]
@@ -58,10 +58,10 @@ _Bools = np.ndarray[Any, np.dtype[np.bool_]]
 
 @dataclass(slots=True)
 class _Index:
-    """One index file of a segment: its entries, and what is wrong with each.
+    """One index file of a segment: its entries and their problems.
 
-    ``is_hot``: the active segment of a broker that was not stopped cleanly. Its index is larger
-    than what is in it, and behind a truncation keeps entries of what was cut
+    ``is_hot``: the active segment of a broker that was not shut down cleanly. Its index is larger
+    than its content, and after a truncation keeps the truncated entries beyond its end
     (AbstractIndex#truncateToEntries moves only its end).
     """
 
@@ -79,12 +79,12 @@ class _Index:
 
     @property
     def zero_tail(self) -> int:
-        """Bytes of whole zero entries at the end."""
+        """Size of the zero entries at the end, in bytes."""
         used = len(self.entries) * self.entries.itemsize
         return self.size_in_bytes - self.size_in_bytes % self.entries.itemsize - used
 
     def unless_stale(self, bad: dict[str, _Bools]) -> dict[str, _Bools]:
-        """Leave out what a truncation left behind the end of a hot index."""
+        """Leave out entries that a truncation left beyond the end of a hot index."""
         if not self.is_hot or not len(self.entries):
             return bad
         any_bad = np.logical_or.reduce(list(bad.values()))
@@ -95,12 +95,12 @@ class _Index:
                 for code, found in bad.items()}  # fmt: skip
 
     def sizes(self) -> Iterator[Finding]:
-        """Yield what the size of the file and zeros at its end say."""
+        """Yield findings about the size of the file and zeros at its end."""
         odd = self.size_in_bytes % self.entries.itemsize
         if odd:
             yield self.found(
                 INDEX_SIZE_ODD,
-                f"{self.size_in_bytes:,} bytes are no whole number of entries of "
+                f"{self.size_in_bytes:,} bytes are not a whole number of entries of "
                 f"{self.entries.itemsize}",
                 position=self.size_in_bytes - odd,
                 evidence={"sizeInBytes": self.size_in_bytes},
@@ -108,7 +108,7 @@ class _Index:
         if self.zero_tail and not self.is_hot:
             yield self.found(
                 INDEX_ZERO_TAIL,
-                f"{self.zero_tail:,} zero bytes behind the last entry",
+                f"{self.zero_tail:,} zero bytes after the last entry",
                 position=self.size_in_bytes - odd - self.zero_tail,
                 evidence={"zeroBytes": self.zero_tail},
             )
@@ -152,10 +152,10 @@ class _Index:
 
 
 class OffsetIndexCheck:
-    """Holds an offset index against the batches of its segment.
+    """Checks an offset index against the batches of its segment.
 
-    Reading an entry's offset may start at its position when a batch starts there and every batch
-    before it ends below the offset (KAFKA-806): nothing more is promised.
+    An entry is right if a batch starts at its position and every batch before that ends below its
+    offset (KAFKA-806): more is not guaranteed.
     """
 
     def __init__(self, replica: Replica, segment: SegmentFiles, *, is_hot: bool) -> None:
@@ -185,7 +185,7 @@ class OffsetIndexCheck:
             self._done = end
 
     def _reached_before(self, run: BatchRun) -> NDArray[np.int64]:
-        """The greatest offset in front of each batch."""
+        """The greatest offset before each batch."""
         if run.is_row and run.base_offset[0] > self._reached:
             before = run.base_offset - 1
             before[0] = self._reached
@@ -202,7 +202,7 @@ class OffsetIndexCheck:
     def findings(
         self, log_size: int, damaged: list[tuple[int, int]], batches: int
     ) -> Iterator[Finding]:
-        """Yield what is wrong; positions in ``damaged`` ranges are not judged."""
+        """Yield the findings; positions in ``damaged`` ranges are ignored."""
         index = self._index
         yield from index.sizes()
         if index.segment.offset_index_size is not None:
@@ -231,16 +231,16 @@ class OffsetIndexCheck:
         if not index.is_hot and expected >= max(_MIN_EXPECTED, _SPARSE * len(index.entries)):
             yield index.found(
                 INDEX_SPARSE,
-                f"{len(index.entries):,} entries where some {expected:,} are usual",
+                f"{len(index.entries):,} entries, usual are about {expected:,}",
                 evidence={"entries": len(index.entries), "expected": expected},
             )
 
 
 class TimeIndexCheck:
-    """Holds a time index against the batches of its segment, in one pass.
+    """Checks a time index against the batches of its segment, in one pass.
 
-    An entry's offset may be any inside its batch (KAFKA-16310), so only batches that end at or
-    below it must not be newer.
+    An entry may have any offset inside its batch (KAFKA-16310), so only batches that end at or
+    below that offset must not be newer.
     """
 
     def __init__(self, replica: Replica, segment: SegmentFiles, *, is_hot: bool) -> None:
@@ -256,7 +256,7 @@ class TimeIndexCheck:
         self._newest = self._reached = _MIN
 
     def look(self, run: BatchRun) -> None:
-        """Confirm the entries whose offset lies up to the end of this window."""
+        """Confirm the entries whose offset is at or below the end of this window."""
         if not len(self._wanted):
             return
         newest, lasts = run.max_timestamp, run.last_offset
@@ -284,7 +284,7 @@ class TimeIndexCheck:
             self._done = end
 
     def _find(self, first: NDArray[np.int64], last: NDArray[np.int64]) -> None:
-        """Note the entries whose offset is in one of these batches, in whatever order they are."""
+        """Note the entries whose offset is in one of these batches, in any order."""
         if not len(first):
             return
         if (first[1:] < first[:-1]).any():
@@ -302,9 +302,11 @@ class TimeIndexCheck:
         """Yield what is wrong.
 
         Args:
-            greatest: timestamp of the segment's batches; None when none could be read.
-            is_whole: no byte of the segment is damaged, so that what is not found is not there.
-            is_closed: another segment follows; the broker wrote a last entry when it rolled.
+            greatest: the greatest timestamp of the segment's batches; None if none could be read.
+            is_whole: whether no byte of the segment is damaged, so that offsets not found do not
+                exist.
+            is_closed: whether another segment follows, so that the broker wrote a last entry when
+                it rolled.
         """
         index = self._index
         yield from index.sizes()
@@ -313,7 +315,7 @@ class TimeIndexCheck:
             if is_there and is_closed and is_whole and greatest is not None and greatest >= 0:
                 yield index.found(
                     TIME_INDEX_LAST_ENTRY_LOW,
-                    "no entry, and the segment holds records with timestamps",
+                    "no entry, although the segment holds records with timestamps",
                     position=0,
                     evidence={"greatestTimestamp": greatest},
                 )
@@ -337,13 +339,13 @@ class TimeIndexCheck:
 def transaction_index_findings(
     replica: Replica, segment: SegmentFiles, *, is_hot: bool
 ) -> Iterator[Finding]:
-    """Yield KL-213 for entries that no broker writes; nothing checks this file's bytes."""
+    """Yield KL-213 for entries that no broker writes; this file has no checksum."""
     index = _opened(replica, segment, "txnindex", TRANSACTION_INDEX_ENTRY, is_hot=is_hot)
     odd = index.size_in_bytes % TRANSACTION_INDEX_ENTRY.itemsize
     if odd:
         yield index.found(
             TRANSACTION_INDEX_MALFORMED,
-            f"{index.size_in_bytes:,} bytes are no whole number of entries of 34",
+            f"{index.size_in_bytes:,} bytes are not a whole number of entries of 34",
             position=index.size_in_bytes - odd,
             evidence={"sizeInBytes": index.size_in_bytes},
         )
@@ -372,13 +374,13 @@ def _opened(
 
 _PROBLEMS: Final = {
     INDEX_NOT_RISING: "does not rise above the one before it",
-    INDEX_POINTS_PAST_LOG: "points behind the end of the log",
-    INDEX_NOT_ON_A_BATCH: "points to no start of a batch",
-    INDEX_SKIPS_RECORDS: "skips records: a batch in front of its position reaches its offset",
+    INDEX_POINTS_PAST_LOG: "points beyond the end of the log",
+    INDEX_NOT_ON_A_BATCH: "does not point to the start of a batch",
+    INDEX_SKIPS_RECORDS: "skips records: a batch before its position reaches its offset",
     TIME_INDEX_NOT_RISING: "does not rise above the one before it",
     TIME_INDEX_SKIPS_RECORDS: "skips records: a batch up to its offset is newer",
-    TIME_INDEX_OFFSET_UNKNOWN: "names an offset that is in no batch",
-    TRANSACTION_INDEX_MALFORMED: "is none that a broker writes",
-    TIME_INDEX_LAST_ENTRY_LOW: "is the last one, and the segment holds newer records",
-    TIME_INDEX_LAST_ENTRY_HIGH: "is the last one, and newer than every record of the segment",
+    TIME_INDEX_OFFSET_UNKNOWN: "has an offset that is in no batch",
+    TRANSACTION_INDEX_MALFORMED: "is not one that a broker writes",
+    TIME_INDEX_LAST_ENTRY_LOW: "is the last one, but the segment holds newer records",
+    TIME_INDEX_LAST_ENTRY_HIGH: "is the last one, but newer than every record of the segment",
 }

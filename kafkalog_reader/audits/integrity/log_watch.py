@@ -1,6 +1,6 @@
-"""Looks at one replica while its batches are read: headers, indexes, segment borders, epochs.
+"""Checks one replica while its batches are read: headers, indexes, segment borders, epochs.
 
-One pass: ``BatchStream`` hands over each window of columns that it loads anyway.
+There is one pass: ``BatchStream`` passes on each window of columns that it loads anyway.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ if TYPE_CHECKING:
 
 
 class WatchedStream(BatchStream):
-    """A cursor over a replica's batches that looks at all of them on the way.
+    """A cursor over a replica's batches that also checks all of them.
 
     Attributes:
-        found: what was found in the segments that are done.
+        found: findings of the segments that were read.
         has_old_magic, has_new_magic: message formats seen so far.
-        messages_end: one past the last message of magic 0 or 1; 0 without one.
+        messages_end: one past the last message of magic 0 or 1; 0 without messages.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class WatchedStream(BatchStream):
             follow_links=self._follow_links,
         )
         if outside:
-            self._before = None  # nothing is known of its border
+            self._before = None  # its border is unknown
         return outside
 
     def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
@@ -113,7 +113,7 @@ class WatchedStream(BatchStream):
         of_headers = [*check.findings()]
         self.found += of_headers
         reported = {(each.code, each.file, each.position) for each in of_headers}
-        for of_segment in self._of_segment:  # what headers show, records show again
+        for of_segment in self._of_segment:  # records repeat what headers show
             again = of_segment.findings()
             self.found += [e for e in again if (e.code, e.file, e.position) not in reported]
         self.found += search_findings(
@@ -162,7 +162,7 @@ class WatchedStream(BatchStream):
 
     @property
     def last_timestamp(self) -> int | None:
-        """The greatest of the last segment that has batches, in milliseconds."""
+        """The greatest timestamp in the last segment that has batches, in milliseconds."""
         last = self._check
         if last is not None and last.greatest_timestamp is None:
             last = self._before_last
@@ -174,7 +174,7 @@ class WatchedStream(BatchStream):
         return tuple(self._segments)
 
     def findings(self) -> Iterator[Finding]:
-        """Yield everything; the stream must be at its end."""
+        """Yield all findings; the stream must be at its end."""
         yield from self.found
         self._producers.conclude(self.next_offset)
         yield from self._producers.found
@@ -191,13 +191,13 @@ class WatchedStream(BatchStream):
 def search_findings(
     replica: Replica, segment: SegmentFiles, stops: Sequence[ScanStop], unsearched: int
 ) -> Iterator[Finding]:
-    """Yield KL-005 where a cap on work left places of a segment unjudged.
+    """Yield KL-005 if a limit on work left places of a segment unchecked.
 
     Args:
-        replica: whose.
+        replica: the replica of the segment.
         segment: the segment.
         stops: damage in it.
-        unsearched: damaged batches of it that were not searched for sound ones inside of them.
+        unsearched: number of its damaged batches that were not searched for sound ones inside them.
     """
     limited = [stop for stop in stops if stop.given_up]
     count = sum(stop.given_up for stop in limited) + unsearched
@@ -205,7 +205,7 @@ def search_findings(
         file = replica.segment_file(segment)
         yield finding(
             LIMIT_REACHED,
-            f"{file}: {count:,} places were not searched to their end: sound batches may be there",
+            f"{file}: {count:,} places were not searched completely: they may hold sound batches",
             directory=replica.directory,
             file=file,
             position=limited[0].where.position if limited else None,

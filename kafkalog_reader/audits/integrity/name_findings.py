@@ -1,4 +1,4 @@
-"""KL-002 and KL-003 inside of a partition directory: what must not be opened, and hostile names."""
+"""KL-002 and KL-003 inside a partition directory: what must not be opened, and hostile names."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _SEGMENT_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex", ".snapshot")
 _STATES: Final = (".deleted", ".cleaned", ".swap")
 _MAX_LISTED: Final = 1000
-"""Findings of one directory: a million strange names are one observation."""
+"""Maximum findings for one directory, which may hold a million strange names."""
 
 
 def name_findings(replica: Replica) -> Iterator[Finding]:
@@ -51,7 +51,7 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str]) -> Finding | None:
     except OSError:  # gone since it was listed, or a link that leads nowhere
         mode = stat.S_IFLNK if entry.is_symlink() else stat.S_IFREG
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        kind = "a symbolic link" if stat.S_ISLNK(mode) else "no file and no folder"
+        kind = "a symbolic link" if stat.S_ISLNK(mode) else "not a file or folder"
         return finding(
             UNSAFE_PATH_SKIPPED,
             f"{file}: {kind}, not opened",
@@ -61,7 +61,7 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str]) -> Finding | None:
     if _is_strange(entry.name):
         return finding(
             HOSTILE_NAME,
-            f"{file}: Kafka gives no file of a partition such a name",
+            f"{file}: not a name that Kafka gives a file of a partition",
             directory=replica.directory,
             file=file,
         )
@@ -69,7 +69,7 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str]) -> Finding | None:
 
 
 def _is_strange(name: str) -> bool:
-    """Whether it cannot be shown as it is, or ends like a segment's file and is none."""
+    """Whether a name cannot be printed unchanged, or only ends like that of a segment file."""
     if shown(name) != name:
         return True
     stem = name

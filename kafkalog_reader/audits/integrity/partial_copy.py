@@ -1,4 +1,4 @@
-"""Log directories from which only some partitions were copied: the broker may have the others."""
+"""Recognises log directories of which only some partitions were copied."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import LogDirectory
 
 _MIN_MISSING: Final = 2
-"""One folder that is gone beside one that is there is more likely a loss."""
+"""If one of two folders is missing, a loss is more likely."""
 
 Partition = tuple[str, int]
 """Topic and partition."""
 
 
 def named_partitions(root: LogDirectory) -> frozenset[Partition]:
-    """Partitions that both checkpoints name which hold every replica; none where one is damaged."""
+    """Partitions in both checkpoints that name every replica; none if one is damaged."""
     try:
         rows = [checkpointed_offsets(root, name) for name in (HIGH_WATERMARKS, RECOVERY_POINTS)]
-    except LocatedError:  # a finding of its own
+    except LocatedError:  # has its own finding
         return frozenset()
     return frozenset(key for key in rows[0] if key in rows[1] and key[0] != METADATA_TOPIC)
 
 
 def is_partial_copy(named: Collection[Partition], folders: Collection[Partition]) -> bool:
-    """Whether a log directory is a copy of some partitions of a broker, by all appearances.
+    """Whether a log directory appears to be a copy of only some partitions of a broker.
 
-    Brokers lose single folders, or all of them with their disk. Where some are there and more are
-    missing, somebody copied what was of interest.
+    Brokers lose single folders, or all folders with a disk. If some folders exist and more are
+    missing, somebody copied only what was of interest.
 
     Args:
         named: ``named_partitions`` of the log directory.
-        folders: partitions that have a folder, in whatever state.
+        folders: partitions that have a folder, in any state.
     """
     present = sum(key in folders for key in named)
     missing = len(named) - present
@@ -47,11 +47,11 @@ def is_partial_copy(named: Collection[Partition], folders: Collection[Partition]
 
 
 def is_part_of_log_directory(root: LogDirectory) -> bool:
-    """The same of a log directory; one that cannot be listed is not a partial copy."""
+    """The same for a log directory; one that cannot be listed is not a partial copy."""
     try:
         with os.scandir(root.path) as entries:
             names = [parse_directory_name(entry.name) for entry in entries]
-    except OSError:  # a finding of its own
+    except OSError:  # has its own finding
         return False
     folders = {(name.topic, name.partition) for name in names if name is not None}
     return is_partial_copy(named_partitions(root), folders)

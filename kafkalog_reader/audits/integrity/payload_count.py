@@ -1,4 +1,4 @@
-"""How many records a batch really holds, whatever its header says: a walk over their lengths."""
+"""Counts the records that a batch really holds by walking over their lengths."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.batch_scan import BatchRun
 
 _MAX: Final = 16 << 20
-"""Bytes of records that are walked over."""
+"""Maximum bytes of records to walk over."""
 _MAX_VARINT: Final = 5
 _NEWEST_MAGIC: Final = 2
 
@@ -27,7 +27,7 @@ def count_whole_records(run: BatchRun, row: int) -> int | None:
     """Count the records of one batch of magic 2, while its window is valid.
 
     Returns:
-        how many records fill the payload exactly, each of them sound; None where none do.
+        the number of sound records that fill the payload exactly; None if they do not.
     """
     if int(run.magic[row]) != _NEWEST_MAGIC:
         return None
@@ -50,7 +50,7 @@ def count_whole_records(run: BatchRun, row: int) -> int | None:
 
 
 def _lengths(payload: bytes) -> int | None:
-    """How many lengths lead from the start exactly to the end."""
+    """The number of lengths that lead from the start exactly to the end; None if they do not."""
     count = position = 0
     while position < len(payload):
         number = shift = 0

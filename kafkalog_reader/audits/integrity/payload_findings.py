@@ -1,6 +1,6 @@
 """Findings that need the records themselves (``--deep``): everything is decompressed and decoded.
 
-One finding a code and segment, as of the headers: the first place, and how many there are.
+As for headers, there is one finding for each code and segment: the first place and the count.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 _LAST_CODEC: Final = 4
 _ZSTD: Final = 4
 _COUNTED: Final = 100
-"""Undecodable batches of one segment that are looked at record by record."""
+"""Maximum undecodable batches of one segment that are checked record by record."""
 _NO_TIMESTAMP_US: Final = -1000
 _WANTED: Final = frozenset({"offset", "timestamp"})
 
@@ -62,7 +62,7 @@ class _Place:
 
 
 class _Collected(Damage):
-    """Keeps what a decoder leaves out instead of telling it."""
+    """Stores the damage that a decoder leaves out, instead of logging it."""
 
     def __init__(self) -> None:
         super().__init__(Mode.PERMISSIVE)
@@ -74,9 +74,9 @@ class _Collected(Damage):
 
 
 class PayloadCheck:
-    """Decodes the batches of one segment in file order and keeps nothing of them.
+    """Decodes the batches of one segment in file order, without keeping records.
 
-    Batches that the header findings condemn (checksum, codec, impossible counts) are passed by.
+    Batches with a header finding (checksum, codec, impossible counts) are skipped.
     """
 
     def __init__(
@@ -116,7 +116,7 @@ class PayloadCheck:
         self._damage.errors.clear()
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what was found in the segment, each code once; its batches have all been seen."""
+        """Yield the findings of the segment, each code once, after all its batches."""
         for decoded in self._decoder.flush():
             self._judge(decoded)
         for code, place in self._found.items():
@@ -136,11 +136,11 @@ class PayloadCheck:
 
     @property
     def _is_refilled(self) -> bool:
-        """Whether batches behind the first gap hold what is missing there."""
+        """Whether batches after the first gap hold the offsets that are missing there."""
         return self._missing is not None and self._refilled >= self._missing[1] - self._missing[0]
 
     def _judge(self, decoded: DecodedRecords) -> None:
-        """Hold decoded records against the headers of their batches."""
+        """Compare decoded records with the headers of their batches."""
         position = decoded.of_batches("position")
         batch_of = decoded.of_records(np.arange(len(position)))
         self._judge_offsets(decoded, batch_of)
@@ -164,12 +164,12 @@ class PayloadCheck:
             )
 
     def _judge_timestamps(self, decoded: DecodedRecords, batch_of: NDArray[np.int64]) -> None:
-        """What the header says is the greatest of its records; a delete horizon moves the base."""
+        """Compare the header's greatest timestamp; a delete horizon changes the base timestamp."""
         if not len(batch_of):
             return
         starts = np.flatnonzero(np.diff(batch_of, prepend=-1))
         greatest = np.maximum.reduceat(decoded.columns.timestamp, starts)
-        np.maximum(greatest, _NO_TIMESTAMP_US, out=greatest)  # where Kafka begins to look for it
+        np.maximum(greatest, _NO_TIMESTAMP_US, out=greatest)  # Kafka's initial value
         batches = batch_of[starts]
         announced = microseconds(decoded.of_batches("max_timestamp")[batches])
         is_checked = (decoded.of_batches("magic")[batches] == 2) & (
@@ -183,13 +183,13 @@ class PayloadCheck:
             "greatestOfRecords": int(greatest[wrong[0]]) // 1000,
         }
         problem = (
-            f"its greatest timestamp is {evidence['greatestOfRecords']}, and its header says "
+            f"its greatest timestamp is {evidence['greatestOfRecords']}, but its header says "
             f"{evidence['maxTimestamp']}"
         )
         self._note(TIMESTAMP_IMPLAUSIBLE, decoded, batches[wrong], problem, evidence)
 
     def _judge_wrapper_offsets(self, decoded: DecodedRecords, batch_of: NDArray[np.int64]) -> None:
-        """Where compressed messages begin only their records say: is it behind the last one?"""
+        """Check that the records of a compressed message begin after the last offset."""
         if not len(batch_of):
             return
         starts = np.flatnonzero(np.diff(batch_of, prepend=-1))
@@ -199,7 +199,7 @@ class PayloadCheck:
         last = decoded.columns.offset[starts + counts - 1]
         position = decoded.of_batches("position")[batches]
         end = position + decoded.of_batches("size_in_bytes")[batches]
-        announced = decoded.of_batches("last_offset")[batches]  # as it stands in front
+        announced = decoded.of_batches("last_offset")[batches]  # by the wrapper
         magic = decoded.of_batches("magic")[batches]
         codec = decoded.of_batches("attributes")[batches] & CODEC_MASK
         is_wrapper = (magic < 2) & (codec != 0)
@@ -224,7 +224,7 @@ class PayloadCheck:
             (
                 OFFSET_GAP,
                 is_wrapper & chained & (first > reached + 1) & above,
-                "offsets are missing in front of its records, and nothing shows compaction",
+                "offsets are missing before its records, and nothing shows compaction",
             ),
         ):
             where = np.flatnonzero(found)
@@ -242,7 +242,7 @@ class PayloadCheck:
             self._refilled += int((last - first + 1)[inside].sum())
 
     def _judge_inner_magic(self, decoded: DecodedRecords) -> None:
-        """Messages inside of a wrapper: the decoder marks those that store no time (magic 0)."""
+        """Check the magic of wrapped messages; those of magic 0 have no timestamp."""
         magic = decoded.of_batches("magic")
         if magic.min(initial=2) == 2:
             return
@@ -263,10 +263,10 @@ class PayloadCheck:
         )
 
     def _note_error(self, run: BatchRun, error: LocatedError) -> None:
-        """Put an undecodable batch under its code, while its bytes are at hand."""
+        """Note an undecodable batch under its code, while its bytes are available."""
         row = int(np.searchsorted(run.position, error.where.position or 0))
         if isinstance(error, LimitReachedError):
-            self._note_row(LIMIT_REACHED, run, row, f"not looked at: {error.problem}", {})
+            self._note_row(LIMIT_REACHED, run, row, f"not checked: {error.problem}", {})
             return
         if codes.PROBLEMS[codes.BAD_OFFSET_DELTA] in error.problem:
             self._note_row(RECORD_COUNT_MISMATCH, run, row, error.problem, {})
@@ -278,10 +278,10 @@ class PayloadCheck:
                 "recordsCount": int(run.records_count[row]),
                 "recordsDecoded": count,
             }
-            problem = f"{count:,} records are in it, and its header says {run.records_count[row]:,}"
+            problem = f"it holds {count:,} records, but its header says {run.records_count[row]:,}"
             self._note_row(RECORD_COUNT_MISMATCH, run, row, problem, evidence)
         else:
-            problem = f"the checksum is right and the records cannot be decoded: {error.problem}"
+            problem = f"the checksum is valid, but the records cannot be decoded: {error.problem}"
             self._note_row(RECORD_UNDECODABLE, run, row, problem, {"problem": error.problem})
 
     def _note(
@@ -328,7 +328,7 @@ class PayloadCheck:
 
 
 def _decodable(run: BatchRun) -> NDArray[np.bool_]:
-    """Batches that a decoder may be asked for: what is wrong with the others is known already."""
+    """The batches to decode; the others already have findings."""
     codec = run.attributes & CODEC_MASK
     known = (codec <= _LAST_CODEC) & ~((codec == _ZSTD) & (run.magic < 2))
     room = run.last_offset_delta.astype(np.int64) + 1

@@ -1,4 +1,4 @@
-"""KL-410: producer snapshots held against a replay of the batches before them."""
+"""KL-410: compares producer snapshots with a replay of the batches before them."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _DELETE_HORIZON: Final = 1 << 6
 class ProducerCheck:
     """Follows the producers of one replica from segment to segment.
 
-    At each sound snapshot the replay is compared and goes on from what the snapshot says, so that
-    one wrong snapshot is one finding. Where batches are damaged, cleaned or not read, nothing is
-    compared until the next snapshot; a batch that is simply gone shows in the next one.
+    At each sound snapshot the replay is compared, and then continues from the snapshot, so that one
+    wrong snapshot is one finding. After batches that are damaged, cleaned or not read, nothing is
+    compared until the next snapshot; a missing batch shows in the next one.
     """
 
     def __init__(self, replica: Replica) -> None:
@@ -47,7 +47,7 @@ class ProducerCheck:
         self._next = 0
 
     def begin_segment(self, base_offset: int) -> None:
-        """A segment begins; what lies between it and the one before it was not seen."""
+        """Begin a segment; what was between it and the one before is unknown."""
         if base_offset != self._reached:
             self._is_known = False
             self._reached = base_offset
@@ -58,7 +58,7 @@ class ProducerCheck:
         self._settle_up_to(base_offset)
 
     def lose_track(self) -> None:
-        """Bytes that are not a batch: they may have held a producer's batches."""
+        """Handle bytes that are not a batch: they may have held a producer's batches."""
         self._is_known = False
 
     def look(self, run: BatchRun) -> None:
@@ -85,7 +85,7 @@ class ProducerCheck:
             self._settle_up_to(offset)
 
     def conclude(self, log_end_offset: int) -> None:
-        """The log is at its end: snapshots there are compared too."""
+        """End the log: compare the snapshots at its end, too."""
         self._settle_up_to(log_end_offset)
 
     def _apply(self, run: BatchRun, first: int, stop: int) -> None:
@@ -93,13 +93,13 @@ class ProducerCheck:
             gaps = run.base_offset[first + 1 : stop] != run.last_offset[first : stop - 1] + 1
             step = int(run.base_offset[first]) - self._reached
             if step < 0 or (self._may_be_cleaned and (step or gaps.any())):
-                self._is_known = False  # producers may have been there
+                self._is_known = False  # it may have held producers' batches
             if self._is_known:
                 self._replay.apply(run, first, stop)
             self._reached = int(run.last_offset[stop - 1]) + 1
 
     def _settle_up_to(self, offset: int) -> None:
-        """Compare the snapshots up to an offset, if the batches before them have been seen."""
+        """Compare the snapshots up to an offset if the batches before them were read."""
         while self._next < len(self._offsets) and self._offsets[self._next] <= offset:
             at = self._offsets[self._next]
             self._next += 1
@@ -120,7 +120,7 @@ class ProducerCheck:
             return []
         try:
             return list(producer_snapshot_offsets(directory))
-        except LocatedError:  # a finding of its own
+        except LocatedError:  # has its own finding
             return []
 
     def _read(self, offset: int) -> tuple[ProducerSnapshotEntry, ...] | None:
@@ -142,8 +142,8 @@ class ProducerCheck:
         more = f"; {others:,} more producers differ" if others else ""
         return finding(
             SNAPSHOT_DISAGREES_WITH_LOG,
-            f"{file}: of producer {first.producer_id} it says {first.field} {first.stored}, the "
-            f"batches before it say {first.replayed}{more}",
+            f"{file}: producer {first.producer_id} has {first.field} {first.stored}, but by the "
+            f"batches before it {first.replayed}{more}",
             severity="H" if any(each.is_grave for each in different) else "M",
             directory=self._replica.directory,
             file=file,

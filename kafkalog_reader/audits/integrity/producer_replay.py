@@ -1,7 +1,7 @@
-"""What the batches of a log make of its producers' state, replayed and held against snapshots.
+"""Replays the producer state from the batches of a log, and compares it with snapshots.
 
-Only what a snapshot and the batches both speak of is compared: a broker forgets producers that were
-silent (T22), and retention and compaction take batches away (T05). Source: Kafka 4.0,
+Only producers in both the snapshot and the batches are compared: a broker forgets producers that
+were silent (T22), and retention and compaction remove batches (T05). Source: Kafka 4.0,
 ProducerStateManager, ProducerAppendInfo, ProducerStateEntry.
 """
 
@@ -34,11 +34,11 @@ _SEQUENCES: Final = 1 << 31
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerState:
-    """One producer, as the batches so far leave it; -1 is none.
+    """The state of one producer after the batches so far; -1 means none.
 
     Attributes:
-        marker_offset: of its last marker; brokers before 1.1 kept that as the last offset.
-        is_whole: whether its open transaction is known, and not only the batches since some offset.
+        marker_offset: of its last marker; brokers before 1.1 store it as the last offset.
+        is_whole: whether its open transaction is completely known, not only from some offset on.
     """
 
     producer_epoch: int
@@ -51,7 +51,7 @@ class ProducerState:
 
     @classmethod
     def of(cls, entry: ProducerSnapshotEntry) -> ProducerState:
-        """As a snapshot has it."""
+        """The state in a snapshot."""
         return cls(
             producer_epoch=entry.producer_epoch,
             last_sequence=entry.last_sequence,
@@ -63,11 +63,11 @@ class ProducerState:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """One producer of one snapshot, and what differs.
+    """One producer of one snapshot, and what differs from the replay.
 
     Attributes:
-        field: by its name in the table ``producers``.
-        stored, replayed: the values.
+        field: the column in the table ``producers``.
+        stored, replayed: the two values.
     """
 
     producer_id: int
@@ -82,10 +82,10 @@ class Disagreement:
 
 
 class ProducerReplay:
-    """The producers of a log while its batches go by.
+    """The producers of a log while its batches are replayed.
 
-    ``is_complete``: the log was followed from its first record or from a snapshot on, so that a
-    producer that it does not know has written nothing.
+    ``is_complete``: whether the replay began at the first record or at a snapshot, so that a
+    producer it does not have has written nothing.
     """
 
     def __init__(self) -> None:
@@ -93,12 +93,12 @@ class ProducerReplay:
         self.is_complete = False
 
     def begin(self, entries: Iterable[ProducerSnapshotEntry], *, is_complete: bool) -> None:
-        """Forget everything and go on from a snapshot, or from nothing."""
+        """Reset the state to that of a snapshot, or to none."""
         self._states = {entry.producer_id: ProducerState.of(entry) for entry in entries}
         self.is_complete = is_complete
 
     def apply(self, run: BatchRun, first: int, stop: int) -> None:
-        """Go over the batches ``first`` to ``stop`` of a run, while its window is valid."""
+        """Replay the batches ``first`` to ``stop`` of a run, while its window is valid."""
         rows = np.flatnonzero(run.producer_id[first:stop] >= 0) + first
         if not len(rows):
             return
@@ -112,7 +112,7 @@ class ProducerReplay:
         self._apply_stretches(run, rows, is_marker)
 
     def disagreements(self, entries: Iterable[ProducerSnapshotEntry]) -> list[Disagreement]:
-        """What a snapshot says otherwise, of producers that both know, by producer id."""
+        """Differences from a snapshot, for producers that both have, by producer id."""
         found = []
         for entry in sorted(entries, key=lambda each: each.producer_id):
             replayed = self._states.get(entry.producer_id)
@@ -123,10 +123,10 @@ class ProducerReplay:
     def _apply_stretches(
         self, run: BatchRun, rows: NDArray[np.intp], is_marker: NDArray[np.bool_]
     ) -> None:
-        """Only a producer's last batches leave a trace, and the first of an open transaction.
+        """Replay stretches of batches; only the last ones of a producer determine its state.
 
-        A stretch is a marker, or all of its batches between two markers. What lies before the
-        marker in front of its last stretch of batches is overwritten.
+        A stretch is a marker, or all of a producer's batches between two markers. Everything before
+        the marker that precedes its last stretch of batches is overwritten.
         """
         if not len(rows):
             return
@@ -158,7 +158,7 @@ class ProducerReplay:
                 self._apply_data(run, int(rows[stop - 1]), producer_id, began)
 
     def _apply_data(self, run: BatchRun, row: int, producer_id: int, began: int) -> None:
-        """The last batch of a stretch, and where its first transactional one begins."""
+        """Apply the last batch of a stretch, and the start of its first transactional one."""
         known = self._states.get(producer_id)
         first = NONE if known is None else known.transaction_first_offset
         base_sequence = int(run.base_sequence[row])

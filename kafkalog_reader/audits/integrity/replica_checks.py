@@ -1,4 +1,4 @@
-"""Everything that the files of one replica say about each other, as findings with their causes."""
+"""Checks the files of one replica against each other; findings name their causes."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _TAILS: Final = codes_with(Role.TAIL)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checked:
-    """What one pass over the log and the small files around it found, damage itself left out.
+    """The findings of one pass over the log and the small files around it, without damage.
 
     ``log_end_offset`` is where the batches end, whatever the checkpoints say.
     """
@@ -54,7 +54,7 @@ class Checked:
 
 
 def check_replica(replica: Replica, stream: WatchedStream) -> Checked:
-    """Look at the files of a replica whose stream is at its end."""
+    """Check the files of a replica whose stream was read to its end."""
     found = tuple(_checked(replica, stream, stream.next_offset))
     return Checked(findings=found, log_end_offset=stream.next_offset)
 
@@ -74,14 +74,14 @@ def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> It
         yield from snapshot_findings(replica)
         yield from temporary_findings(replica)
         yield from changes
-    except (LocatedError, OSError):  # not listed any more: `problems` has it, or it is gone
+    except (LocatedError, OSError):  # not listed any more: in `problems`, or deleted
         return
 
 
 def _changed(replica: Replica, stream: WatchedStream) -> list[Finding]:
     try:
         return list(_changes(replica, stream.listed))
-    except (LocatedError, OSError):  # not listed any more: `problems` has it, or it is gone
+    except (LocatedError, OSError):  # not listed any more: in `problems`, or deleted
         return []
 
 
@@ -92,13 +92,13 @@ def joined(
     recovery: Recovery | LocatedError | None,
     is_held_elsewhere: Callable[[int], bool],
 ) -> list[Finding]:
-    """Damage and the other findings of one replica: what follows from what, and the next start.
+    """Join damage and the other findings of one replica, with causes and the next start.
 
     Args:
-        replica: whose.
-        damage: what is wrong with the bytes of its segments.
-        checked: what its other files say.
-        recovery: the predicted start; None or an error: it cannot be predicted.
+        replica: the replica.
+        damage: findings about the bytes of its segments.
+        checked: findings about its other files.
+        recovery: the predicted start; None or an error if it cannot be predicted.
         is_held_elsewhere: whether other replicas have all its records from an offset on.
     """
     own = {replica.file_of(problem.where) for problem in replica.problems}

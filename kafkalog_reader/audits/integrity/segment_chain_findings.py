@@ -1,4 +1,4 @@
-"""Findings about how segments follow one another, and which files stand around them."""
+"""Findings about the sequence of segments, and about the files beside them."""
 
 from __future__ import annotations
 
@@ -38,18 +38,18 @@ if TYPE_CHECKING:
 def border_findings(
     replica: Replica, before: BatchCheck | None, check: BatchCheck, stops: Sequence[ScanStop]
 ) -> Iterator[Finding]:
-    """Yield what is wrong where a segment begins.
+    """Yield findings about the start of a segment.
 
     Args:
-        replica: whose segments.
+        replica: the replica of the segments.
         before: the segment before it; None at the start of the log.
         check: the segment.
-        stops: damage in it; at its start it hides what the first batch was.
+        stops: damage in it; at its start damage hides the first batch.
     """
     base, first = check.segment.base_offset, check.first_offset
     file = replica.segment_file(check.segment)
     # A follower that began inside a batch names its first segment after the leader's log start
-    # (KAFKA-6975): only a later one proves anything.
+    # (KAFKA-6975): only a later segment proves anything.
     if before is not None and first is not None and first < base:
         yield finding(
             SEGMENT_NAME_ABOVE_CONTENT,
@@ -85,8 +85,8 @@ def _gap(replica: Replica, before: BatchCheck, check: BatchCheck, end: int) -> I
     if traces:
         yield finding(
             SEGMENT_MISSING,
-            f"{file}: offsets {end} to {base - 1} are missing in front of it, and "
-            f"{', '.join(traces)} name{'s' if len(traces) == 1 else ''} a segment there",
+            f"{file}: offsets {end} to {base - 1} are missing before it; files left of "
+            f"a segment there: {', '.join(traces)}",
             directory=replica.directory,
             file=file,
             offsets=(end, base),
@@ -95,7 +95,7 @@ def _gap(replica: Replica, before: BatchCheck, check: BatchCheck, end: int) -> I
     else:
         yield finding(
             SEGMENT_GAP,
-            f"{file}: offsets {end} to {base - 1} are missing in front of it",
+            f"{file}: offsets {end} to {base - 1} are missing before it",
             directory=replica.directory,
             file=file,
             offsets=(end, base),
@@ -103,7 +103,7 @@ def _gap(replica: Replica, before: BatchCheck, check: BatchCheck, end: int) -> I
 
 
 def _traces(replica: Replica, end: int, base: int) -> list[str]:
-    """Files that a segment between two offsets left behind."""
+    """Files that a segment between two offsets left."""
     found = []
     with os.scandir(replica.directory.path) as entries:
         names = sorted(entry.name for entry in entries)
@@ -117,7 +117,7 @@ def _traces(replica: Replica, end: int, base: int) -> list[str]:
 
 
 def file_findings(replica: Replica) -> Iterator[Finding]:
-    """Yield what the names of the segment files say: missing, orphaned, half swapped."""
+    """Yield findings about the names of the segment files: missing, orphaned, half swapped."""
     directory = replica.directory
     if directory.only is not None:
         return
@@ -139,10 +139,10 @@ def _missing_indexes(
 ) -> Iterator[Finding]:
     sizes = {"index": segment.offset_index_size, "timeindex": segment.time_index_size}
     # A start that finds no offset index recovers the segment and writes all its indexes; one that
-    # lacks the time index alone makes an empty one (Kafka 4.3, LogLoader and LogSegment).
+    # lacks only the time index creates an empty one (Kafka 4.3, LogLoader and LogSegment).
     is_rebuilt = segment.offset_index_size is None
-    effect = "builds it anew from the log at its start" if is_rebuilt else (
-        "makes an empty one at its start, because the .index is there"
+    effect = "rebuilds it from the log at its start" if is_rebuilt else (
+        "creates an empty one at its start, because the .index exists"
     )  # fmt: skip
     for kind in kinds:
         if sizes[kind] is None and replica.directory.topic != METADATA_TOPIC:
@@ -167,7 +167,7 @@ def _orphans(replica: Replica, segment: SegmentFiles) -> Iterator[Finding]:
             file = replica.segment_file(segment, kind)
             yield finding(
                 ORPHAN_INDEX,
-                f"{file}: there is no such log; the broker deletes it at its start",
+                f"{file}: its .log is missing; the broker deletes it at its start",
                 directory=replica.directory,
                 file=file,
             )

@@ -27,23 +27,23 @@ _DAY_MS: Final = 24 * 3600 * 1000
 _NO_TIMESTAMP: Final = -1
 _LATEST: Final = np.iinfo(np.int64).max
 _FIRST_PLAUSIBLE_MS: Final = 1_293_840_000_000
-"""2011, Kafka's first year: a file that claims to be older was copied without its time."""
+"""2011, Kafka's first year: a file with an older time was copied without its time."""
 
 
 class SegmentCheck(Protocol):
-    """Sees every batch of one segment, in file order."""
+    """Checks every batch of one segment, in file order."""
 
     def look(self, run: BatchRun) -> None:
         """Check the batches of one window, while it is valid."""
 
     def findings(self) -> Iterator[Finding]:
-        """Yield what was found; all batches have been seen."""
+        """Yield the findings, after all batches."""
 
 
 def segment_checks(
     replica: Replica, segment: SegmentFiles, checks: FileChecks, keys: CompactedKeys
 ) -> tuple[SegmentCheck, ...]:
-    """The checks asked for of one segment; ``keys`` are those of the whole replica."""
+    """The requested checks of one segment; ``keys`` are those of the whole replica."""
     made: list[SegmentCheck] = [TimestampCheck(replica, segment)]
     if checks.max_message_bytes is not None:
         made.append(BatchSizeCheck(replica, segment, checks.max_message_bytes))
@@ -55,7 +55,7 @@ def segment_checks(
 
 
 class _HeaderCheck:
-    """Notes the first batch of a kind, and how many there are."""
+    """Notes the first batch with a problem, and how many there are."""
 
     def __init__(self, replica: Replica, segment: SegmentFiles, code: str) -> None:
         self._replica = replica
@@ -65,7 +65,7 @@ class _HeaderCheck:
         self._count = 0
 
     def note(self, run: BatchRun, found: NDArray[np.bool_], values: NDArray[np.int64]) -> None:
-        """Count the batches found; of the first its place and value are kept."""
+        """Count the batches found; keep place and value of the first."""
         count = int(np.count_nonzero(found))
         if count and self._first is None:
             row = int(np.argmax(found))
@@ -78,7 +78,7 @@ class _HeaderCheck:
         self._count += count
 
     def reported(self, problem: str, value_name: str, **evidence: object) -> Iterator[Finding]:
-        """Yield the finding, if there is one; ``{}`` in the problem becomes the value."""
+        """Yield the finding, if there is one; ``{}`` in the problem is replaced by the value."""
         if self._first is None:
             return
         position, size, offsets, value = self._first
@@ -96,7 +96,7 @@ class _HeaderCheck:
 
 
 class TimestampCheck:
-    """KL-113 by the headers alone: a time that blocks retention, or none that Kafka stores."""
+    """KL-113 by headers alone: a timestamp that blocks retention, or that Kafka never stores."""
 
     def __init__(self, replica: Replica, segment: SegmentFiles) -> None:
         self._kept = _HeaderCheck(replica, segment, TIMESTAMP_IMPLAUSIBLE)
@@ -115,7 +115,7 @@ class TimestampCheck:
     def findings(self) -> Iterator[Finding]:
         """See ``SegmentCheck``."""
         yield from self._kept.reported(
-            "the greatest timestamp is {}: negative, or more than a day later than the file",
+            "the greatest timestamp is {}: negative, or more than a day after the file's time",
             "maxTimestamp",
             fileModifiedAt=self._copied_at,
         )

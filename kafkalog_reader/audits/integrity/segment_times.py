@@ -1,4 +1,4 @@
-"""Whether a segment can hold anything of a range of time, by its time index and its first batch."""
+"""Excludes segments outside a time range, by their time index and first batch."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ def is_outside(
     *,
     follow_links: bool,
 ) -> bool:
-    """Whether a segment lies before or behind a range, as far as two places of it tell.
+    """Whether a segment is before or after a range, by its first batch and its time index.
 
-    Producers' clocks may run backwards, so a segment behind the range may still hold a record of
-    it. One whose time index says nothing, or whose files cannot be read, is inside.
+    Producers' clocks may run backwards, so a segment after the range may still hold a record of it.
+    A segment without a usable time index, or with unreadable files, counts as inside.
 
     Args:
-        segment: a closed one.
-        from_timestamp: milliseconds, the first wanted; None means unbounded.
-        to_timestamp: the first not wanted any more.
-        follow_links: open files although they are links.
+        segment: a closed segment.
+        from_timestamp: start of the range in milliseconds; None means unbounded.
+        to_timestamp: end of the range, exclusive.
+        follow_links: open files that are links.
     """
     try:
         if from_timestamp is not None:
@@ -40,13 +40,13 @@ def is_outside(
         if to_timestamp is not None:
             first = _first_timestamp(segment, follow_links=follow_links)
             return first is not None and first >= to_timestamp
-    except UnreadableFileError:  # the scan says so
+    except UnreadableFileError:  # the scan reports it
         return False
     return False
 
 
 def _first_timestamp(segment: SegmentFiles, *, follow_links: bool) -> int | None:
-    """Of the first batch, if there is a sound one."""
+    """The timestamp of the first batch, if that is sound."""
     scan = SegmentScan(
         segment.path("log"),
         0,

@@ -1,6 +1,6 @@
 """Findings about the next start of the broker: what it cuts, serves, sets aside or misreads.
 
-What happens is ``audits.recovery``'s prediction; here it becomes findings with their causes.
+``audits.recovery`` predicts the start; this module turns it into findings with their causes.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ def start_findings(
     """Yield KL-412 to 418 for one replica, each with the finding that causes it.
 
     Args:
-        replica: of a log directory that was given whole; of others nothing is known.
-        found: what is wrong with the bytes of its segments.
-        recovery: the predicted start; where it cannot be predicted, nothing is yielded.
-        log_end_offset: behind the last sound batch, wherever it lies.
+        replica: of a completely supplied log directory; nothing is known of others.
+        found: findings about the bytes of its segments.
+        recovery: the predicted start; nothing is yielded if it cannot be predicted.
+        log_end_offset: one past the last sound batch, even after damage.
         is_held_elsewhere: whether other replicas have all its records from an offset on.
     """
     directory = replica.directory
@@ -79,7 +79,7 @@ def start_findings(
 
 
 class _Start:
-    """One predicted start, put into words."""
+    """The findings of one predicted start."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class _Start:
         self._read = frozenset(recovery.segments_read)
 
     def set_aside(self) -> Finding:
-        """KL-417: everything goes."""
+        """KL-417: the whole replica is set aside."""
         first = self._replica.log_start_offset
         return self._reported(
             START_WILL_SET_ASIDE,
@@ -106,7 +106,7 @@ class _Start:
         )
 
     def expires(self, found: Sequence[Finding]) -> Finding:
-        """KL-418: time retention deletes what it believes to be of 1970."""
+        """KL-418: time retention deletes segments that look like those of 1970."""
         first = self._replica.log_start_offset
         after = self._recovery.log_end_offset_after_start
         cause = next((each for each in found if each.code in _ZERO_TIMES), None)
@@ -121,7 +121,7 @@ class _Start:
         )
 
     def expires_later(self) -> Finding:
-        """KL-418 as information: only file times, which may be those of a copy, say so."""
+        """KL-418 as information: only file times show it, and they may be those of a copy."""
         return finding(
             START_WILL_EXPIRE,
             f"{self._replica.name}: {self._recovery.expires_later}",
@@ -140,14 +140,14 @@ class _Start:
         )
         after = recovery.log_end_offset_after_start
         if after is None or (cause is None and not recovery.records_cut):
-            return  # zeros behind the end go without a loss
+            return  # zeros after the end are cut without a loss
         records = recovery.records_cut
-        # What a crash left unfinished was never stored; a damaged batch may still be repaired.
+        # A batch that a crash left unfinished was never stored; a damaged one may be repairable.
         has_loss = records > 0 or (cause is not None and cause.code in _DAMAGED_BATCHES)
         yield self._reported(
             START_WILL_CUT,
             f"the next start cuts the log at offset {after:,}: {records:,} sound "
-            f"record{'' if records == 1 else 's'} and {recovery.bytes_cut:,} bytes go "
+            f"record{'' if records == 1 else 's'} and {recovery.bytes_cut:,} bytes are lost "
             f"({recovery.reason})",
             severity=self._severity(after, has_loss) if has_loss else "L",
             offsets=(after, max(after, self._log_end_offset)),
@@ -158,14 +158,14 @@ class _Start:
         )
 
     def left(self, found: Sequence[Finding], *, is_clean: bool) -> Iterator[Finding]:
-        """KL-413 or KL-414: damage that the start does not look at."""
+        """KL-413 or KL-414: damage that the start does not check."""
         unseen = [
             each
             for each in found
             if (fails_readers(each) or (is_clean and each.code in _TAILS))
             and _base_of(each) not in self._read
         ]
-        if not is_clean:  # a torn end of a closed segment is damage, one of the last is a crash's
+        if not is_clean:  # a torn end is damage, except in the last segment
             unseen += [
                 each
                 for each in found
@@ -185,19 +185,19 @@ class _Start:
             yield self._of(
                 START_WILL_SERVE_DAMAGE,
                 first,
-                "the clean-shutdown marker is there: the next start checks nothing, and readers "
+                "there is a clean-shutdown marker: the next start checks nothing, and readers "
                 f"fail at the damage{places}",
             )
         else:
             yield self._of(
                 DAMAGE_BELOW_RECOVERY_POINT,
                 first,
-                "the damage lies below the recovery point: no start checks it, readers and the "
+                "the damage is below the recovery point: no start checks it, and readers and the "
                 f"cleaner fail at it{places}",
             )
 
     def misread(self, found: Sequence[Finding]) -> Iterator[Finding]:
-        """KL-415: the broker takes another log end than the sound batches have."""
+        """KL-415: the broker sees another log end than the end of the sound batches."""
         after = self._recovery.log_end_offset_after_start
         serves = self._recovery.outcome in (Outcome.LOADS, Outcome.HIDDEN)
         if not serves or after in (None, self._log_end_offset):
@@ -214,7 +214,7 @@ class _Start:
                 f"{records_text(records)} in the file will not be served, and new records will "
                 "take their offsets"
                 if records
-                else "it hands out offsets that exist, or skips some"
+                else "it assigns offsets that already exist, or skips some"
             ),
             offsets=(low, high),
             records_at_risk=records or None,
@@ -270,14 +270,15 @@ class _Start:
 
 
 def _may_stop_recovery(each: Finding) -> bool:
-    """Zeros too, where they are not the open end of the log."""
+    """Whether recovery stops there; also at zeros, if they are not at the end of the log."""
     return each.code in _MAY_STOP_RECOVERY or (each.code == ZERO_TAIL and each.severity == "H")
 
 
 def fails_readers(each: Finding) -> bool:
-    """Whether readers and recoveries stop there.
+    """Whether readers and recoveries fail there.
 
-    A batch whose magic became that of messages fails their checksum; a magic above 2 is read.
+    A batch whose magic was changed to that of messages fails their checksum; a magic above 2 is
+    read.
     """
     is_read_as_message = dict(each.evidence).get("readAs") == "message"
     return each.code in _FAILS_READERS or (each.code == MAGIC_IMPOSSIBLE and is_read_as_message)

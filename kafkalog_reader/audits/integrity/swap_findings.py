@@ -1,4 +1,4 @@
-"""KL-405: what the next start does with segments that were being replaced, or were deleted.
+"""KL-405: what the next start does with segments that were being replaced or deleted.
 
 Source: Kafka 4.0, LogLoader#removeTempFilesAndCollectSwapFiles and #load.
 """
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
 
 _LISTED: Final = 10
-"""Base offsets named in a sentence."""
+"""Maximum base offsets listed in a message."""
 
 
 def swap_findings(replica: Replica) -> Iterator[Finding]:
-    """Yield one finding a kind of leftover file.
+    """Yield one finding for each kind of leftover file.
 
     Raises:
         UnreadableFileError: the directory or a file cannot be read.
@@ -48,7 +48,7 @@ def swap_findings(replica: Replica) -> Iterator[Finding]:
         yield _replacing(replica, winning, [s for s in found if s.suffix is None])
     if losing:
         yield _leftover(
-            replica, losing, "M", "stands at or above an unfinished cleaning: deleted at the start"
+            replica, losing, "M", "is at or above an unfinished cleaning: deleted at the start"
         )
     if of_kind["cleaned"]:
         is_running = not replica.directory.log_directory.clean_shutdown
@@ -61,24 +61,25 @@ def swap_findings(replica: Replica) -> Iterator[Finding]:
     if of_kind["deleted"]:
         yield _leftover(
             replica, of_kind["deleted"], "I",
-            "deleted already, the file goes at the next start at the latest",
+            "already deleted, the file is removed at the next start at the latest",
         )  # fmt: skip
 
 
 def _replacing(
     replica: Replica, winning: Sequence[SegmentFiles], live: Sequence[SegmentFiles]
 ) -> Finding:
-    """The new segments are whole: they take the place of the old ones in their range."""
+    """The finding of complete new segments, which replace the old ones in their range."""
     start = winning[0].base_offset
     end = max(read_next_offset(segment) for segment in winning)
     replaced = [s for s in live if start <= s.base_offset < end and s.log_size is not None]
     damaged = [segment for segment in winning if _is_damaged(replica, segment)]
     file = replica.segment_file(winning[0])
-    what = f"the next start puts {len(winning)} .swap in place of offsets {start} to {end - 1}"
+    bases = _bases(winning)
+    what = f"the next start replaces offsets {start} to {end - 1} by the new segments {bases}"
     if replaced:
-        what += f" and deletes the old segments {_bases(replaced)}"
+        what += f"; it deletes the old segments {_bases(replaced)}"
     if damaged:
-        what += f"; damaged itself: {_bases(damaged)}"
+        what += f"; damaged: {_bases(damaged)}"
     return finding(
         INTERRUPTED_SWAP,
         f"{file}: {what}",
@@ -103,7 +104,7 @@ def _leftover(
     file = replica.segment_file(found[0])
     return finding(
         INTERRUPTED_SWAP,
-        f"{file}: {effect}; {len(found)} such",
+        f"{file}: {effect}; {len(found)} such file{'' if len(found) == 1 else 's'}",
         severity=severity,
         directory=replica.directory,
         file=file,

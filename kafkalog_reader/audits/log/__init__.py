@@ -1,1 +1,1 @@
-"""What the files of one replica hold, batch by batch, for all audits."""
+"""Reads the files of one replica, batch by batch, for all audits."""

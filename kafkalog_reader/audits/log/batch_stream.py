@@ -1,6 +1,6 @@
-"""The record batches of one replica as a cursor: windows of columns, moved forward by count.
+"""A cursor over the record batches of one replica, in windows of columns.
 
-What a scan meets on the way is kept: the data lineage, where a scan stopped, offsets that fall.
+It also collects the lineage, the places where scans stopped, and offsets that fall.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ DELETE_HORIZON: Final[int] = 1 << 6
 CODEC: Final[int] = 0b111
 KNOWN_CODECS: Final[int] = 5
 EXAMPLES: Final[int] = 100
-"""Places of one kind kept of a replica; the others are counted."""
+"""Places of one kind kept for a replica; further ones are only counted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +50,7 @@ class Regression:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BatchPlace:
-    """One batch in a file, and what its checksum says."""
+    """The place of one batch in a file, with its checksums."""
 
     where: LogPosition
     size_in_bytes: int
@@ -61,7 +61,7 @@ class BatchPlace:
     crc_computed: int
     magic: int = 2
     is_control: bool = False
-    """A transaction marker by its header: its record is not a client's."""
+    """Whether it is a transaction marker by its header, whose record is not a client record."""
     intact_on: tuple[int, ...] = ()
     """Indexes of the replicas that hold the same batch with a valid checksum."""
 
@@ -70,22 +70,24 @@ class BatchStream:
     """A cursor over the batches of a replica that reach above its log start, in file order.
 
     Args:
-        directory: of the replica.
-        log_start_offset: batches that end below are passed over.
-        window_size: bytes held at once, unless one batch is larger.
-        columns_only: nothing is compared with it: see ``ColumnScan``.
-        progress: receives the bytes read.
+        directory: the replica.
+        log_start_offset: batches that end below it are skipped.
+        window_size: bytes in memory, unless one batch is larger.
+        columns_only: whether bytes are not needed for comparison, see ``ColumnScan``.
+        progress: receives the number of bytes read.
 
     Attributes:
-        run, index: the current window's columns and the current batch in it.
-        read_segments: by the path of their log file, those that were read whole.
-        next_offset: one past the last batch of what has been loaded; the log end once ``ended``.
-        unsearched: damaged batches of the last segment loaded that hide what they hide, because a
-            cap on work was reached.
-        rises: whether offsets do in the current window.
+        run, index: the columns of the current window, and the current batch in it.
+        read_segments: results for the segments that were read completely, by the path of the log
+            file.
+        next_offset: one past the last batch that was loaded; the log end once ``ended``.
+        unsearched: number of damaged batches in the last loaded segment that were not searched for
+            sound ones inside them, because of a limit on work.
+        rises: whether offsets rise in the current window.
         last_batch_timestamp: of the last batch, in milliseconds; None without batches.
-        restored: batches whose base offset, which no checksum covers, was known better.
-        unexplained_falls: of ``regression_count``, those that restored offsets do not explain.
+        restored: number of batches whose base offset, which no checksum covers, was corrected.
+        unexplained_falls: the number out of ``regression_count`` that no corrected base offset
+            explains.
     """
 
     def __init__(
@@ -135,7 +137,7 @@ class BatchStream:
         self._next_run()
 
     def _listed(self, directory: PartitionDirectory) -> list[SegmentFiles]:
-        """The segments. A directory that cannot be listed is unknown, not an empty log."""
+        """The segments. A directory that cannot be listed is a problem, not an empty log."""
         try:
             return [s for s in segments(directory) if s.log_size is not None]
         except UnreadableFileError as error:
@@ -164,22 +166,22 @@ class BatchStream:
 
     @property
     def expected_offset(self) -> int:
-        """Where the current batch begins in a log without gaps."""
+        """The base offset of the current batch in a log without gaps."""
         return int(self.run.last_offset[self.index - 1]) + 1 if self.index else self._expected
 
     @property
     def records(self) -> int:
-        """How many the current batch holds, as ``held_records`` counts them."""
+        """Number of records in the current batch, as ``held_records`` counts them."""
         return int(self.run.held_records(slice(self.index, self.index + 1))[0])
 
     @property
     def is_intact(self) -> bool:
-        """Whether the checksum of the current batch is that of its bytes."""
+        """Whether the checksum of the current batch is valid."""
         return bool(self.crc_valid[self.index])
 
     @property
     def piece(self) -> SegmentSlice:
-        """The segment of the current window, all of it."""
+        """The whole segment of the current window."""
         from kafkalog_reader.scan.segment_slice import SegmentSlice  # slow to import
 
         return SegmentSlice(
@@ -206,7 +208,7 @@ class BatchStream:
         return run.buffer[start:stop]
 
     def place(self, ahead: int = 0, intact_on: tuple[int, ...] = ()) -> BatchPlace:
-        """Where a batch of this window is, counted from the current one."""
+        """The place of a batch in this window, counted from the current one."""
         run, index = self.run, self.index + ahead
         base_offset = int(run.base_offset[index])
         return BatchPlace(
@@ -232,21 +234,21 @@ class BatchStream:
             self.load()
 
     def step(self, count: int) -> bool:
-        """Move on inside of this window; whether it is used up, and ``load`` is due."""
+        """Move on inside this window; return whether ``load`` must follow."""
         self.index += count
         return self.index >= self.run.count
 
     def load(self) -> None:
-        """Go on with the next window; streams of different replicas may do so at the same time."""
+        """Load the next window; streams of different replicas may do so at the same time."""
         self._next_run()
 
     @property
     def is_restored(self) -> bool:
-        """Whether the current batch stands here with another base offset than in its file."""
+        """Whether the base offset of the current batch was corrected."""
         return self._restored_at == self.index
 
     def restore(self, base_offset: int) -> None:
-        """Take the current batch for one of another base offset; its bytes stay as they are."""
+        """Correct the base offset of the current batch, without changing its bytes."""
         run, index = self.run, self.index
         stored_next = int(run.last_offset[index]) + 1
         run.move(index, base_offset)
@@ -262,7 +264,7 @@ class BatchStream:
                 self.unexplained_falls -= 1
 
     def hidden(self, offset: int) -> bool:
-        """Whether an offset lies behind damage that ended the scan of its segment."""
+        """Whether an offset is after damage that ended the scan of its segment."""
         return any(
             stop.hidden_until is not None and (stop.where.offset or 0) <= offset < stop.hidden_until
             for stop in self.stops
@@ -278,7 +280,7 @@ class BatchStream:
             if run.is_row and last[0] >= self._log_start_offset:
                 self.run, self.index, self.crc_valid = run, 0, run.crc_valid
                 return
-            reaching = (last >= self._log_start_offset) | (last < 0)  # a lie begins no log
+            reaching = (last >= self._log_start_offset) | (last < 0)  # offsets below 0 are wrong
             below = int(np.argmax(reaching))
             if reaching[below]:
                 self.run, self.index = run, below
@@ -287,7 +289,7 @@ class BatchStream:
             self.run = run
             self._expected = int(run.last_offset[-1]) + 1
         self.ended = True
-        if self._segments:  # an empty last segment says where the log ends
+        if self._segments:  # an empty last segment shows where the log ends
             self.next_offset = max(self.next_offset, self._segments[-1].base_offset)
 
     def _learn(self, run: BatchRun) -> None:
@@ -295,7 +297,7 @@ class BatchStream:
         self.retries.look(run)
         self.last_batch_timestamp = int(run.max_timestamp[-1])
         attributes = run.summary.attributes
-        if attributes & CODEC >= KNOWN_CODECS:  # one bit of one codec, one of another will do
+        if attributes & CODEC >= KNOWN_CODECS:  # bits of different codecs may be combined
             self._note_unknown_codecs(run)
         self.has_transactions |= attributes & TRANSACTIONAL != 0
         self.shows_cleaning |= attributes & DELETE_HORIZON != 0
@@ -331,7 +333,7 @@ class BatchStream:
         previous_last[0] = self.next_offset - 1
         previous_last[1:] = run.last_offset[:-1]
         falls = run.base_offset <= previous_last
-        falls[1:] &= run.crc_valid[:-1]  # where a damaged batch claims to end says nothing
+        falls[1:] &= run.crc_valid[:-1]  # the end of a damaged batch is unknown
         if self.batches == 0:
             falls[0] = False
         falling = np.flatnonzero(falls)
@@ -356,7 +358,7 @@ class BatchStream:
             yield from self._load_segment(segment, next_base)
 
     def _passes_by(self, segment: SegmentFiles) -> bool:
-        """Whether a segment is not read; the last one always is: it says where the log ends."""
+        """Whether a segment is skipped; the last one never is, because it shows the log end."""
         return False
 
     def _scan(self, segment: SegmentFiles) -> ResynchronisedScan:
@@ -388,7 +390,7 @@ class BatchStream:
                     yield found
             self.read_segments[path] = read
             self.unsearched = scan.given_up
-        except UnreadableFileError as error:  # the rest of the log must still come out
+        except UnreadableFileError as error:  # the rest of the log is still read
             position = error.where.position or 0
             self.stops.append(
                 ScanStop(

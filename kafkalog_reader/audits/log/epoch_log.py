@@ -1,4 +1,4 @@
-"""What truncation looks at in a replica."""
+"""The parts of a replica that truncation depends on."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EpochLog:
-    """Of a replica as its broker loaded it, all that truncation looks at."""
+    """The parts of a replica that truncation depends on, after its broker loaded it."""
 
     cache: LeaderEpochCache
     log_start_offset: int

@@ -1,8 +1,8 @@
-"""Which single bit explains a wrong CRC, by arithmetic on the two checksums alone.
+"""Finds the single bit that explains a wrong CRC, from the two checksums alone.
 
-A CRC is linear: stored and computed differ by the CRC of the error. What one wrong bit makes of
-the register depends only on how many bytes follow it, so no data is needed. CRC-32C keeps Hamming
-distance 4 up to 256 MiB: two wrong bits never look like one. Longer batches get no answer.
+A CRC is linear: stored and computed differ by the CRC of the error. The effect of one wrong bit
+depends only on the number of bytes after it, so no data is needed. CRC-32C keeps Hamming distance 4
+up to 256 MiB: two wrong bits never look like one. Longer batches get no answer.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class FlippedBit:
     Attributes:
         position: of its byte, from the start of the batch.
         bit: 0 is the least significant.
-        in_crc: the stored checksum itself was hit; the records are sound.
+        in_crc: whether the bit is in the stored checksum itself, so that the records are sound.
     """
 
     position: int
@@ -33,16 +33,16 @@ class FlippedBit:
 
 
 def flipped_bit(stored: int, computed: int, size_in_bytes: int, magic: int) -> FlippedBit | None:
-    """Find the bit of a whole batch or message whose flip makes the CRC right.
+    """Find the bit of a batch or message whose flip makes the CRC valid.
 
     Args:
         stored: the CRC in the header.
-        computed: that of the bytes that are there.
+        computed: the CRC of the bytes.
         size_in_bytes: of the whole batch.
         magic: 0 or 1 (CRC-32 from byte 16 on) or 2 (CRC-32C from byte 21 on).
 
     Returns:
-        the bit; None where no single one explains the difference.
+        the bit; None if no single bit explains the difference.
     """
     syndrome = stored ^ computed
     crc_position, covered_from, polynomial = (17, 21, _CRC32C) if magic == 2 else (12, 16, _CRC32)
@@ -55,5 +55,5 @@ def flipped_bit(stored: int, computed: int, size_in_bytes: int, magic: int) -> F
     steps = crc_syndrome.bits_back(syndrome, polynomial, 8 * covered)
     if steps < 0:
         return None
-    byte, bit = divmod(steps, 8)  # bit 0 of a byte goes in first, bit 7 last
+    byte, bit = divmod(steps, 8)  # bit 0 of a byte enters first, bit 7 last
     return FlippedBit(position=size_in_bytes - 1 - byte, bit=7 - bit)

@@ -1,7 +1,7 @@
-"""Which header field outside of the checksum explains damage: length or magic, put right on paper.
+"""Finds the header field outside the checksum, length or magic, that explains damage.
 
-No checksum covers them, so a batch is proven sound when one other value of the field makes its
-checksum right (reference, 4.1). Nothing is written back.
+No checksum covers these fields, so a batch is proven sound if another value of one of them makes
+its checksum valid (reference, 4.1). Nothing is written.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from kafkalog_reader.kernel import record_batches
 from kafkalog_reader.scan.batch_scan import HEADER_SIZE, BatchRun
 
 MAX_TRIED: Final = 64 << 20
-"""Bytes; what lies between two sound batches is seldom more than one of them."""
+"""Maximum bytes between two sound batches that are tried; usually they are one batch."""
 MIN_ENTRY: Final = 26
-"""Bytes of a message of magic 0 without key and value."""
+"""Size of a message of magic 0 without key and value, in bytes."""
 _MAGIC: Final = 16
 _NEWEST_MAGIC: Final = 2
 _ROOM: Final = 8
@@ -31,16 +31,16 @@ class Repair(Enum):
 
 
 def repair_of(path: str, start: int, stop: int, *, follow_links: bool = False) -> Repair | None:
-    """Find the field whose change makes one sound batch of a byte range of a segment.
+    """Find the field whose correction makes a byte range of a segment one sound batch.
 
     Args:
         path: the segment file.
         start: where the batch begins.
-        stop: where the next sound one does.
-        follow_links: open the file although it is a link.
+        stop: where the next sound batch begins.
+        follow_links: open the file even if it is a link.
 
     Returns:
-        the field; None where no single one explains the damage, or the file is gone.
+        the field; None if no single field explains the damage, or the file was deleted.
     """
     found = repaired_batch(path, start, stop, follow_links=follow_links)
     return None if found is None else found[0]
@@ -49,13 +49,13 @@ def repair_of(path: str, start: int, stop: int, *, follow_links: bool = False) -
 def repaired_batch(
     path: str, start: int, stop: int, *, follow_links: bool = False
 ) -> tuple[Repair, bytearray] | None:
-    """The field, and the batch with that field put right; arguments as of ``repair_of``."""
+    """The field, and the batch with that field corrected; for the arguments see ``repair_of``."""
     if not MIN_ENTRY <= stop - start <= MAX_TRIED:
         return None
     try:
         with Windows(path, start, stop, size=stop - start, follow_links=follow_links) as windows:
             content = bytearray(windows.read(start))
-    except UnreadableFileError:  # a finding of its own
+    except UnreadableFileError:  # has its own finding
         return None
     if len(content) < stop - start:
         return None
@@ -63,7 +63,7 @@ def repaired_batch(
     if content[8:12] != whole:
         content[8:12] = whole
         return (Repair.LENGTH, content) if _is_sound(content) else None
-    if content[_MAGIC] != _NEWEST_MAGIC:  # of messages the checksum covers the magic
+    if content[_MAGIC] != _NEWEST_MAGIC:  # the checksum of messages covers the magic
         content[_MAGIC] = _NEWEST_MAGIC
         return (Repair.MAGIC, content) if _is_sound(content) else None
     return None

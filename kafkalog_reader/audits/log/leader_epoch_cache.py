@@ -1,7 +1,7 @@
-"""The leader epochs that a broker knows of one replica, and the question leaders answer with them.
+"""The leader epochs that a broker has for one replica, and the requests that leaders answer.
 
 Source: Kafka 4.0, storage.internals.epoch.LeaderEpochFileCache. Values are frozen: every operation
-returns the cache it leads to, so that a simulation can keep each step.
+returns a new cache, so that a simulation can keep each step.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class EpochEnd(NamedTuple):
-    """An answer to "where did this leader epoch end?": the epoch meant, and one past its last."""
+    """An answer to "where did this leader epoch end?": an epoch, and one past its last offset."""
 
     leader_epoch: int
     next_offset: int
@@ -40,11 +40,11 @@ class LeaderEpochCache:
         return self.entries[-1] if self.entries else None
 
     def assign(self, leader_epoch: int, start_offset: int) -> LeaderEpochCache:
-        """Begin an epoch; entries that contradict it go, one at the same start offset included."""
+        """Begin an epoch; remove entries that contradict it or have the same start offset."""
         return self.assign_all([(leader_epoch, start_offset)])
 
     def assign_all(self, begun: Iterable[tuple[int, int]]) -> LeaderEpochCache:
-        """Begin epochs at start offsets, one after another; in time that is linear in all."""
+        """Begin epochs at start offsets, one after another, in linear time."""
         entries = [*self.entries]
         for leader_epoch, start_offset in begun:
             latest = entries[-1] if entries else None
@@ -68,7 +68,7 @@ class LeaderEpochCache:
         )
 
     def truncate_from_start(self, log_start_offset: int) -> LeaderEpochCache:
-        """Drop the entries below the new log start; the epoch in force there begins at it."""
+        """Drop the entries below the new log start; the epoch that applies there begins at it."""
         below = [entry for entry in self.entries if entry.start_offset <= log_start_offset]
         above = self.entries[len(below) :]
         if not below:
@@ -82,9 +82,9 @@ class LeaderEpochCache:
         """Where the newest known epoch at or below ``leader_epoch`` ended.
 
         Returns:
-            None for Kafka's undefined answer: nothing asked, an empty cache, or an epoch newer than
-            all that are known. An epoch older than all is answered with itself, ending where the
-            first known one begins.
+            None for Kafka's undefined answer: no epoch requested, an empty cache, or an epoch newer
+            than all known ones. The answer for an epoch older than all is that epoch itself, ending
+            where the first known one begins.
 
         Source: Kafka 4.0, LeaderEpochFileCache.endOffsetFor.
         """

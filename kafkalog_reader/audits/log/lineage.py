@@ -1,6 +1,6 @@
-"""Which leader epoch wrote which offsets of a replica, and where two replicas part.
+"""Which leader epoch wrote which offsets of a replica, and where two replicas diverge.
 
-A lineage is a step function with few steps. The batches tell it exactly where records exist; the
+A lineage is a step function with few steps. It is exact where batches exist; the
 ``leader-epoch-checkpoint`` fills the ranges that compaction emptied.
 """
 
@@ -27,12 +27,12 @@ class EpochPiece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """Pieces by rising offset, without overlap; what no piece covers is not known."""
+    """Pieces by rising offset, without overlap; the epoch of uncovered offsets is unknown."""
 
     pieces: tuple[EpochPiece, ...] = ()
 
     def epoch_at(self, offset: int) -> int | None:
-        """The leader epoch in force at an offset; None where it is not known."""
+        """The leader epoch at an offset; None if unknown."""
         index = bisect_right(self.pieces, offset, key=lambda piece: piece.first_offset) - 1
         if index < 0 or offset >= self.pieces[index].next_offset:
             return None
@@ -40,12 +40,12 @@ class Lineage:
 
     @property
     def greatest_leader_epoch(self) -> int | None:
-        """None without a piece."""
+        """The greatest leader epoch; None without pieces."""
         return max((piece.leader_epoch for piece in self.pieces), default=None)
 
     @property
     def rising(self) -> Lineage:
-        """Without pieces that a lower epoch follows: a field outside of the CRC, damaged."""
+        """The lineage without pieces that a lower epoch follows, whose epoch field is damaged."""
         kept: list[EpochPiece] = []
         for piece in reversed(self.pieces):
             if not kept or piece.leader_epoch <= kept[-1].leader_epoch:
@@ -68,7 +68,7 @@ class Lineage:
 
 
 class LineageBuilder:
-    """Gathers the lineage of a replica from its batches, in the order of the log."""
+    """Builds the lineage of a replica from its batches, in log order."""
 
     def __init__(self) -> None:
         self._pieces: list[EpochPiece] = []
@@ -83,14 +83,14 @@ class LineageBuilder:
         self._pieces.append(EpochPiece(leader_epoch, first_offset, next_offset))
 
     def build(self) -> Lineage:
-        """The lineage so far; batches of formats without leader epochs (−1) leave it unknown."""
+        """The lineage so far, without batches of formats that have no leader epochs (−1)."""
         return Lineage(tuple(piece for piece in self._pieces if piece.leader_epoch >= 0))
 
 
 def declared_lineage(
     cache: LeaderEpochCache, log_start_offset: int, log_end_offset: int
 ) -> Lineage:
-    """What the epoch checkpoint says about [log start, log end): entries last to the next one."""
+    """The lineage of [log start, log end) by the epoch checkpoint: entries last to the next one."""
     ends = [*(entry.start_offset for entry in cache.entries), log_end_offset][1:]
     return Lineage(
         tuple(
@@ -102,7 +102,7 @@ def declared_lineage(
 
 
 def combined_lineage(data: Lineage, declared: Lineage) -> Lineage:
-    """``data`` where records exist, ``declared`` in the ranges that no record covers."""
+    """``data`` where records exist, and ``declared`` in ranges without records."""
     builder = LineageBuilder()
     for first_offset, next_offset in _cuts((data, declared)):
         leader_epoch = data.epoch_at(first_offset)
@@ -115,12 +115,14 @@ def combined_lineage(data: Lineage, declared: Lineage) -> Lineage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineageFork:
-    """Where two lineages stop agreeing on a common range.
+    """Where two lineages diverge in their common range.
 
     Attributes:
-        offset: the first offset after the last agreed piece; the end of the range when all agrees.
-        first_offset, next_offset: the common range; empty when one ends before the other begins.
-        met_again: they agreed after they had parted, which no sound history does (KL-515).
+        offset: the first offset after the last piece on which both agree; the end of the range if
+            they agree everywhere.
+        first_offset, next_offset: the common range; empty if one ends before the other begins.
+        met_again: whether they agree again after the fork, which is impossible in sound logs
+            (KL-515).
     """
 
     offset: int
@@ -130,7 +132,7 @@ class LineageFork:
 
     @property
     def agrees(self) -> bool:
-        """Nothing in the common range contradicts."""
+        """Whether nothing in the common range differs."""
         return self.offset == self.next_offset
 
     @property
@@ -139,7 +141,7 @@ class LineageFork:
 
 
 def lineage_fork(left: Lineage, right: Lineage, first_offset: int, next_offset: int) -> LineageFork:
-    """Walk two lineages over [first, next); what one of them does not know is not evidence."""
+    """Compare two lineages over [first, next); offsets unknown in one of them are skipped."""
     parted_at: int | None = None
     met_again = False
     common = (left.clipped(first_offset, next_offset), right.clipped(first_offset, next_offset))
@@ -160,7 +162,7 @@ def lineage_fork(left: Lineage, right: Lineage, first_offset: int, next_offset: 
 
 
 def _cuts(lineages: Iterable[Lineage]) -> list[tuple[int, int]]:
-    """Neighbouring borders of all pieces, as half-open ranges within which nothing changes."""
+    """The ranges between adjacent borders of all pieces, half-open; nothing changes inside them."""
     borders = sorted(
         {
             border

@@ -1,8 +1,8 @@
-"""What reading a whole segment showed, so that predicting the start needs no second reading.
+"""The result of reading a whole segment, so that predicting a start need not read it again.
 
-A start takes over what is as recovery wants it, from the first byte on: batches of magic 2, every
-CRC right, offsets that rise and fit into an index entry. Of what lies behind that it may have to
-know how many records are lost with it.
+The prediction reuses the part that recovery would accept, from the first byte on: batches of magic
+2, every CRC valid, offsets that rise and fit into an index entry. For the rest it may need the
+number of records that are lost with it.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ _MAX_OFFSETS: Final = 2**31 - 1
 
 
 class ReadSegment:
-    """A segment while it is read, window by window; and afterwards what recovery would find.
+    """A segment while it is read window by window, and afterwards what recovery would find.
 
     Attributes:
         size_in_bytes: of the file.
-        sound_bytes: from the first on, in which nothing would stop or surprise a recovery; whole
-            windows only.
-        next_offset: one past the last batch of them; the base offset without.
-        greatest_timestamp: of them; -1 without.
+        sound_bytes: size of the beginning that recovery accepts; whole windows only.
+        next_offset: one past the last batch in it; the base offset if there is none.
+        greatest_timestamp: of the batches in it; -1 if there are none.
     """
 
     def __init__(self, base_offset: int, size_in_bytes: int) -> None:
@@ -43,28 +42,28 @@ class ReadSegment:
 
     @property
     def is_sound(self) -> bool:
-        """Whether nothing in it would stop or surprise a recovery."""
+        """Whether recovery accepts the whole segment."""
         return self.sound_bytes == self.size_in_bytes
 
     def add(self, run: BatchRun) -> None:
-        """Take the next batches."""
+        """Add the next batches."""
         if self._behind is not None:
             self._behind.add(run)
         elif self._goes_on(run):
             self._take(run)
         else:
             self._behind = SoundRecords()
-            damaged = int(np.argmin(run.crc_valid))  # the first of all where all are valid
+            damaged = int(np.argmin(run.crc_valid))  # 0 if all are valid
             self._behind.add(run.taken(slice(damaged, None)))
 
     def add_damage(self, position: int) -> None:
-        """Some bytes are not batches."""
+        """Note bytes that are not batches."""
         if self._behind is None:
             self._behind = SoundRecords()
         self._behind.begin(position)
 
     def records_since(self, position: int) -> tuple[int, int] | None:
-        """The first place from a position on, and the clients' records from there to the end.
+        """The first counted position at or after one, and the client records from there to the end.
 
         None: not counted.
         """
@@ -92,7 +91,7 @@ class ReadSegment:
                 newest = leader_epoch
 
     def recovered_cache(self, cache: LeaderEpochCache) -> LeaderEpochCache:
-        """The epochs that a recovery knows afterwards: those it meets above the newest it knew."""
+        """The epochs after a recovery, which adds those above the newest in the cache."""
         latest = cache.latest
         newest = -1 if latest is None else latest.leader_epoch
         return cache.assign_all(epoch for epoch in self._epochs if epoch[0] > newest)

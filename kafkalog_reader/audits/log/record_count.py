@@ -1,4 +1,4 @@
-"""How many records of clients lie in a range of offsets, where the bounds alone do not tell."""
+"""Counts client records in a range of offsets, where the bounds alone do not give it."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def records_text(count: int) -> str:
 
 
 def count_records(directory: PartitionDirectory, first_offset: int, next_offset: int) -> int:
-    """Count the clients' records of [first, next); markers and records cleaned away do not count.
+    """Count the client records of [first, next), without markers and cleaned records.
 
     Raises:
         UnreadableFileError: a segment cannot be read.
@@ -50,7 +50,7 @@ def count_records(directory: PartitionDirectory, first_offset: int, next_offset:
 
 
 def first_batch_cut(directory: PartitionDirectory, target: int) -> int | None:
-    """Base offset of the first batch that reaches ``target``: where a truncation really cuts.
+    """Base offset of the first batch that reaches ``target``: there a truncation really cuts.
 
     Raises:
         UnreadableFileError: a segment cannot be read.
@@ -63,7 +63,7 @@ def first_batch_cut(directory: PartitionDirectory, target: int) -> int | None:
 
 
 def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[BatchRun]:
-    """The batches from the segment on that holds an offset, headers only."""
+    """The batches from the segment that holds an offset on; headers only."""
     found = [segment for segment in readable_segments(directory) if segment.log_size is not None]
     following = (segment.base_offset for segment in found[1:])
     for segment, next_base in zip_longest(found, following):

@@ -1,4 +1,4 @@
-"""How old a release wrote a log directory, by the kinds of files in it: absence is innocent there.
+"""Which kinds of files the release writes that wrote a log directory; others are not missing.
 
 ``meta.properties`` came with 0.9, time indexes with 0.10.1, leader epochs and the checkpoint of log
 start offsets with 0.11. Source: KAFKA-1650, KIP-33, KIP-101, KIP-107.
@@ -24,13 +24,13 @@ _FOLDERS_LOOKED_INTO: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class ReleaseSigns:
-    """What the files of a log directory give away; an empty one gives nothing away.
+    """What the files of a log directory show about the release that wrote it.
 
     Attributes:
-        has_segments: whether there is anything to judge by.
-        time_indexes: the release writes them.
-        leader_epochs: the release writes ``leader-epoch-checkpoint``.
-        topic_ids: it writes ``partition.metadata``.
+        has_segments: whether there are segments to judge by.
+        time_indexes: whether the release writes time indexes.
+        leader_epochs: whether the release writes ``leader-epoch-checkpoint``.
+        topic_ids: whether the release writes ``partition.metadata``.
     """
 
     has_segments: bool
@@ -40,7 +40,7 @@ class ReleaseSigns:
 
 
 def release_signs(root: str) -> ReleaseSigns:
-    """Look into some partition directories of a log directory; unreadable ones say nothing."""
+    """Examine some partition directories of a log directory; skip unreadable ones."""
     has_segments = time_indexes = topic_ids = False
     leader_epochs = os.path.lexists(posixpath.join(root, LOG_STARTS))
     for names in _listings(root):

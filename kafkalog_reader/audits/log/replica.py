@@ -1,4 +1,4 @@
-"""One replica for the audits: what its files say before its batches are compared."""
+"""One replica for the audits, with the content of its small files."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class Replica:
     """A live partition directory and its rows in the checkpoints around it.
 
     Attributes:
-        log_start_offset: the checkpointed one, or the first segment's base where that is higher,
-            or where the checkpointed one lies beyond the log end.
-        epoch_entries: of ``leader-epoch-checkpoint`` as they stand; None without the file.
-        problems: files that could not be read; what they would say counts as absent.
+        log_start_offset: the checkpointed one, or the first segment's base if that is higher or the
+            checkpointed one is beyond the log end.
+        epoch_entries: the rows of ``leader-epoch-checkpoint``, unchanged; None without the file.
+        problems: files that could not be read; their content counts as absent.
     """
 
     directory: PartitionDirectory
@@ -38,7 +38,7 @@ class Replica:
 
     @property
     def name(self) -> str:
-        """The replica for people."""
+        """The name of the replica in messages."""
         return self.directory.replica_name
 
     @property
@@ -46,7 +46,7 @@ class Replica:
         return self.directory.log_directory.broker_id
 
     def file(self, name: str) -> str:
-        """A file of the partition directory, as findings name it: below the log directory."""
+        """A file of the partition directory, as findings name it: relative to the log directory."""
         return f"{_shown_folder(self.directory.path)}/{name}"
 
     def segment_file(self, segment: SegmentFiles, kind: str = "log") -> str:
@@ -54,7 +54,7 @@ class Replica:
         return self.file(segment_file_name(segment.base_offset, kind, segment.suffix))
 
     def file_of(self, where: LogPosition) -> str:
-        """The file of an error, below the log directory where it lies in one."""
+        """The file of an error, relative to the log directory if it is in one."""
         root = shown(self.directory.log_directory.path.rstrip("/")) + "/"
         if where.file.startswith(root):
             return where.file[len(root) :]
@@ -62,7 +62,7 @@ class Replica:
 
     @property
     def has_sound_epochs(self) -> bool:
-        """Whether the epoch checkpoint could be read, or is not there."""
+        """Whether the epoch checkpoint could be read, or does not exist."""
         return not any(
             posixpath.basename(problem.where.file) == LEADER_EPOCHS for problem in self.problems
         )
@@ -75,7 +75,7 @@ class Replica:
 
 @lru_cache(maxsize=16)
 def _loaded_cache(entries: tuple[LeaderEpochEntry, ...], log_start_offset: int) -> LeaderEpochCache:
-    """Asked for by every check of a replica, and mostly the same for all of its partition."""
+    """The cache; cached because all checks of all replicas of a partition usually share it."""
     return LeaderEpochCache.loaded(entries).truncate_from_start(log_start_offset)
 
 

@@ -46,7 +46,7 @@ def inspect_replica(directory: PartitionDirectory) -> Replica:
     log_start = row("log-start-offset-checkpoint") or 0
     if live and log_start > live[-1].base_offset:
         end = tried(lambda: tail_end(directory), log_start)
-        if log_start > end:  # KL-306: what its start deletes is there now
+        if log_start > end:  # KL-306: its start will delete segments that exist now
             log_start = first_base
     path, follow_links = directory.path, directory.follow_links
     return Replica(

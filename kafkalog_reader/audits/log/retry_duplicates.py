@@ -1,4 +1,4 @@
-"""Batches that a producer without idempotence wrote again: KL-601 and KL-602.
+"""Finds batches that a producer without idempotence sent again: KL-601 and KL-602.
 
 A broker changes only fields outside the CRC when it stores a batch with the producer's timestamps,
 so a retry has the CRC, the size and the record count of the batch before it, at other offsets.
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.batch_scan import BatchRun
 
 NEAR: Final = 10_000
-"""Batches within which the same content counts as a retry."""
+"""Maximum distance, in batches, between equal contents that count as a retry."""
 MAX_CONTENTS: Final = 100_000
-"""Repeated contents of one replica that are kept apart; later ones are only counted."""
+"""Repeated contents kept for one replica; later ones are only counted."""
 _CONTROL: Final = 1 << 5
 _LOG_APPEND_TIME: Final = 1 << 3
 _PRODUCER_ID_AT: Final = 43
-"""In a batch of magic 2: behind its greatest timestamp."""
+"""In a batch of magic 2: after its greatest timestamp."""
 _FACTOR: Final = 0x9E3779B1
 """Odd, and without a pattern."""
 _MESSAGE_KEY_AT: Final = 26
-"""In a message of magic 1: behind its timestamp."""
+"""In a message of magic 1: after its timestamp."""
 _SIZE_BITS: Final = 31
-"""Of a fingerprint; above them lie the 32 of a CRC."""
+"""Bits of a fingerprint below the 32 bits of a CRC."""
 _SLOTS_A_BATCH: Final = 4
-"""Most batches have a slot of their own; sorting is for those that share one."""
+"""Most batches have a slot of their own; only those that share one are sorted."""
 _MAGIC_WITH_TIMESTAMPS: Final = 1
-"""Without a timestamp, equal messages are nothing unusual."""
+"""Without a timestamp, equal messages are normal."""
 
 
 @dataclass(slots=True)
@@ -45,8 +45,8 @@ class Repeated:
     """One content that was stored several times.
 
     Attributes:
-        records: in one copy.
-        copies: of it.
+        records: number of records in one copy.
+        copies: number of copies.
         first_offset, next_offset: from the first record of the first copy to the last of the last.
         leader_epochs: of the copies.
     """
@@ -59,7 +59,7 @@ class Repeated:
 
 
 class RetryWatch:
-    """Looks at the batches of one replica, window by window, in the order of the log."""
+    """Finds repeated batches of one replica, window by window, in log order."""
 
     def __init__(self) -> None:
         self.repeated: dict[tuple[int, int], Repeated] = {}
@@ -68,7 +68,7 @@ class RetryWatch:
         self._last_seen = _NOTHING
 
     def look(self, run: BatchRun) -> None:
-        """Remember what is in a window and find what was there before; its buffer is valid."""
+        """Find and store the batches of a window while its buffer is valid."""
         if not run.summary.valid:
             self._ordinal += run.count
             return
@@ -120,7 +120,7 @@ class RetryWatch:
             self._add(rows, order[start:stop], first_new)
 
     def _add(self, rows: _Recent, members: NDArray[np.intp], first_new: int) -> None:
-        """Copies of one content, in the order of the log; some may have been met before."""
+        """Add copies of one content, in log order; some may be known already."""
         first, last = int(members[0]), int(members[-1])
         key = int(rows.fingerprint[first]), int(rows.records[first])
         known = self.repeated.get(key)
@@ -136,7 +136,7 @@ class RetryWatch:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Recent:
-    """What is compared of the batches that were met last, in the order of the log."""
+    """The compared parts of the most recent batches, in log order."""
 
     fingerprint: NDArray[np.int64]
     ordinal: NDArray[np.int64]
@@ -163,7 +163,7 @@ class _Recent:
         first = int(np.searchsorted(self.ordinal, ordinal))
         if first == 0:
             return self
-        # Copied, so that not all of the window stays in memory.
+        # Copied, so that the window does not stay in memory.
         return _Recent(**{name: getattr(self, name)[first:].copy() for name in self.__slots__})
 
 
@@ -171,7 +171,7 @@ _NOTHING: Final = _Recent.nothing()
 
 
 def _masked(run: BatchRun, wanted: NDArray[np.intp]) -> NDArray[np.int64]:
-    """Fingerprints of batches whose timestamps the broker set, without what it changed."""
+    """Fingerprints of batches without the timestamps that the broker set."""
     is_batch = run.magic[wanted] == MAGIC
     starts = run.position[wanted] - run.window_position
     size = run.size_in_bytes[wanted].astype(np.int64)

@@ -1,4 +1,4 @@
-"""A stretch of a segment that holds no batch."""
+"""A stretch of a segment without batches."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScanStop:
-    """A stretch of a segment that holds no batch that could be read.
+    """A stretch of a segment in which no batch could be read.
 
     Attributes:
         where: the first byte that is not a batch, with the offset expected there.
         size_in_bytes: from there to the next sound batch, or to the end of the file.
-        hidden_until: the offset of that batch, or the next segment's base offset; None when
-            nothing of the log follows.
-        end: why; None when the operating system refused.
-        begins_batch: a batch of the offset expected there does begin, whatever is wrong with it.
-        goes_on_at: position of the next sound batch in the same file; None without.
-        given_up: places in it that a cap on work left unjudged (KL-005).
+        hidden_until: the offset of that batch, or the next segment's base offset; None if nothing
+            of the log follows.
+        end: why it stopped; None if the operating system refused.
+        begins_batch: whether a batch with the expected offset begins there, even if it is damaged.
+        goes_on_at: position of the next sound batch in the same file; None if there is none.
+        given_up: number of places in it that a limit on work left unchecked (KL-005).
     """
 
     where: LogPosition

@@ -1,4 +1,4 @@
-"""How many records of clients a segment holds from a place on, counted while it is read."""
+"""Counts the client records of a segment from given positions on, while it is read."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.batch_scan import BatchRun
 
 _APART: Final = 1 << 20
-"""Bytes that lie between two places at least, however many there could be."""
+"""Minimum bytes between two counted positions."""
 
 
 class SoundRecords:
-    """Clients' records of the sound batches of a segment, from places in it on to its end.
+    """Client records in the sound batches of a segment, from several positions to its end.
 
-    Old messages that wrap others end the count: only decompressing shows what is in them.
+    Old wrapper messages end the count: only decompression shows what they hold.
     """
 
     def __init__(self) -> None:
@@ -30,13 +30,13 @@ class SoundRecords:
         self._is_known = True
 
     def begin(self, position: int) -> None:
-        """From this place on it may be asked."""
+        """Begin a count at a position."""
         if not self._places or position >= self._places[-1] + _APART:
             self._places.append(position)
             self._before.append(self._total)
 
     def add(self, run: BatchRun) -> None:
-        """Take the next batches."""
+        """Add the next batches."""
         self.begin(int(run.position[0]))
         if not self._is_known or run.summary.valid == 0:
             return
@@ -44,9 +44,9 @@ class SoundRecords:
         self._total += count_records(run)
 
     def since(self, position: int) -> tuple[int, int] | None:
-        """The first place from a position on, and the records from there to the end of the segment.
+        """The first counted position at or after one, and the records from there to the end.
 
-        None: there is no such place, or the records were not counted.
+        None if there is no such position, or the records were not counted.
         """
         at = bisect_left(self._places, position)
         if not self._is_known or at == len(self._places):
@@ -55,9 +55,9 @@ class SoundRecords:
 
 
 def count_records(run: BatchRun) -> int:
-    """Clients' records of the sound batches of a run, as their headers state them.
+    """Client records in the sound batches of a run, by their headers.
 
-    A message that wraps others counts as none.
+    A wrapper message counts as 0.
     """
     sound = run.crc_valid & (run.attributes & CONTROL == 0) & ~run.is_wrapper
     return int(np.maximum(run.records_count, 0)[sound].sum(dtype=np.int64))

@@ -1,4 +1,4 @@
-"""The quick look: only the ends of the logs are read, from where they may differ."""
+"""Reads only the ends of logs, from where they may differ: ``--quick``."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class TailStream(BatchStream):
-    """A cursor that begins in the middle of a segment, where its offset index says so."""
+    """A cursor that begins in the middle of a segment, at a position from its offset index."""
 
     def _scan(self, segment: SegmentFiles) -> ResynchronisedScan:
         return ResynchronisedScan(
@@ -32,7 +32,7 @@ class TailStream(BatchStream):
         )
 
     def _start_of(self, segment: SegmentFiles) -> int:
-        """A batch border at or below the log start; 0 where the index leads to none."""
+        """The position of a batch at or below the log start; 0 if the index has none."""
         if segment.offset_index_size is None:
             return 0
         try:
@@ -47,7 +47,7 @@ class TailStream(BatchStream):
 
 
 def tail_end(directory: PartitionDirectory) -> int:
-    """Where the log ends, by its last segment alone.
+    """The log end, from its last segment alone.
 
     Raises:
         UnreadableFileError: a file cannot be opened or read.
@@ -56,11 +56,11 @@ def tail_end(directory: PartitionDirectory) -> int:
 
 
 def first_compared(replicas: Sequence[Replica]) -> int:
-    """The offset from which a quick look compares content.
+    """The offset from which ``--quick`` compares content.
 
-    Below the shortest log and below the first offset at which the epoch checkpoints disagree, and
-    one offset before, so that a batch is seen that should be the same. Everything is compared where
-    a file cannot be read: reading it again reports why.
+    It is one offset before the end of the shortest log, or before the first offset at which the
+    epoch checkpoints differ, so that one batch is read that should be equal. If a file cannot be
+    read, everything is compared, which reports the reason.
     """
     try:
         ends = [scan_tail(replica.directory).next_offset for replica in replicas]

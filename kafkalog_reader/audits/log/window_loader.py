@@ -1,7 +1,7 @@
-"""The next windows of several replicas, read and checked at the same time.
+"""Reads and checks the next windows of several replicas at the same time.
 
-Reading and checking releases the interpreter lock, so two copies of equal bytes, whose windows end
-together, take the time of one.
+Reading and checking releases the interpreter lock, so two equal copies, whose windows end together,
+take as long as one.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.batch_stream import BatchStream
 
 _WORTH_A_THREAD: Final = 1 << 20
-"""Bytes of a window that take longer to read than a thread takes to wake up."""
+"""Window size, in bytes, that takes longer to read than a thread to wake up."""
 _THREADS: Final = 3
-"""Besides the caller's: a partition has three or four replicas, and memory is as fast as it is."""
+"""Threads besides the caller's: partitions have three or four replicas, and memory is the limit."""
 
 
 class WindowLoader:
-    """Loads windows, with threads from the first large ones on; with idle ones where some share."""
+    """Loads windows; starts threads for the first large ones."""
 
     def __init__(self) -> None:
         self._pool: ThreadPoolExecutor | None = None
@@ -33,7 +33,7 @@ class WindowLoader:
     def load(self, streams: Sequence[BatchStream]) -> None:
         """Load the next window of each stream.
 
-        Under a limit of the read rate threads gain nothing, and Ctrl-C would wait for them.
+        With a limited read rate threads gain nothing, and Ctrl-C would wait for them.
         """
         is_small = any(len(stream.run.buffer) < _WORTH_A_THREAD for stream in streams)
         if len(streams) < 2 or is_small or rate_limit() is not None:

@@ -112,7 +112,7 @@ def _kind_not_read(entry: os.DirEntry[str], *, follow_links: bool) -> str:
         mode = entry.stat(follow_symlinks=follow_links).st_mode
     except OSError:
         return "a symbolic link that leads nowhere" if entry.is_symlink() else ""
-    return "" if stat.S_ISDIR(mode) or stat.S_ISREG(mode) else "neither a file nor a folder"
+    return "" if stat.S_ISDIR(mode) or stat.S_ISREG(mode) else "not a file or folder"
 
 
 def _who(root: LogDirectory) -> str:

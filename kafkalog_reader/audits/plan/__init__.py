@@ -1,1 +1,1 @@
-"""What to do with a stopped cluster: brokers start as a whole, elections are per partition."""
+"""Plans the starts and elections of a stopped cluster."""

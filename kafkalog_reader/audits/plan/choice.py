@@ -1,4 +1,4 @@
-"""Of one partition: which copies may lead, which must not, and what is lost."""
+"""Decides for one partition which copies may lead, which must not, and what is lost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _NEVER_IN_SYNC: Final = frozenset({Following.STUCK, Following.LOOPS})
-"""A follower with an empty log gets in sync instead."""
+"""Endings of a follower that never gets in sync; with an empty log it would."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,10 +34,10 @@ class Alternative:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostRecords:
-    """Records that are on no disk of a running broker when the plan is done.
+    """Records that no running broker has after the plan.
 
     Attributes:
-        brokers: who holds them now.
+        brokers: node ids of the brokers that hold them now.
         first_offset, next_offset: half-open.
     """
 
@@ -49,31 +49,31 @@ class LostRecords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """The leader of one partition, and who must wait for it.
+    """The leader of one partition, and the brokers that must wait for it.
 
     Attributes:
         leader: node id of the broker whose copy loses least.
         equals: brokers whose election loses exactly the same, ``leader`` among them.
-        others: brokers whose copy must not lead: they start when one of ``equals`` leads.
+        others: brokers whose copy must not lead: they start once one of ``equals`` leads.
         electable: node ids that the controller may elect by itself: the ISR, the ELR and the last
-            known ELR; None where no cluster metadata was supplied.
-        lost: by offset, with ``leader`` leading.
-        lost_with_copies: the same if the other copies are replaced too.
-        refetching: brokers that cut and fetch the same records for ever, because the leader's
+            known ELR; None if no cluster metadata was supplied.
+        lost: records lost with ``leader`` leading, by offset.
+        lost_with_copies: the same if the other copies are also replaced.
+        refetching: brokers that truncate and fetch the same records for ever, because the leader's
             epoch checkpoint lacks an epoch of its batches.
-        apart: brokers whose copies stay different from the leader's for good: KL-517.
+        apart: brokers whose copies stay different from the leader's: KL-517.
         alternatives: the other elections, best first.
-        is_forced: every election loses records that were committed.
-        not_supplied: assigned brokers of which no copy was read.
-        set_aside: brokers whose copy must be moved away while they are stopped: its broker would
-            not come up, or the copy would never get in sync.
-        start_losses: what the starts of its brokers remove.
-        preferred_leader: of the assignment; None where that is not known.
-        paths: partition directory by broker.
+        is_forced: whether every election loses committed records.
+        not_supplied: assigned brokers without a supplied copy.
+        set_aside: brokers whose copy must be moved away while they are stopped: otherwise the
+            broker does not start, or the copy never gets in sync.
+        start_losses: what the brokers' starts remove.
+        preferred_leader: of the assignment; None if that is unknown.
+        paths: partition directories by broker.
         size_in_bytes: of the leader's log.
-        allows_unclean: the topic's own configuration allows unclean election.
-        is_sound: no batch of the leader's copy is damaged.
-        log_starts: log start offset by broker.
+        allows_unclean: whether the topic's own configuration allows unclean election.
+        is_sound: whether the leader's copy has no damaged batch.
+        log_starts: log start offsets by broker.
     """
 
     topic: str
@@ -110,8 +110,8 @@ class Choice:
     def is_automatic(self) -> bool:
         """Whether the controller elects only copies that may lead, in any order of starts.
 
-        While all brokers are down it fences them one by one, and the in-sync replica that it fences
-        last stays the only one: any of them may be the one that it elects. Source: Kafka 4.0,
+        While all brokers stop, the controller fences them one by one, and the in-sync replica that
+        it fences last stays in the ISR alone: it may then elect any of them. Source: Kafka 4.0,
         ReplicationControlManager#handleBrokerFenced.
         """
         if self.set_aside or self.electable is None or self.allows_unclean:
@@ -123,11 +123,11 @@ class Choice:
         return self.electable is None or not self.electable <= set(leaders)
 
     def waiting(self, *, by_membership: bool) -> frozenset[int]:
-        """Brokers that must not run before one that may lead does so.
+        """Brokers that must not start before a copy that may lead is the leader.
 
         Args:
-            by_membership: none where the controller elects no wrong copy by itself, as far as the
-                metadata log says; unclean election must then be forbidden.
+            by_membership: return none if, by the metadata log, the controller elects no wrong copy
+                by itself; unclean election must then be disabled.
         """
         if self.is_automatic and (by_membership or not self.lost):
             return frozenset()
@@ -145,10 +145,10 @@ class Unanswered:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OpenFinding:
-    """A finding of critical or high severity that no order of starts settles.
+    """A finding of critical or high severity that no order of starts resolves.
 
     Attributes:
-        name: of the partition.
+        name: topic and number of the partition.
         severity: ``C`` or ``H``.
     """
 
@@ -164,9 +164,9 @@ def choice_of(
     """Decide one partition.
 
     Args:
-        audit: with all its copies.
-        wanted: the broker that a person chose; None takes the election that loses least.
-        allows_unclean: the topic's own configuration allows unclean election.
+        audit: of the partition with all its copies.
+        wanted: the broker that the user chose; None for the election that loses least.
+        allows_unclean: whether the topic's own configuration allows unclean election.
     """
     replicas = audit.everyone
     brokers = [-1 if each.broker_id is None else each.broker_id for each in replicas]
@@ -175,7 +175,7 @@ def choice_of(
     elections = [each for each in audit.elections if wanted in (None, brokers[each.candidate])]
     if not reason and not elections:
         reason = (
-            "no copy comes up when its broker starts"
+            "no copy is served when its broker starts"
             if wanted is None
             else f"broker {wanted} has no copy that can lead"
         )
@@ -238,24 +238,24 @@ def choice_of(
 
 
 def _unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
-    """Why nothing can be said; empty where something can."""
+    """Why no plan is possible; empty if one is."""
     if audit.reason:
         return audit.reason
     if -1 in brokers:
         replica = next(each for each in audit.everyone if each.broker_id is None)
         return (
-            f"the node id of {replica.name} is not known: give it as "
+            f"the node id of {replica.name} is unknown: give it as "
             f"N={replica.directory.log_directory.path}"
         )
     twice = next((each for each in brokers if brokers.count(each) > 1), None)
     if twice is not None:
-        return f"broker {twice} has two copies and does not start: keep one, move the other away"
+        return f"broker {twice} has two copies and does not start: keep one and move the other away"
     failed = next((each for each in audit.recoveries if isinstance(each, LocatedError)), None)
     return "" if failed is None else f"the next start cannot be predicted: {failed}"
 
 
 def _electable(audit: PartitionAudit) -> frozenset[int] | None:
-    """Whom the controller may elect; None where that is not known, or older than the logs."""
+    """The brokers that the controller may elect; None if unknown, or older than the logs."""
     membership = audit.membership
     greatest = max((epoch for each in audit.histories for epoch in each.leader_epochs), default=-1)
     if membership is None or membership.leader_epoch < greatest:
@@ -264,7 +264,7 @@ def _electable(audit: PartitionAudit) -> frozenset[int] | None:
 
 
 def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
-    """Equal where it makes no difference which of two leads."""
+    """A key that is equal for two elections if it makes no difference which of them is held."""
     candidate = audit.candidates[election.candidate]
     lost = [(each.first_offset, each.next_offset, each.members) for each in election.lost_ranges]
     return (
@@ -282,7 +282,7 @@ def _lost(
     brokers: Sequence[int],
     followers: Sequence[FollowerOutcome],
 ) -> tuple[LostRecords, ...]:
-    """What is on no copy if only these followers keep theirs."""
+    """The records that no copy has if only these followers keep theirs."""
     comparison = audit.comparison
     assert comparison is not None
     ranges, _ = lost_ranges(
@@ -301,7 +301,7 @@ def _lost(
 
 
 def _moved_away(audit: PartitionAudit, election: Election) -> set[int]:
-    """Copies that keep their broker down, or never get in sync."""
+    """Copies that prevent their broker's start, or never get in sync."""
     aside = {
         index
         for index, recovery in enumerate(audit.recoveries)
@@ -313,7 +313,7 @@ def _moved_away(audit: PartitionAudit, election: Election) -> set[int]:
 
 
 def _offline(audit: PartitionAudit, brokers: Sequence[int]) -> frozenset[int]:
-    """Brokers whose log directory does not come up: their copies take part in nothing."""
+    """Brokers whose log directory goes offline, so that their copies do not take part."""
     return frozenset(
         brokers[index]
         for index, recovery in enumerate(audit.recoveries)

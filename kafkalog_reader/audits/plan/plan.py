@@ -1,4 +1,4 @@
-"""The plan of a cluster: what each partition wants, put into one order of starts."""
+"""The plan of a cluster: one order of starts for all partitions."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """One procedure for all brokers that were supplied.
+    """One procedure for all supplied brokers.
 
     Attributes:
-        paths: as they were given.
+        paths: those given by the user.
         brokers: node ids of the brokers with a copy.
         choices: of every partition that could be decided.
         unanswered: the others.
-        order: of starts.
+        order: the order of starts.
         severe: critical and high findings of the partitions.
-        configs: of topics, as the metadata log says.
-        follow_links: links were followed.
-        is_selected: other partitions of these brokers were not asked for.
+        configs: settings by topic, according to the metadata log.
+        follow_links: whether links were followed.
+        is_selected: whether other partitions of these brokers were not requested.
     """
 
     paths: tuple[str, ...]
@@ -55,12 +55,12 @@ class Plan:
 
     @property
     def is_ordered(self) -> bool:
-        """Whether brokers wait for others, or copies have to be changed before a start."""
+        """Whether brokers must wait for others, or copies must be changed before a start."""
         return len(self.order.starts) > 1 or bool(self.order.replaced or self.set_aside)
 
     @property
     def set_aside(self) -> tuple[tuple[Choice, int], ...]:
-        """Copies to be moved away while their broker is stopped; those replaced are not here."""
+        """Copies to move away while their broker is stopped, without those that are replaced."""
         replaced = {(each.choice.name, each.broker_id) for each in self.order.replaced}
         return tuple(
             (c, broker)
@@ -77,7 +77,7 @@ class Plan:
 
     @cached_property
     def start_losses(self) -> tuple[StartLoss, ...]:
-        """What starts take from copies; other copies may hold the same."""
+        """What starts remove from copies; other copies may hold the same records."""
         return tuple(each for c in self.choices for each in c.start_losses)
 
     @property
@@ -91,10 +91,10 @@ class Plan:
 
     @property
     def freezing(self) -> tuple[str, ...]:
-        """Topics whose unclean election must be forbidden before anything starts.
+        """Topics whose unclean election must be disabled before any start.
 
-        A copy that must not lead runs there before one that may: the in-sync replicas alone keep it
-        from being elected.
+        There, a copy that must not lead runs before one that may: only the ISR prevents its
+        election.
         """
         settled = {each.choice.name for start in self.order.starts for each in start.settled}
         exposed = {c.topic for c in self.choices if c.others and c.name not in settled}
@@ -103,12 +103,12 @@ class Plan:
         return tuple(sorted(t for t in exposed if self.unclean_election(t) != "false"))
 
     def unclean_election(self, topic: str) -> str | None:
-        """The topic's own setting; None where it is not known, or not set."""
+        """The topic's own setting; None if unknown or not set."""
         return self.configs.get(topic, {}).get(UNCLEAN_ELECTION)
 
     @property
     def moved_back(self) -> tuple[Choice, ...]:
-        """Partitions that another broker than the preferred one leads afterwards."""
+        """Partitions that are led by another broker than the preferred one afterwards."""
         return tuple(
             each.choice
             for start in self.order.starts
@@ -119,9 +119,9 @@ class Plan:
 
     @property
     def has_work(self) -> bool:
-        """Whether anything has to be done, or goes.
+        """Whether anything has to be done, or is lost.
 
-        What a start takes from one copy of several counts only where no other copy holds it.
+        What a start removes from one of several copies counts only if no other copy holds it.
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching for c in self.choices)
@@ -129,10 +129,10 @@ class Plan:
 
     @cached_property
     def open_findings(self) -> tuple[OpenFinding, ...]:
-        """What the plan does not settle, the worst first.
+        """The findings that the plan does not resolve, the worst first.
 
-        Where brokers only have to be started that is every severe finding; otherwise the records
-        that were committed and that no copy holds.
+        If the brokers just have to be started, these are all severe findings; otherwise those about
+        committed records that no copy holds.
         """
         found = [
             each
@@ -153,22 +153,22 @@ class Plan:
 
     @property
     def is_clean(self) -> bool:
-        """Whether the brokers may be started in any order and nothing is wrong."""
+        """Whether nothing is wrong and the brokers may be started in any order."""
         return not (self.has_work or self.open_findings or self.unanswered)
 
     @property
     def apart(self) -> tuple[Choice, ...]:
-        """Partitions of which copies stay different for ever."""
+        """Partitions whose copies stay different for ever."""
         return tuple(c for c in self.choices if c.apart)
 
     @property
     def down(self) -> tuple[StartLoss, ...]:
-        """Copies whose broker or log directory does not come up."""
+        """Copies whose broker or log directory does not start."""
         return tuple(each for each in self.start_losses if each.is_down)
 
     @property
     def lost_at(self) -> Mapping[int, tuple[tuple[Choice, int], ...]]:
-        """By number of the start: partition and index of the range that is gone after it."""
+        """By number of the start, the ranges that it loses: partition and index of the range."""
         number = {b: n for n, start in enumerate(self.order.starts) for b in start.brokers}
         gone: dict[int, list[tuple[Choice, int]]] = {}
         for choice in self.losing:
@@ -188,15 +188,15 @@ def plan_of(
     follow_links: bool = False,
     is_selected: bool = False,
 ) -> Plan:
-    """Make one procedure of what all partitions want.
+    """Make one procedure for all partitions.
 
     Args:
-        decided: of every partition, see ``choice_of``.
-        paths: as a person gave them.
+        decided: the choice of every partition, see ``choice_of``.
+        paths: those given by the user.
         severe: critical and high findings of the partitions.
-        configs: of topics, as the metadata log says.
-        follow_links: links were followed.
-        is_selected: other partitions of these brokers were not asked for.
+        configs: settings by topic, according to the metadata log.
+        follow_links: whether links were followed.
+        is_selected: whether other partitions of these brokers were not requested.
     """
     choices, unanswered = [], []
     for each in decided:

@@ -1,4 +1,4 @@
-"""What the start of a broker takes from one of its copies, whoever leads."""
+"""What the start of a broker removes from one of its copies, whoever leads."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NOTHING_GOES: Final = frozenset({Outcome.LOADS, Outcome.DIRECTORY_OFFLINE, Outc
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StartLoss:
-    """One copy that its broker's start does not simply serve.
+    """One copy that its broker does not serve completely after the start.
 
     Attributes:
-        outcome: what becomes of the copy.
-        first_offset, next_offset: what goes from it; equal where nothing goes.
-        records: clients' records that go, as far as they were counted.
+        outcome: what happens to the copy.
+        first_offset, next_offset: the offsets that are removed; equal if none are.
+        records: number of client records that are removed, as far as they were counted.
         reason: why, with file and position.
     """
 
@@ -48,12 +48,12 @@ class StartLoss:
 
     @property
     def is_down(self) -> bool:
-        """Whether the broker or the log directory does not come up."""
+        """Whether the broker or the log directory does not start."""
         return self.outcome in (Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS)
 
 
 def start_losses(audit: PartitionAudit) -> tuple[StartLoss, ...]:
-    """Of each copy that is not simply served; copies whose start is not predicted are left out."""
+    """The losses of all copies that are not served completely, without unpredicted starts."""
     return tuple(_losses(audit))
 
 
@@ -68,7 +68,7 @@ def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
         if first < following and not records and audit.candidates:
             records = audit.candidates[index].records(first, following)
         if first >= following and recovery.outcome not in _NOTHING_GOES:
-            continue  # nothing but damaged bytes goes
+            continue  # only damaged bytes are removed
         yield StartLoss(
             topic=audit.topic or "",
             partition=audit.partition or 0,
@@ -82,7 +82,7 @@ def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
 
 
 def _range(recovery: Recovery, start: int, end: int) -> tuple[int, int]:
-    """The offsets that go from the copy."""
+    """The offsets that are removed from the copy."""
     if recovery.outcome in _WHOLE:
         return start, end
     if recovery.outcome in _NOTHING_GOES or recovery.loaded is None:

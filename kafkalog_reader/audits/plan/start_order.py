@@ -1,8 +1,8 @@
-"""The order in which brokers start, so that no copy leads that must not.
+"""Finds an order of starts in which no copy leads that must not.
 
-A broker may start when, of each partition where its copy must not lead, a copy that may lead does
-so already. Where every broker left waits for another one, no order of starts keeps everything: then
-the copy that must not lead is replaced by the one that may, while both brokers are stopped.
+A broker may start once every partition in which its copy must not lead has a leader that may. If
+every remaining broker waits for another one, no order of starts keeps all records: then a copy that
+must not lead is replaced by one that may, while both brokers are stopped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settled:
-    """A partition that gets its leader by a start; other brokers wait for it.
+    """A partition that gets its leader by a start for which other brokers wait.
 
     Attributes:
         leaders: brokers of this start, one of which leads.
@@ -59,8 +59,8 @@ class StartOrder:
 
     Attributes:
         replaced: copies to be replaced before the first start.
-        by_membership: copies that must not lead run before one that may, because the metadata log
-            names them outside the in-sync replicas.
+        by_membership: whether copies that must not lead run before one that may, because the
+            metadata log shows them outside the ISR.
     """
 
     starts: tuple[Start, ...]
@@ -69,7 +69,7 @@ class StartOrder:
 
 
 def start_order(choices: Sequence[Choice], brokers: Iterable[int]) -> StartOrder:
-    """The order; what is safe whatever the in-sync replicas are comes first, if there is one."""
+    """The order; one that is safe for any ISR is preferred, if it exists."""
     everyone = frozenset(brokers)
     safest = _ordered(choices, everyone, by_membership=False, may_replace=False)
     if safest is not None:
@@ -121,7 +121,7 @@ def _ordered(
 def _cost(
     broker: int, unsettled: Sequence[Choice], waiting: dict[str, frozenset[int]]
 ) -> tuple[int, int, int]:
-    """What replacing all copies costs that keep a broker waiting: damaged ones, bytes."""
+    """The cost of replacing all copies that make a broker wait: damaged copies, bytes."""
     copied = [c for c in unsettled if broker in waiting[c.name]]
     damaged = sum(not c.is_sound for c in copied)
     return damaged, sum(c.size_in_bytes for c in copied), broker

@@ -1,1 +1,1 @@
-"""The tables of audits, and `kafkalog verify`."""
+"""The tables that audits fill, and `kafkalog verify`."""

@@ -1,4 +1,4 @@
-"""What the tables of compared partitions have in common: one audit a partition, many rows."""
+"""The base of tables of compared partitions: one audit for each partition, many rows."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class AuditTable(Table):
 
     @abstractmethod
     def rows_of(self, audit: PartitionAudit) -> list[dict[str, Any]]:
-        """The rows of one partition by column name, in the order shown."""
+        """The rows of one partition as dictionaries, in the order shown."""
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
-        """One topic partition with all its replicas."""
+        """One unit for each topic partition with all its replicas."""
         return partition_units(evidence, request, with_topics=True)
 
     def read(

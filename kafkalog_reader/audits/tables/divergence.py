@@ -1,4 +1,4 @@
-"""The ``divergence`` table: ranges of offsets, and which replicas hold the same there."""
+"""The ``divergence`` table: ranges of offsets, and which replicas agree there."""
 
 from __future__ import annotations
 
@@ -37,19 +37,19 @@ _KINDS: Final = {
 
 
 class DivergenceTable(AuditTable):
-    """One row is one range of offsets that the same replicas hold, or hold differently."""
+    """One row for each range of offsets that the same replicas hold, or hold differently."""
 
     name: ClassVar[str] = "divergence"
-    doc: ClassVar[str] = "one row a range of offsets: which replicas hold the same, and why not"
+    doc: ClassVar[str] = "one row per range of offsets: which replicas agree, and why others differ"
     columns: ClassVar[tuple[Column, ...]] = DIVERGENCE
 
     def rows_of(self, audit: PartitionAudit) -> list[dict[str, Any]]:
-        """The rows of one partition; none of a partition without records."""
+        """The rows of one partition; none if it has no records."""
         return divergence_rows(audit)
 
 
 def divergence_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
-    """The rows by column name, by offset; differences behind the range that they lie in."""
+    """The rows as dictionaries, by offset; differences follow the range that contains them."""
     if audit.verdict is Verdict.UNDECIDABLE or audit.comparison is None:
         rows = [_unknown(audit, index) for index in range(len(audit.replicas))]
     else:
@@ -70,7 +70,7 @@ _NOTHING: Final = dict.fromkeys(column.name for column in DIVERGENCE)
 
 
 def classified(audit: PartitionAudit, root: Branch) -> Iterator[tuple[Branch, str]]:
-    """Every branch of a tree, and the kind of its range."""
+    """Yield every branch of a tree with the kind of its range."""
     assert audit.comparison is not None
     overlaps = any(
         other is not root

@@ -1,4 +1,4 @@
-"""The ``elections`` table: what becomes of each follower, and what is lost, whoever leads."""
+"""The ``elections`` table: for each candidate leader, what followers do and what is lost."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 
 class ElectionsTable(AuditTable):
-    """One row is one candidate and one of its followers."""
+    """One row for each candidate and each of its followers."""
 
     name: ClassVar[str] = "elections"
-    doc: ClassVar[str] = "one row a candidate leader and follower: what is cut, what is lost"
+    doc: ClassVar[str] = "one row per candidate leader and follower: what is cut, what is lost"
     columns: ClassVar[tuple[Column, ...]] = ELECTIONS
 
     def rows_of(self, audit: PartitionAudit) -> list[dict[str, Any]]:
-        """The rows of one partition; none where the verdict is undecidable."""
+        """The rows of one partition; none if the verdict is undecidable."""
         return election_rows(audit)
 
 
 def election_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
-    """The rows by column name: best candidate first, followers as the replicas are ordered."""
+    """The rows as dictionaries: best candidate first, followers in the order of the replicas."""
     rows = []
     for election in audit.elections:
         of_candidate = _candidate_columns(audit, election)
@@ -51,7 +51,7 @@ _NOTHING = dict.fromkeys(column.name for column in ELECTIONS)
 
 
 def _set_aside_columns(audit: PartitionAudit, alone: PartitionAudit) -> dict[str, Any]:
-    """A candidate of which is not known what it holds, behind all others."""
+    """The columns of a set-aside candidate, whose content is unknown; it comes last."""
     (replica,) = alone.replicas
     return _NOTHING | {
         "clusterId": audit.cluster_id,

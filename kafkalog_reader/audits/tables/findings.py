@@ -1,4 +1,4 @@
-"""The ``findings`` table: what is wrong, one row a finding, worst first within a partition."""
+"""The ``findings`` table: what is wrong, one row per finding, worst first in a partition."""
 
 from __future__ import annotations
 
@@ -55,36 +55,36 @@ if TYPE_CHECKING:
 OF_ONE_COPY: Final = (
     frozenset(CATALOGUE) - codes_with(Role.SEVERAL_REPLICAS) - codes_with(Role.OF_PRODUCERS)
 )
-"""Codes that say whether a single copy is sound."""
+"""Codes that show whether a single copy is sound."""
 _OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS)
 _HIGH_WITH_PEER: Final = codes_with(Role.HIGH_WITH_PEER)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RootUnit(Unit):
-    """One log directory that was given whole."""
+    """One log directory that was supplied completely."""
 
     root: LogDirectory
     found: tuple[Finding, ...] = ()
-    """What was found of it while the work was planned."""
+    """Findings that were made while the work was planned."""
 
     @property
     def findings(self) -> list[Finding]:
-        """What is wrong with it, in order."""
+        """All findings of the directory, in order."""
         return sorted([*self.found, *directory_findings(self.root)], key=lambda each: each.order)
 
 
 class FindingsTable(Table):
-    """One row is one finding."""
+    """One row for each finding."""
 
     name: ClassVar[str] = "findings"
-    doc: ClassVar[str] = "one row a finding: what is wrong, where, how sure, what to do"
+    doc: ClassVar[str] = "one row per finding: what is wrong, where, how sure, what to do"
     columns: ClassVar[tuple[Column, ...]] = FINDINGS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
-        """One topic partition with all its replicas; and each log directory, where all are asked.
+        """One unit for each topic partition, and for each log directory if no topic is selected.
 
-        A log directory given only in part says nothing of the rest.
+        A log directory that was supplied only in part gets no unit.
         """
         units = partition_units(evidence, request, with_topics=True)
         yield from with_supply(units, evidence, audits_directories=_asks_for_all(request))
@@ -93,7 +93,7 @@ class FindingsTable(Table):
     def read(
         self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the findings of one partition; damage is a row here in every mode."""
+        """Yield the findings of one partition; damage is a row in every read mode."""
         schema = self.projected(request)
         if isinstance(unit, RootUnit):
             rows = [finding_row(None, each) for each in unit.findings]
@@ -107,7 +107,7 @@ class FindingsTable(Table):
 
 
 def root_units(evidence: Evidence, request: ReadRequest) -> Iterator[RootUnit]:
-    """Yield each log directory that was given whole; none where only some topics are asked for."""
+    """Yield each log directory that was supplied completely; none if topics are selected."""
     if not _asks_for_all(request):
         return
     mixed = tuple(_mixed_clusters(evidence, request))
@@ -124,7 +124,7 @@ def _asks_for_all(request: ReadRequest) -> bool:
 
 
 def _mixed_clusters(evidence: Evidence, request: ReadRequest) -> Iterator[Finding]:
-    """KL-008, which only the directories together show."""
+    """KL-008, which only all directories together show."""
     if len({root.cluster_id for root in evidence.roots}) > 1:
         live = (d for d in evidence.partition_directories(request) if d.is_replica)
         yield from cluster_findings(evidence.roots, live)
@@ -133,10 +133,10 @@ def _mixed_clusters(evidence: Evidence, request: ReadRequest) -> Iterator[Findin
 def audited(
     unit: PartitionUnit, request: ReadRequest, progress: Progress = no_progress
 ) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...]]]:
-    """Audit one partition and say what is wrong.
+    """Audit one partition and return its findings.
 
-    Within a range of time each replica is looked at by itself: which segments hold it differs
-    between copies, and what was not read cannot be compared.
+    With a time range each replica is audited by itself: its segments differ between copies, and
+    what was not read cannot be compared.
     """
     directories = unit.directories
     checks = FileChecks.asked(request, directories[0].topic, unit.topics)
@@ -163,7 +163,7 @@ def audited(
 
 
 def _not_compared(each: Finding) -> Finding:
-    """Of a copy whose peers were not looked at nothing is said to be gone."""
+    """A finding of a copy whose peers were not read, which does not say that records are lost."""
     if each.severity != "C" or each.code not in _HIGH_WITH_PEER:
         return each
     return replace(
@@ -198,14 +198,14 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
         *skew_findings(audit),
         *_recoverability(audit),
     ]
-    for alone in audit.set_aside:  # by itself: it was held against no other
+    for alone in audit.set_aside:  # by itself: it was not compared
         own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
         found += with_others(audit, own)
     return tuple(sorted(found, key=lambda each: each.order))
 
 
 def _predicted(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None]:
-    """The starts of replicas that could not be compared; the quorum recovers its own log."""
+    """Predict the starts of replicas that could not be compared, except of the metadata log."""
     if audit.is_metadata:
         return [None] * len(audit.replicas)
     directories = [replica.directory for replica in audit.replicas]
@@ -213,7 +213,7 @@ def _predicted(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None
 
 
 def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:
-    """Whether of a replica's batches from an offset on each is on another replica too."""
+    """Whether another replica has each of a replica's batches from an offset on."""
     if audit.comparison is None or len(audit.replicas) < 2:
         return False
     return all(
@@ -232,12 +232,12 @@ def _recoverability(audit: PartitionAudit) -> Iterator[Finding]:
         )
     if audit.relation is Verdict.DAMAGED_UNRECOVERABLE and len(audit.everyone) > 1:
         yield finding(
-            DAMAGE_UNRECOVERABLE, "of some damaged bytes no supplied replica has an intact copy"
+            DAMAGE_UNRECOVERABLE, "no supplied replica has an intact copy of some damaged bytes"
         )
 
 
 def finding_row(audit: PartitionAudit | None, each: Finding) -> dict[str, Any]:
-    """A finding as the table shows it, by column name; without an audit it is a directory's."""
+    """The row of a finding as a dictionary; without an audit it is one of a log directory."""
     if each.directory is not None:
         scope: dict[str, Any] = dict(identity_of(each.directory))
     else:

@@ -1,4 +1,4 @@
-"""The ``partitions`` table: the replicas of a topic partition put together, and the verdict."""
+"""The ``partitions`` table: all replicas of a topic partition, and the verdict."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ if TYPE_CHECKING:
 
 
 class PartitionsTable(Table):
-    """One row is one topic partition over its replicas."""
+    """One row for each topic partition."""
 
     name: ClassVar[str] = "partitions"
-    doc: ClassVar[str] = "one row a topic partition over its replicas: offsets, fork, verdict"
+    doc: ClassVar[str] = "one row per topic partition: offsets, fork and verdict of its replicas"
     columns: ClassVar[tuple[Column, ...]] = PARTITIONS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit]:
-        """One topic partition with all its replicas."""
+        """One unit for each topic partition with all its replicas."""
         return partition_units(evidence, request)
 
     def read(
         self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the one row of a partition; what cannot be concluded is null."""
+        """Yield the row of a partition; what cannot be concluded is null."""
         schema = self.projected(request)
         audit = audit_partition(cast("PartitionUnit", unit).directories, progress)
         row = partition_row(audit)
@@ -48,7 +48,7 @@ class PartitionsTable(Table):
 
 
 def partition_row(audit: PartitionAudit) -> dict[str, Any]:
-    """The row by column name, without the last stable offset, which takes another reading."""
+    """The row as a dictionary, without the last stable offset, which needs another reading."""
     histories, bounds = audit.histories, audit.bounds
     is_decided = audit.verdict is not Verdict.UNDECIDABLE
     ids = {replica.topic_id for replica in audit.replicas} - {None}
@@ -77,7 +77,7 @@ def partition_row(audit: PartitionAudit) -> dict[str, Any]:
 def _last_stable_offset(
     audit: PartitionAudit, row: dict[str, Any], progress: Progress
 ) -> int | None:
-    """By the replica that should lead, up to the high end of its high watermark."""
+    """The last stable offset of the replica that should lead, up to its greatest high watermark."""
     if not audit.elections:
         return None
     best = audit.elections[0].candidate

@@ -30,12 +30,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrokerUnit(Unit):
-    """The replicas of one broker: one of them can keep it from starting, and with it all others.
+    """The replicas of one broker: each of them can prevent its start, and so affect all others.
 
     Attributes:
-        others: that wait for deletion, move to another disk or were set aside: they are loaded too.
-        peers: of each directory, where nothing better gives the cluster's topic ids.
-        topics: of the cluster; None where no copy of its metadata log was supplied.
+        others: directories that wait for deletion, move to another disk or were set aside: they are
+            loaded, too.
+        peers: replicas on other brokers, for topic ids if no cluster metadata has them.
+        topics: those of the cluster; None if no copy of its metadata log was supplied.
     """
 
     directories: tuple[PartitionDirectory, ...]
@@ -45,16 +46,16 @@ class BrokerUnit(Unit):
 
 
 class RecoveriesTable(Table):
-    """One row is one replica."""
+    """One row for each replica."""
 
     name: ClassVar[str] = "recoveries"
-    doc: ClassVar[str] = "one row a replica: what the next start of its broker does to it"
+    doc: ClassVar[str] = "one row per replica: what the next start of its broker does to it"
     columns: ClassVar[tuple[Column, ...]] = RECOVERIES
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[BrokerUnit]:
-        """One broker each; the metadata log is read here, because every broker needs it.
+        """One unit for each broker; the metadata log is read here, because every broker needs it.
 
-        Its own log is left out: the quorum recovers that one by rules of its own.
+        The metadata log itself has no row: the quorum recovers it by other rules.
         """
         by_broker: dict[tuple[str, ...], list[PartitionDirectory]] = defaultdict(list)
         replicas: dict[PartitionDirectory, tuple[PartitionDirectory, ...]] = {}
@@ -87,8 +88,8 @@ class RecoveriesTable(Table):
         """Yield the rows of one broker.
 
         Raises:
-            LocatedError: a file cannot be read, in FAILFAST; otherwise the replica's row has no
-                outcome, its reason says why, and the others are reported without it.
+            LocatedError: a file cannot be read, in mode FAILFAST; otherwise the replica's row has
+                no outcome and a reason, and the others are reported without it.
         """
         schema = self.projected(request)
         broker = cast("BrokerUnit", unit)
@@ -135,7 +136,7 @@ class RecoveriesTable(Table):
 
 
 def recovery_row(recovery: Recovery) -> dict[str, Any]:
-    """The row by column name."""
+    """The row as a dictionary."""
     return identity_of(recovery.directory) | {
         "outcome": recovery.outcome.value,
         "logEndOffset": recovery.log_end_offset,

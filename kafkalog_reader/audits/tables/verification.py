@@ -1,4 +1,4 @@
-"""One unit of ``kafkalog verify``: findings of a partition or log directory, and what was read."""
+"""One unit of ``kafkalog verify``: the findings of a partition or log directory, and totals."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verification:
-    """What was found, and how much was looked at to say so.
+    """What was found, and how much was read.
 
     Attributes:
-        findings: with their rows of the table ``findings``.
-        replicas: 0 for a log directory.
+        findings: the findings with their rows of the table ``findings``.
+        replicas: number of replicas; 0 for a log directory.
         undecided: partitions whose copies could not be compared, each with the reason.
     """
 
@@ -42,7 +42,7 @@ def verify(
     request: ReadRequest = ReadRequest(),  # noqa: B008  frozen
     progress: Progress = no_progress,
 ) -> Verification:
-    """Look at one unit of the table ``findings``: each copy, and how they stand to each other."""
+    """Audit one unit of the table ``findings``: each copy, and how they compare."""
     if isinstance(unit, RootUnit):
         return Verification(
             findings=tuple((each, finding_row(None, each)) for each in unit.findings)
@@ -52,7 +52,7 @@ def verify(
     replicas = batches = size = 0
     for audit, found in audited(cast("PartitionUnit", unit), request, progress):
         findings += [(each, finding_row(audit, each)) for each in found]
-        if audit.reason and not audit.is_metadata:  # where the quorum's logs part, it decides
+        if audit.reason and not audit.is_metadata:  # the quorum resolves forks of its own log
             name = "" if audit.topic is None else shown(f"{audit.topic}-{audit.partition}: ")
             undecided.append(f"{name}{audit.reason}")
         replicas += len(audit.replicas)

@@ -66,7 +66,7 @@ def test_an_action_is_asked_for_by_a_rule(code: str) -> None:
 def test_a_missing_offset_index_is_not_to_be_removed(broker: Path) -> None:
     (broker / f"{SEGMENT}.index").unlink()
     text = verified(broker)
-    assert f"{SEGMENT.partition(chr(47))[2]}.index missing; the broker builds it anew" in text
+    assert f"{SEGMENT.partition(chr(47))[2]}.index missing; the broker rebuilds it" in text
     assert ACTIONS[REBUILT_AT_START].text() in text
     assert "aside" not in text
 
@@ -75,7 +75,7 @@ def test_a_missing_time_index_comes_back_only_without_the_offset_index(broker: P
     """LogSegment.sanityCheck, Kafka 4.3: only a missing offset index makes a start recover."""
     (broker / f"{SEGMENT}.timeindex").unlink()
     text = verified(broker)
-    assert "makes an empty one at its start" in text
+    assert "creates an empty one at its start" in text
     assert ACTIONS[REBUILD_INDEX].text() in text
 
 

@@ -208,13 +208,13 @@ def test_eligible_leader_replicas_may_lead(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("value", "message"),
     [
-        (b"", "behind the end"),
+        (b"", "beyond the end"),
         (b"\x00\x02\x00", "frame version 0"),
         (b"\x01\x03\x09", "version 9"),
-        (b"\x01\x02\x00\xff\xff\xff\xff\x0f", "behind the end"),
+        (b"\x01\x02\x00\xff\xff\xff\xff\x0f", "beyond the end"),
         (b"\x01\x02\x00\xff\xff\xff\xff\xff", "five bytes"),
         (b"\x01\x02\x00\x00", "null"),
-        (b"\x01\x09\x00" + bytes(16) + b"\x00\x00", "behind the last field"),
+        (b"\x01\x09\x00" + bytes(16) + b"\x00\x00", "after the last field"),
     ],
 )
 def test_lying_records_are_refused(value: bytes, message: str) -> None:
