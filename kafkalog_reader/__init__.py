@@ -1,4 +1,4 @@
-"""Read what Kafka keeps on disk: ``kafkalog_reader.open(*paths).records(topic="orders")``.
+"""Reads Kafka's files on disk: ``kafkalog_reader.open(*paths).records(topic="orders")``.
 
 Names are imported when first used: ``kafkalog --help`` must not wait for Arrow.
 """

@@ -1,16 +1,15 @@
-"""Every error raised on purpose.
+"""Every error that kafkalog raises on purpose.
 
-KafkaLogError
-├── UsageError               an option, a table or a path that makes no sense; names the nearest
-│   └── OptionError          of one option, whose name each face spells its own way
-├── OutdatedKernelError      the compiled kernel does not fit its sources, which changed since
-├── SalvageCountError        what a salvage kept and left out is not what reading found
-├── LogLayoutError           a path or a name that Kafka would not have written
-├── UnreadableFileError      the operating system refused or failed a read; says where
-├── UnsupportedFormatError   Kafka's (or newer than we know), but not handled here; says where
-├── MissingRecordsError      records that other files prove, and that are not there; says where
-├── LimitReachedError        more bytes than a limit allows: sound or not, not looked at; says where
-└── CorruptLogError          bytes that contradict the format; always says where
+KafkaLogError ├── UsageError               an invalid option, table or path; names the nearest valid
+one │   └── OptionError          one option, which each interface spells in its own way ├──
+OutdatedKernelError      the compiled kernel is older than its sources ├── SalvageCountError the
+records that a salvage kept and left out are not those read ├── LogLayoutError           a path or a
+name that Kafka would not have written ├── UnreadableFileError the operating system refused or
+failed a read; says where ├── UnsupportedFormatError   Kafka's (or newer than we know), but not
+handled here; says where ├── MissingRecordsError      records that other files prove, and that are
+not there; says where ├── LimitReachedError        more bytes than a limit allows: sound or not, not
+looked at; says where └── CorruptLogError          bytes that contradict the format; always says
+where
     ├── CorruptRecordError
     ├── CorruptIndexError
     └── CorruptCheckpointError
@@ -22,9 +21,9 @@ from dataclasses import dataclass
 
 
 def shown(text: str) -> str:
-    """A name or path on one line that cannot act on a terminal, and that is valid UTF-8.
+    """A name or path on one line, as valid UTF-8 that is safe for a terminal.
 
-    Control and bidirectional characters, and bytes that are no UTF-8, become backslash escapes.
+    Control and bidirectional characters, and bytes that are not UTF-8, become backslash escapes.
     """
     if text.isprintable():
         return text
@@ -42,7 +41,7 @@ def _escaped(character: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class LogPosition:
-    """A place in a log: the file, the byte in it, the Kafka offset where it is known."""
+    """A place in a log: the file, the byte in it, and the Kafka offset if known."""
 
     file: str
     position: int | None = None
@@ -62,18 +61,18 @@ class KafkaLogError(Exception):
 
 
 class OutdatedKernelError(KafkaLogError, ImportError):
-    """The compiled kernel does not fit its sources: it has to be built again."""
+    """The compiled kernel is older than its sources: it must be rebuilt."""
 
 
 class UsageError(KafkaLogError):
-    """What was asked for makes no sense; the message names the nearest thing that does."""
+    """A request is invalid; the message names the nearest valid one."""
 
 
 class OptionError(UsageError):
-    """An option that does not apply, or a value of it that makes no sense.
+    """An option that does not apply, or an invalid value of it.
 
     Attributes:
-        option: its name as the Python keyword; the terminal and Spark spell it their way.
+        option: its name as a Python keyword; the terminal and Spark spell it differently.
     """
 
     def __init__(self, option: str, problem: str) -> None:
@@ -85,7 +84,7 @@ class OptionError(UsageError):
         return self.spelled(f"option {self.option}")
 
     def spelled(self, option: str) -> str:
-        """The message with the option's name as the person typed it."""
+        """The message with the option's name as the user typed it."""
         return f"{option}: {self.problem}"
 
 
@@ -94,7 +93,7 @@ class LogLayoutError(KafkaLogError):
 
 
 class SalvageCountError(KafkaLogError):
-    """What a salvage kept and left out is not what reading found: its output is not to be used."""
+    """A salvage kept and left out other records than reading found: do not use its output."""
 
 
 class LocatedError(KafkaLogError):
@@ -122,7 +121,7 @@ class MissingRecordsError(LocatedError):
 
 
 class LimitReachedError(LocatedError):
-    """The bytes at ``where`` become more than a limit allows; they were not inspected."""
+    """The bytes at ``where`` decompress to more than a limit allows; they were not inspected."""
 
 
 class CorruptLogError(LocatedError):

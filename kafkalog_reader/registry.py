@@ -1,4 +1,4 @@
-"""The one list of tables, and how one is asked and read."""
+"""The list of all tables, and how to request and read one."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.options import ReadOptions
     from kafkalog_reader.tables.table import Table
 
-# Where each table lives. Modules are imported when a table is asked for: a command that needs one
-# table does not pay for all.
+# The module of each table. Modules are imported on demand: a command that needs one
+# table does not import all.
 TABLES: Final[dict[str, str]] = {
     "records": "kafkalog_reader.tables.records:RecordsTable",
     "batches": "kafkalog_reader.tables.batches:BatchesTable",
@@ -43,15 +43,17 @@ TABLES: Final[dict[str, str]] = {
 }
 
 ONE_READER: Final = 1 << 31
-"""Bytes a unit where one process reads them one after another: no segment is larger. A cut is of no
-use to it, and finding one may mean reading the segment up to there."""
+"""Bytes of a unit if one process reads all units: larger than any segment.
+
+Splitting a segment would gain nothing and may require reading it up to the split.
+"""
 
 
 def table(name: str) -> Table:
-    """The table of that name.
+    """The table with that name.
 
     Raises:
-        UsageError: there is none; the message names the nearest.
+        UsageError: there is none; the message names the nearest one.
     """
     if name not in TABLES:
         raise UsageError(
@@ -70,8 +72,8 @@ def request(
     """Turn keyword options into a checked ``ReadRequest`` for this table.
 
     Args:
-        table: what will be asked; an option that it does not have is refused.
-        columns: names in the order wanted; None is all of them.
+        table: the table; an option that it does not have is refused.
+        columns: names in the requested order; None for all.
         options: see ``tables.options.ReadOptions``.
 
     Raises:
@@ -104,7 +106,7 @@ def _names(columns: Iterable[str] | None) -> tuple[str, ...] | None:
 def read(
     table: Table, evidence: Evidence, request: ReadRequest, progress: Progress | None = None
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of a whole table, unit after unit, until the limit if there is one."""
+    """Yield the rows of a whole table, unit by unit, up to the limit."""
     from kafkalog_reader.io.progress import no_progress
 
     left = request.limit

@@ -139,7 +139,7 @@ def control_record_words(key: bytes | None, value: bytes | None, where: LogPosit
         fields = message.parse(b"" if value is None else value)
     except (ConstructError, OverflowError, MemoryError) as error:
         size = 0 if value is None else len(value)
-        raise CorruptRecordError(f"{size} bytes are no {kind.name} message", where) from error
+        raise CorruptRecordError(f"{size} bytes are not a {kind.name} message", where) from error
     return f" {label} {json.dumps(_as_json(fields), separators=(',', ':'))}"
 
 

@@ -115,7 +115,7 @@ def _check_is_file(path: str) -> None:
         problem = getattr(error, "strerror", None) or str(error)
         raise UnreadableFileError(problem, LogPosition(shown(path))) from None
     if not stat.S_ISREG(mode):
-        what = "a directory: name a file in it" if stat.S_ISDIR(mode) else "no regular file"
+        what = "a directory: name a file in it" if stat.S_ISDIR(mode) else "not a regular file"
         raise UsageError(f"{shown(path)}: is {what}")
 
 

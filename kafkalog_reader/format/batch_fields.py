@@ -1,4 +1,4 @@
-"""Numbers of the batch format that are needed without its declarations: places, sizes, bits.
+"""Positions, sizes and bits of the batch format, for use without its declarations.
 
 Source: Kafka 4.0, common.record.DefaultRecordBatch.
 """
@@ -10,7 +10,7 @@ from typing import Final
 LENGTH_END: Final[int] = 12
 """``length`` counts from here."""
 CRC_COVERS_FROM: Final[int] = 21
-"""Base offset, length, leader epoch and magic are not covered: the leader rewrites them."""
+"""Base offset, length, leader epoch and magic are not covered, because the leader sets them."""
 MIN_LEGACY_LENGTH: Final[int] = 14
 MAGIC: Final[int] = 2
 

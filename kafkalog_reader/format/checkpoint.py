@@ -2,8 +2,8 @@
 
     version NL count NL *( field *( SP field ) NL )
 
-Version is 0; a file that is empty, or ends behind the version, has no entries. Source: Kafka 4.0,
-server.common.CheckpointFile, storage.internals.checkpoint.OffsetCheckpointFile and
+The version is 0; a file that is empty, or ends after the version, has no entries. Source: Kafka
+4.0, server.common.CheckpointFile, storage.internals.checkpoint.OffsetCheckpointFile and
 LeaderEpochCheckpointFile.
 """
 
@@ -45,7 +45,7 @@ class LeaderEpochEntry:
 def parse_offset_checkpoint(
     content: bytes, where: LogPosition
 ) -> tuple[OffsetCheckpointEntry, ...]:
-    """Read one of the four ``*-offset-checkpoint`` files of a log directory, rows as they stand.
+    """Parse one of the four ``*-offset-checkpoint`` files of a log directory, rows unchanged.
 
     Raises:
         CorruptCheckpointError: the grammar is broken; names the line.
@@ -64,7 +64,7 @@ def parse_offset_checkpoint(
 def parse_leader_epoch_checkpoint(
     content: bytes, where: LogPosition
 ) -> tuple[LeaderEpochEntry, ...]:
-    """Read a ``leader-epoch-checkpoint``, rows as they stand: no order enforced, no repair.
+    """Parse a ``leader-epoch-checkpoint``, rows unchanged: order is neither checked nor repaired.
 
     Raises:
         CorruptCheckpointError: the grammar is broken; names the line.
@@ -82,7 +82,7 @@ def parse_leader_epoch_checkpoint(
 def build_offset_checkpoint(
     entries: Iterable[OffsetCheckpointEntry], *, version: int = 0, count: int | None = None
 ) -> bytes:
-    """Write an offset checkpoint; ``version`` and ``count`` may lie."""
+    """Build an offset checkpoint; ``version`` and ``count`` may be wrong on purpose."""
     lines = [f"{entry.topic} {entry.partition} {entry.offset}" for entry in entries]
     return _build(lines, version, count)
 
@@ -90,7 +90,7 @@ def build_offset_checkpoint(
 def build_leader_epoch_checkpoint(
     entries: Iterable[LeaderEpochEntry], *, version: int = 0, count: int | None = None
 ) -> bytes:
-    """Write a leader epoch checkpoint; ``version`` and ``count`` may lie."""
+    """Build a leader epoch checkpoint; ``version`` and ``count`` may be wrong on purpose."""
     lines = [f"{entry.leader_epoch} {entry.start_offset}" for entry in entries]
     return _build(lines, version, count)
 
@@ -109,7 +109,7 @@ def _entries(
     count = second.integer(second.text, "the count of entries", _NON_NEGATIVE_INT32)
     found = 0
     for line in lines:
-        if found == count:  # a count sizes nothing: it is only compared
+        if found == count:  # the count is only compared, never used to allocate
             raise line.corrupt(f"more entries than the {count} announced on line 2")
         fields = _WHITESPACE.split(line.text)
         while len(fields) > 1 and fields[-1] == b"":  # as java.util.regex.Pattern#split

@@ -1,4 +1,4 @@
-"""``.kafka_cleanshutdown``: its existence marks an orderly shutdown, its content the broker epoch.
+"""``.kafka_cleanshutdown``: its existence marks a clean shutdown, its content the broker epoch.
 
 Source: Kafka 4.0, storage.internals.log.CleanShutdownFileHandler (KIP-966).
 """
@@ -14,7 +14,7 @@ MAX_CONTENT_SIZE: Final[int] = 4096
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CleanShutdown:
-    """What the marker says; None is unknown, as in every marker written before 3.7."""
+    """The content of the marker; None if unknown, as in every marker written before 3.7."""
 
     version: int | None
     broker_epoch: int | None
@@ -24,12 +24,12 @@ UNKNOWN_BROKER_EPOCH: Final = CleanShutdown(version=None, broker_epoch=None)
 
 
 def parse_clean_shutdown(content: bytes) -> CleanShutdown:
-    """Read the marker; unreadable content means an unknown epoch, as in Kafka, not an error."""
+    """Parse the marker; unreadable content means an unknown epoch, as in Kafka, not an error."""
     if not content or len(content) > MAX_CONTENT_SIZE:
         return UNKNOWN_BROKER_EPOCH
     try:
         fields = json.loads(content)
-    except (ValueError, RecursionError):  # not JSON, not UTF-8, or nested to break the parser
+    except (ValueError, RecursionError):  # not JSON, not UTF-8, or nested too deeply for the parser
         return UNKNOWN_BROKER_EPOCH
     if not isinstance(fields, dict):
         return UNKNOWN_BROKER_EPOCH
@@ -39,7 +39,7 @@ def parse_clean_shutdown(content: bytes) -> CleanShutdown:
 
 
 def build_clean_shutdown(broker_epoch: int | None) -> bytes:
-    """Write the marker of 3.7 and later; None writes the empty one of earlier releases."""
+    """Build the marker of 3.7 and later, or with None the empty one of earlier releases."""
     if broker_epoch is None:
         return b""
     return json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":")).encode()

@@ -1,7 +1,7 @@
-"""The codecs of record batches, on the slow and obviously right path.
+"""The codecs of record batches, implemented for clarity rather than speed.
 
-Each reader accepts what Kafka's Java reader accepts and refuses what it refuses; the kernel must
-agree. Source: Kafka 4.0, common.record.CompressionType and common.compress.
+Each reader accepts and refuses exactly what Kafka's Java reader does; the kernel must agree.
+Source: Kafka 4.0, common.record.CompressionType and common.compress.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 _GZIP_MEMBER: Final[bytes] = b"\x1f\x8b\x08"
 _GZIP_WINDOW: Final[int] = 31  # 15 bits, and the gzip wrapper
-# A zstd block of 4 bytes can say 128 KiB, and a payload can be a million gzip members: libraries
-# are fed little at a time, so that what one step yields and what it leaves unused stay small.
+# A zstd block of 4 bytes can expand to 128 KiB, and a payload can be a million gzip members:
+# libraries are fed small chunks, so that the output and the unused input of one step stay small.
 _STEP: Final[int] = 512
 _LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
     isal_zlib.error,  # type: ignore[assignment]  # its stub calls the class an instance
@@ -38,7 +38,7 @@ _LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
 
 
 class _Stream(Protocol):
-    """What the stream decompressors of both libraries have in common."""
+    """The common interface of both libraries' stream decompressors."""
 
     @property
     def eof(self) -> bool: ...
@@ -75,15 +75,15 @@ def decompress(
     """Decompress the payload of a record batch, or the value of a wrapper message.
 
     Args:
-        codec: how it was compressed.
-        payload: all of it.
+        codec: the codec of the payload.
+        payload: the whole payload.
         where: the place to name in errors.
-        limit: the most bytes that may come out; None is what ``Limits`` says by default.
+        limit: maximum bytes of output; None for the default of ``Limits``.
         magic: of the batch or wrapper; the LZ4 frames of magic 0 have another header checksum.
 
     Raises:
-        CorruptRecordError: the payload is not what the codec's writer makes.
-        LimitReachedError: more than ``limit`` bytes come out.
+        CorruptRecordError: the payload is not valid for the codec.
+        LimitReachedError: the output is larger than ``limit``.
     """
     if limit is None:
         limit = DEFAULT_LIMITS.largest_output(len(payload))
@@ -128,7 +128,7 @@ def _decompress_gzip(payload: bytes, where: LogPosition, limit: int) -> bytes:
 
 
 def _decompress_zstd(payload: bytes, where: LogPosition, limit: int) -> bytes:
-    """Decompress all frames, which fill the payload."""
+    """Decompress all frames, which must fill the payload."""
     decompressor = zstandard.ZstdDecompressor(max_window_size=DEFAULT_LIMITS.zstd_window)
 
     def another_begins(position: int) -> bool:

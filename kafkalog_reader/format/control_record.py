@@ -42,14 +42,14 @@ class ControlType(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControlRecordKey:
-    """The key of a control record; ``type_id`` keeps what an unknown type says."""
+    """The key of a control record; ``type_id`` is kept also for an unknown type."""
 
     version: int
     type_id: int
 
     @property
     def control_type(self) -> ControlType:
-        """The type, UNKNOWN for every id that this version does not know."""
+        """The type; UNKNOWN for every id that this version does not know."""
         known = ControlType.ABORT.value <= self.type_id <= ControlType.KRAFT_VOTERS.value
         return ControlType(self.type_id) if known else ControlType.UNKNOWN
 
@@ -63,7 +63,7 @@ class EndTransactionMarker:
 
 
 def parse_control_record_key(key: bytes | None, where: LogPosition) -> ControlRecordKey:
-    """Read the key of a control record; bytes behind the type belong to newer versions.
+    """Parse the key of a control record; bytes after the type belong to newer versions.
 
     Raises:
         CorruptRecordError: no key, cut short, or a negative version.
@@ -71,14 +71,14 @@ def parse_control_record_key(key: bytes | None, where: LogPosition) -> ControlRe
     try:
         fields = CONTROL_RECORD_KEY.parse(b"" if key is None else key)
     except ConstructError as error:
-        raise CorruptRecordError(f"no control record key: {_shown(key)}", where) from error
+        raise CorruptRecordError(f"not a control record key: {_shown(key)}", where) from error
     if fields.version < 0:
         raise CorruptRecordError(f"control record key version {fields.version}", where)
     return ControlRecordKey(version=fields.version, type_id=fields.type)
 
 
 def parse_end_transaction_marker(value: bytes | None, where: LogPosition) -> EndTransactionMarker:
-    """Read the value of an ABORT or COMMIT marker.
+    """Parse the value of an ABORT or COMMIT marker.
 
     Raises:
         CorruptRecordError: no value, cut short, or a negative version.
@@ -86,19 +86,20 @@ def parse_end_transaction_marker(value: bytes | None, where: LogPosition) -> End
     try:
         fields = END_TRANSACTION_MARKER.parse(b"" if value is None else value)
     except ConstructError as error:
-        raise CorruptRecordError(f"no end-transaction marker: {_shown(value)}", where) from error
+        problem = f"not an end-transaction marker: {_shown(value)}"
+        raise CorruptRecordError(problem, where) from error
     if fields.version < 0:
         raise CorruptRecordError(f"end-transaction marker version {fields.version}", where)
     return EndTransactionMarker(version=fields.version, coordinator_epoch=fields.coordinator_epoch)
 
 
 def build_control_record_key(key: ControlRecordKey) -> bytes:
-    """Write the key of a control record."""
+    """Build the key of a control record."""
     return bytes(CONTROL_RECORD_KEY.build({"version": key.version, "type": key.type_id}))
 
 
 def build_end_transaction_marker(marker: EndTransactionMarker) -> bytes:
-    """Write the value of an ABORT or COMMIT marker."""
+    """Build the value of an ABORT or COMMIT marker."""
     return bytes(END_TRANSACTION_MARKER.build(asdict(marker)))
 
 

@@ -1,6 +1,6 @@
 """CRC-32C (Castagnoli), as Kafka stores it over record batches and producer snapshots.
 
-crcmod is the portable path and the independent check of the fast one in the kernel. Messages of
+crcmod is portable, and an independent check of the kernel's fast implementation. Messages of
 formats 0 and 1 have the CRC-32 of Ethernet and zip files instead.
 """
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @cache
 def _crc32c() -> Callable[[bytes], int]:
-    import crcmod.predefined  # slow to import, and most commands need none
+    import crcmod.predefined  # slow to import, and most commands do not need it
 
     compute: Callable[[bytes], int] = crcmod.predefined.mkPredefinedCrcFun("crc-32c")
     return compute

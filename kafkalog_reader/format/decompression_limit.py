@@ -1,4 +1,4 @@
-"""How much one payload may grow to: a batch of a few kilobytes can announce terabytes."""
+"""Limits the size of decompressed payloads: a batch of a few kilobytes can announce terabytes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How much one batch, or one wrapper message, may decompress to.
+    """Maximum size to which one batch, or one wrapper message, may decompress.
 
     Attributes:
-        batch_bytes: of one batch; producers send 1 MiB unless told otherwise, a batch of 133 MB
-            was seen in the wild.
-        ratio, ratio_from_bytes: at most so many times the compressed size, where more than so
-            many bytes come out: zeros in zstd are 20,972 : 1, but a megabyte of them harms nobody.
-        zstd_window: the largest window, zstd-jni's limit and hence Kafka's.
+        batch_bytes: maximum for one batch; producers send 1 MiB by default, but a batch of 133 MB
+            was seen in production.
+        ratio, ratio_from_bytes: maximum factor of the compressed size, if the output is larger than
+            ``ratio_from_bytes``: zeros in zstd have a ratio of 20,972, but a megabyte of them is
+            harmless.
+        zstd_window: maximum window, which is zstd-jni's limit and therefore Kafka's.
     """
 
     batch_bytes: int = 512 << 20
@@ -30,13 +31,13 @@ class Limits:
 
     @classmethod
     def allowing(cls, batch_bytes: int | None) -> Limits:
-        """So many bytes a batch, whatever the ratio: somebody has said what the memory bears."""
+        """Limits for an explicit maximum of bytes per batch, with any ratio."""
         if batch_bytes is None:
             return cls()
         return cls(batch_bytes=batch_bytes, ratio_from_bytes=batch_bytes)
 
     def largest_output(self, compressed_size: int) -> int:
-        """How many bytes a payload of that size may become."""
+        """Maximum output for a payload of that size."""
         return min(self.batch_bytes, max(self.ratio_from_bytes, self.ratio * compressed_size))
 
 
@@ -47,7 +48,7 @@ def checked_size(size: int, limit: int, where: LogPosition) -> int:
     """Return ``size``, the bytes known so far, unless it is above ``limit``.
 
     Raises:
-        LimitReachedError: it is above; the batch may be sound, but it was not looked at.
+        LimitReachedError: it is above; the batch may be sound, but was not checked.
     """
     if size > limit:
         raise LimitReachedError(
@@ -57,7 +58,7 @@ def checked_size(size: int, limit: int, where: LogPosition) -> int:
 
 
 def window_too_large(error: Exception, limit: int, where: LogPosition) -> LimitReachedError | None:
-    """What zstd's error is when a frame asks for more memory than it was allowed, else None."""
+    """The error if zstd failed because a frame needs more memory than allowed, else None."""
     if "too much memory" not in str(error):
         return None
     return LimitReachedError(f"the zstd window is larger than {limit:,} bytes, the limit", where)

@@ -1,4 +1,4 @@
-"""Entries of indexes and producer snapshots, field by field."""
+"""Shows entries of indexes and producer snapshots field by field."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _SNAPSHOT_ENTRY: Final = Struct(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntryKind:
-    """A file of entries of one size, behind a header of ``header_size`` bytes."""
+    """A file of entries of one size, after a header of ``header_size`` bytes."""
 
     noun: str
     declaration: Construct
@@ -58,10 +58,10 @@ def entry_structure(
     """Show one entry, whatever its values.
 
     Args:
-        kind: what file it stands in.
-        entry: its bytes, all of them.
+        kind: the kind of file.
+        entry: all its bytes.
         position: in the file.
-        base_offset: of the segment, from the file's name; None where the name does not say.
+        base_offset: of the segment, from the file's name; None if the name does not have it.
     """
     number = (position - kind.header_size) // kind.entry_size
     fields = struct_fields(
@@ -72,7 +72,7 @@ def entry_structure(
 
 
 def snapshot_header_structure(content: bytes) -> Structure:
-    """Show the header of a whole producer snapshot, its CRC checked."""
+    """Show the header of a whole producer snapshot, with its CRC checked."""
     computed = compute_crc32c(content[producer_snapshot.CRC_COVERS_FROM :])
 
     def crc_text(crc: int) -> str:

@@ -18,12 +18,12 @@ _BLANKS: Final[str] = " \t\f"
 _COMMENTS: Final[tuple[str, str]] = ("#", "!")
 _ESCAPES: Final[dict[str, str]] = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _ESCAPE: Final = re.compile(r"\\(u[0-9A-Fa-f]{4}|.?)", re.DOTALL)
-# A key ends at the first =, : or blank that no odd number of backslashes stands before.
+# A key ends at the first =, : or blank that does not follow an odd number of backslashes.
 _PAIR: Final = re.compile(r"((?:[^\\=: \t\f]|\\.)*)[ \t\f]*(?:[=:][ \t\f]*)?(.*)", re.DOTALL)
 
 
 def parse_java_properties(content: bytes, where: LogPosition) -> dict[str, str]:
-    r"""Read Java properties; of a repeated key the last value counts, as in Java.
+    r"""Parse Java properties; the last value of a repeated key counts, as in Java.
 
     Raises:
         CorruptCheckpointError: a malformed ``\uXXXX`` escape; names the line.
@@ -37,14 +37,14 @@ def parse_java_properties(content: bytes, where: LogPosition) -> dict[str, str]:
 
 
 def build_java_properties(properties: Mapping[str, str], *, comments: Iterable[str] = ()) -> bytes:
-    """Write Java properties in the given order, behind comment lines."""
+    """Build Java properties in the given order, after comment lines."""
     lines = [f"#{comment}" for comment in comments]
     lines += [f"{_escape(key, ' ')}={_escape(value, '')}" for key, value in properties.items()]
     return "".join(f"{line}\n" for line in lines).encode("iso-8859-1")
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield number and text of each line that says something, continuations joined."""
+    """Yield number and text of each line that is not blank or a comment, continuations joined."""
     pieces: list[str] = []
     first = 0
     for number, natural in enumerate(_LINE_END.split(text), start=1):

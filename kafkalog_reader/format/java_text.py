@@ -1,8 +1,8 @@
-"""Bytes as the text that Java makes of them: UTF-8, with U+FFFD where they are none.
+"""Decodes bytes to text as Java does: UTF-8, with U+FFFD for malformed sequences.
 
-Java and Python agree on what is malformed and not on how many U+FFFD stand for it: an encoded
-surrogate is one in Java and three in Python. Source: java.lang.String#decodeUTF8_UTF16 (JDK 17),
-which Kafka's clients and kafka-dump-log call for header keys, keys and payloads.
+Java and Python agree on what is malformed, but not on the number of U+FFFD: an encoded surrogate
+becomes one in Java and three in Python. Source: java.lang.String#decodeUTF8_UTF16 (JDK 17), which
+Kafka's clients and kafka-dump-log call for header keys, keys and payloads.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ def java_text(content: bytes) -> str:
 
 
 def _malformed_length(content: bytes, start: int) -> int:
-    """How many bytes become one U+FFFD where a malformed sequence begins."""
+    """Number of bytes at a malformed sequence that become one U+FFFD."""
     lead, left = content[start], len(content) - start
     if 0xE0 <= lead <= 0xEF:
         if left >= 2 and _is_no_second_of_3(lead, content[start + 1]):

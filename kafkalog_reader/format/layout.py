@@ -1,4 +1,4 @@
-"""A structure taken apart for people: each field with its place, its bytes and what they mean."""
+"""Fields of a structure for display: each with its position, its bytes and their meaning."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ _TEXT_SHOWN: Final[int] = 60
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Field:
-    """One field, as a hex editor with names shows it.
+    """One field, to be shown like a line of a hex editor with names.
 
     Attributes:
         position: of its first byte; in the file, or in a decompressed payload.
-        content: its bytes as stored; of a text file, the line.
+        content: its bytes as stored; in a text file, the line.
         name: Kafka's, in camelCase.
-        meaning: the value in words.
-        is_text: ``content`` is to be shown as text.
+        meaning: the value as text.
+        is_text: whether to show ``content`` as text.
     """
 
     position: int
@@ -59,7 +59,7 @@ def unreadable_structure(what: str, content: bytes, position: int) -> Structure:
 
 
 class Walk:
-    """Reads one declared field after the other and keeps a row of each."""
+    """Reads declared fields one after another and keeps a ``Field`` for each."""
 
     def __init__(self, content: bytes, position: int, start: int = 0) -> None:
         self._content = content
@@ -82,11 +82,11 @@ class Walk:
         return value
 
     def tell(self) -> int:
-        """How many bytes of the content have been passed."""
+        """Number of bytes of the content that were read."""
         return self._stream.tell()
 
     def fields(self) -> tuple[Field, ...]:
-        """Hand over the rows kept so far, and forget them."""
+        """Return the fields kept so far, and clear them."""
         fields, self._fields = tuple(self._fields), []
         return fields
 
@@ -103,10 +103,10 @@ def struct_fields(
 
     Args:
         declaration: of named fields.
-        content: as many bytes as the structure has, at least.
+        content: at least as many bytes as the structure has.
         position: of ``content`` in the file.
-        names: Kafka's, where they are not the declared ones in camelCase.
-        meanings: by declared name; by default the value itself.
+        names: Kafka's names, if they are not the declared ones in camelCase.
+        meanings: by declared name; the default is the value itself.
     """
     walk = Walk(content, position)
     for field in declaration.subcons:
@@ -121,19 +121,19 @@ def camel_case(name: str) -> str:
 
 
 def none_if_minus_one(value: int) -> str:
-    """Say what −1 stands for in nearly every field."""
+    """The value as text; in nearly every field −1 means none."""
     return "-1 none" if value == -1 else str(value)
 
 
 def timestamp_text(timestamp: int) -> str:
-    """Write milliseconds since 1970 as ISO 8601 in UTC, where the calendar reaches."""
+    """Milliseconds since 1970, and as ISO 8601 in UTC if the year is 1 to 9999."""
     if timestamp == -1:
         return "-1 none"
     return f"{timestamp} {utc_text(timestamp)}"
 
 
 def utc_text(timestamp: int) -> str:
-    """Only the ISO 8601 of milliseconds since 1970, or that there is none."""
+    """Milliseconds since 1970 as ISO 8601, or a text that this is impossible."""
     try:
         moment = _EPOCH + timedelta(milliseconds=timestamp)
     except OverflowError:
@@ -142,7 +142,7 @@ def utc_text(timestamp: int) -> str:
 
 
 def bytes_text(content: bytes) -> str:
-    """Quote what may be text; show the size of what is not UTF-8."""
+    """Quote UTF-8 text; show only the size of other bytes."""
     try:
         text = content[:_TEXT_SHOWN].decode("utf-8", "strict" if len(content) <= 60 else "ignore")
     except UnicodeDecodeError:

@@ -1,7 +1,7 @@
 """The LZ4 frame as Kafka reads it: independent blocks, one frame, the header checksum verified.
 
-Kafka's reader is narrower than the LZ4 frame format (no dependent blocks) and laxer (it skips the
-content checksum), so the frame is taken apart here and a library decodes single blocks. Source:
+Kafka's reader accepts less than the LZ4 frame format (no dependent blocks) and checks less (not the
+content checksum), so this module parses the frame and a library decodes single blocks. Source:
 Kafka 4.0, common.compress.Lz4BlockInputStream.
 """
 
@@ -50,19 +50,19 @@ LZ4_FRAME_DESCRIPTOR: Final = Struct(  # little-endian, unlike everything that K
         "block_size_code" / BitsInteger(3),
         "reserved_low" / Const(0, BitsInteger(4)),
     ),
-    "content_size" / If(this.flags.content_size, Int64ul),  # skipped, as in Kafka: it may lie
+    "content_size" / If(this.flags.content_size, Int64ul),  # skipped, as in Kafka: it may be wrong
     "header_checksum" / Byte,
 )
 _MAGIC_SIZE: Final[int] = 4
 _CHECKSUM_POSITION: Final[int] = 6
-"""Where no content size is stored, as in what is written here."""
+"""The position if no content size is stored, as in frames built here."""
 _STORED: Final[int] = 0x8000_0000
-"""Set in a block's size when the block is not compressed."""
+"""Set in a block's size if the block is not compressed."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """What of the frame descriptor the blocks need."""
+    """The parts of the frame descriptor that the blocks need."""
 
     blocks_start: int
     max_block_size: int
@@ -72,18 +72,18 @@ class _Frame:
 def decompress_lz4_frame(
     payload: bytes, where: LogPosition, limit: int, *, check_header: bool = True
 ) -> bytes:
-    """Decompress the first frame of ``payload``; bytes behind its end mark are ignored.
+    """Decompress the first frame of ``payload``; bytes after its end mark are ignored.
 
     Args:
         payload: starts with the frame.
         where: the place to name in errors.
-        limit: the most bytes that may come out.
-        check_header: False reads the frames of magic 0, whose header checksum was computed over
-            too much (KAFKA-3160).
+        limit: maximum bytes of output.
+        check_header: False to read frames of magic 0, whose header checksum covers too much
+            (KAFKA-3160).
 
     Raises:
-        CorruptRecordError: no frame that Kafka reads, a wrong checksum, or no end mark.
-        LimitReachedError: more than ``limit`` bytes come out.
+        CorruptRecordError: not a frame that Kafka reads, a wrong checksum, or no end mark.
+        LimitReachedError: the output is larger than ``limit``.
     """
     frame = _parse_frame(payload, where, check_header=check_header)
     position = frame.blocks_start
@@ -91,7 +91,7 @@ def decompress_lz4_frame(
     size = 0
     while stored_size := _integer(payload, position, where):
         block_size = stored_size & ~_STORED
-        if block_size == 0:  # only the bit "stored" is set: Kafka ends the frame here too
+        if block_size == 0:  # only the bit "stored" is set: Kafka ends the frame here, too
             break
         if block_size > frame.max_block_size:
             raise CorruptRecordError(
@@ -110,11 +110,11 @@ def decompress_lz4_frame(
 
 
 def compress_lz4_frame(content: bytes, *, checksum_of_magic_0: bool = False) -> bytes:
-    """Write a frame of independent 64 KiB blocks, as Kafka's clients do.
+    """Build a frame of independent 64 KiB blocks, as Kafka's clients do.
 
     Args:
-        content: what the frame shall hold.
-        checksum_of_magic_0: the header checksum covers the frame's magic too (KAFKA-3160).
+        content: the bytes to compress.
+        checksum_of_magic_0: let the header checksum also cover the frame's magic (KAFKA-3160).
     """
     frame = lz4.frame.compress(
         content,
@@ -133,7 +133,7 @@ def _parse_frame(payload: bytes, where: LogPosition, *, check_header: bool) -> _
         descriptor = LZ4_FRAME_DESCRIPTOR.parse(payload)
     except ConstructError as error:
         raise CorruptRecordError(
-            f"no lz4 frame that Kafka reads: {payload[:16].hex()}", where
+            f"not an lz4 frame that Kafka reads: {payload[:16].hex()}", where
         ) from error
     checksum_position = _MAGIC_SIZE + 2 + (8 if descriptor.flags.content_size else 0)
     computed = compute_xxhash32(payload[_MAGIC_SIZE:checksum_position]) >> 8 & 0xFF

@@ -1,4 +1,4 @@
-"""A message: how one record was stored before Kafka 0.11, in the formats of magic 0 and 1.
+"""Messages, in which records were stored before Kafka 0.11: the formats of magic 0 and 1.
 
 A message whose attributes name a codec is a wrapper: its value holds further messages, compressed
 (``message_set``). Source: Kafka 4.0, common.record.LegacyRecord and AbstractLegacyRecordBatch.
@@ -42,9 +42,9 @@ NULLABLE_BYTES: Final[Construct] = FocusedSeq(  # a length of −1 is null, 0 is
     "content" / IfThenElse(this.length == -1, Computed(None), Bytes(this.length)),
 )
 MESSAGE_HEADER_0: Final = Struct(
-    "offset" / Int64sb,  # of a wrapper: that of its last record
+    "offset" / Int64sb,  # in a wrapper: that of its last record
     "length" / Int32sb,  # of what follows this field
-    "crc" / Int32ub,  # CRC-32 of everything behind it, key and value too
+    "crc" / Int32ub,  # CRC-32 of everything after it, including key and value
     "magic" / Int8sb,
     "attributes" / Int8sb,
 )
@@ -60,17 +60,17 @@ MIN_LENGTHS: Final[dict[int, int]] = {
     for magic, header in MESSAGE_HEADERS.items()
 }
 CRC_COVERS_FROM: Final[int] = 16
-"""Offset and length are not covered: the leader assigns the offset."""
+"""Offset and length are not covered, because the leader assigns the offset."""
 KNOWN_ATTRIBUTES: Final[dict[int, int]] = {0: CODEC_MASK, 1: CODEC_MASK | LOG_APPEND_TIME_BIT}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """A message as stored; times in milliseconds since 1970 UTC, −1 is none.
+    """A message as stored; timestamps in milliseconds since 1970 UTC, −1 for none.
 
     Attributes:
-        crc_computed: CRC-32 of the bytes that are there; ``crc`` is the stored one.
-        timestamp: −1 in magic 0, which stores none.
+        crc_computed: CRC-32 of the bytes; ``crc`` is the stored one.
+        timestamp: −1 in magic 0, which does not store one.
     """
 
     offset: int
@@ -96,12 +96,12 @@ class Message:
 
     @property
     def codec_id(self) -> int:
-        """0 to 7, of which 4 to 7 name no codec of messages."""
+        """0 to 7; in messages, 4 to 7 are not codecs."""
         return self.attributes & CODEC_MASK
 
     @property
     def is_wrapper(self) -> bool:
-        """The value holds compressed messages, not a record's value."""
+        """Whether the value holds compressed messages, and not a record's value."""
         return self.codec_id != Codec.NONE
 
     @property
@@ -112,20 +112,20 @@ class Message:
 
     @property
     def unknown_attributes(self) -> int:
-        """The bits of the attributes that mean nothing in this magic, as 0 to 255."""
+        """The attribute bits without a meaning in this magic, as 0 to 255."""
         return self.attributes & 0xFF & ~KNOWN_ATTRIBUTES[self.magic]
 
 
 def parse_message(
     content: bytes, where: LogPosition, *, check_crc: bool = True, noun: str = "message"
 ) -> Message:
-    """Read the message that ``content`` begins with; what a wrapper holds stays compressed.
+    """Parse the message at the start of ``content``; the messages in a wrapper stay compressed.
 
     Args:
-        content: as many bytes as the message has, at least.
+        content: at least as many bytes as the message has.
         where: the place of ``content``; without an offset it gets the message's.
         check_crc: False accepts a wrong CRC; ``Message.crc_valid`` says whether it matched.
-        noun: what errors call it.
+        noun: its name in errors.
 
     Raises:
         CorruptRecordError: cut short, a wrong CRC, or lengths that contradict each other.
@@ -147,19 +147,19 @@ def parse_message(
     message = _message(content, entry.magic, computed, where, noun)
     if message.size_in_bytes < size:
         surplus = size - message.size_in_bytes
-        raise CorruptRecordError(f"{noun}: {surplus} bytes remain behind its value", where)
+        raise CorruptRecordError(f"{noun}: {surplus} bytes remain after its value", where)
     return message
 
 
 def parse_message_entry(content: bytes, where: LogPosition, *, noun: str = "message") -> Any:  # noqa: ANN401  # a construct container
-    """Read ``base_offset``, ``length`` and ``magic``, the latter two checked.
+    """Parse ``base_offset``, ``length`` and ``magic``, and check the last two.
 
     Raises:
-        CorruptRecordError: cut short, or a length below the magic's smallest.
+        CorruptRecordError: cut short, or a length below the minimum of the magic.
         UnsupportedFormatError: another magic.
     """
     if len(content) < LOG_ENTRY_SIZE:
-        raise CorruptRecordError(f"{len(content)} bytes are no {noun}", where)
+        raise CorruptRecordError(f"{len(content)} bytes are too few for a {noun}", where)
     entry = LOG_ENTRY.parse(content)
     if where.offset is None:
         where = replace(where, offset=entry.base_offset)
@@ -191,11 +191,11 @@ def build_message(
     value_length: int | None = None,
     crc: int | None = None,
 ) -> bytes:
-    """Write a message; what is None is computed as Kafka's writers do, and what is given may lie.
+    """Build a message; None is computed as Kafka's writers do, and given values may be wrong.
 
-    ``flags`` are attribute bits beside the codec (``LOG_APPEND_TIME_BIT``); ``attributes`` replaces
-    them and the codec's. A ``magic`` that there is not gets the layout of 1, as Kafka would read
-    it. The CRC covers the other lies.
+    ``flags`` are attribute bits besides the codec (``LOG_APPEND_TIME_BIT``); ``attributes``
+    replaces them and the codec's bits. An unknown ``magic`` gets the layout of 1, as Kafka would
+    read it. The CRC is computed over the wrong values.
     """
     layout = MESSAGES[0 if magic == 0 else 1]
     fields = {

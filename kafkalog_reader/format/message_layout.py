@@ -1,4 +1,4 @@
-"""A message of magic 0 or 1 field by field, and those inside it where it is a wrapper."""
+"""Shows a message of magic 0 or 1 field by field, and the messages inside a wrapper."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ _NAMES: Final = {"length": "size"}
 
 
 def message_structures(content: bytes, where: LogPosition) -> Iterator[Structure]:
-    """Yield the message that ``content`` begins with, then each of those inside a wrapper.
+    """Yield the message at the start of ``content``, then each message inside a wrapper.
 
-    A wrong CRC is shown, not raised. What is damaged beyond that is raised behind the last
-    structure that could be read.
+    A wrong CRC is shown, not raised. Other damage is raised after the last structure that could be
+    read.
 
     Raises:
-        CorruptRecordError: no message, cut short, or lengths or offsets contradict each other.
+        CorruptRecordError: not a message, cut short, or lengths or offsets contradict each other.
         UnsupportedFormatError: another magic, or an unknown codec.
         LimitReachedError: too much to decompress.
     """
@@ -61,7 +61,7 @@ def _inner_structures(message_set: MessageSet) -> Iterator[Structure]:
 def _structure(
     content: bytes, position: int, title: str, message_set: MessageSet | None = None
 ) -> Structure:
-    """Show as many fields as can be read; what is wrong with the others is raised by the caller."""
+    """Show all fields that can be read; the caller raises the error of the others."""
     walk = Walk(content, position)
     try:
         _take_fields(walk, content, message_set)

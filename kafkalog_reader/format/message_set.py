@@ -1,13 +1,13 @@
-"""The messages inside a wrapper, and the records that messages of magic 0 and 1 are.
+"""The messages inside a wrapper, and the records of messages of magic 0 and 1.
 
 Inner offsets are absolute in a wrapper of magic 0. In one of magic 1 they are relative: the wrapper
 has the last record's offset, and the others follow from their distance to the last inner message,
-so that the rule holds where compaction took messages away. The *wrapper's* magic decides, because
-cleaners of old brokers left inner messages of another magic (KAFKA-4298).
+so that the rule still works after compaction removed messages. The *wrapper's* magic decides,
+because cleaners of old brokers left inner messages of another magic (KAFKA-4298).
 
-Stricter than Kafka's reader where that would hide records or place them wrongly: it stops in
-silence at an inner message that is cut short, takes any negative length for null, ignores bytes
-behind a value, reads inner magics above 1 or below 0 as 1, and lets inner offsets lie below 0 or
+This is stricter than Kafka's reader, which would hide records or give them wrong offsets: it stops
+silently at an inner message that is cut short, treats any negative length as null, ignores bytes
+after a value, reads inner magics above 1 or below 0 as 1, and accepts inner offsets below 0 or
 above the last. Source: Kafka 4.0, common.record.AbstractLegacyRecordBatch.DeepRecordsIterator.
 """
 
@@ -38,7 +38,7 @@ HEADER_SIZE: Final[int] = MESSAGE_HEADER_0.sizeof()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LegacyRecord:
-    """A record as a consumer gets it from a message: no headers, no producer, no leader epoch."""
+    """A record that a consumer gets from a message, without headers, producer and leader epoch."""
 
     offset: int
     timestamp: int = -1
@@ -49,15 +49,15 @@ class LegacyRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageSet:
-    """What a wrapper holds, decompressed, its chain of messages checked but not its contents.
+    """The decompressed messages of a wrapper; their sequence is checked, but not their content.
 
     Attributes:
         content: the concatenated inner messages.
-        count: how many there are, at least one.
-        base_offset: added to each inner offset; 0 where they are absolute.
-        last_offset: of the last record; the wrapper's offset unless that one is damaged (it lies
-            outside of the CRC) or 0, which clients sent that never set it.
-        inner_magics: other than the wrapper's where a cleaner mixed them (KAFKA-4298).
+        count: number of inner messages, at least one.
+        base_offset: added to each inner offset; 0 if they are absolute.
+        last_offset: of the last record; the wrapper's offset, unless that is damaged (the CRC does
+            not cover it) or 0, because some clients never set it.
+        inner_magics: may differ from the wrapper's, because old cleaners mixed them (KAFKA-4298).
         where: the wrapper's place.
     """
 
@@ -70,11 +70,11 @@ class MessageSet:
     where: LogPosition
 
     def entries(self) -> Iterator[tuple[int, bytes]]:
-        """Yield where in ``content`` each inner message starts, and its bytes."""
+        """Yield the start of each inner message in ``content``, and its bytes."""
         return _entries(self.content, self.where)
 
     def parse_entry(self, start: int, entry: bytes, *, check_crc: bool = True) -> Message:
-        """Read one inner message.
+        """Parse one inner message.
 
         Raises:
             CorruptRecordError: it contradicts its CRC or its lengths.
@@ -100,7 +100,7 @@ class MessageSet:
             yield self.record_of(self.parse_entry(start, entry))
 
     def record_of(self, message: Message) -> LegacyRecord:
-        """Tell the record that an inner message is; the wrapper's timestamp type is its own."""
+        """The record of an inner message, which has the wrapper's timestamp type."""
         timestamp_type = self.wrapper.timestamp_type
         timestamp = message.timestamp
         if message.magic == 0:
@@ -119,18 +119,18 @@ class MessageSet:
 def parse_message_set(
     wrapper: Message, where: LogPosition, *, limit: int | None = None
 ) -> MessageSet:
-    """Decompress a wrapper's value and check the chain of messages in it, not what they hold.
+    """Decompress a wrapper's value and check the sequence of messages in it, not their content.
 
     Args:
         wrapper: a message whose attributes name a codec.
         where: its place; without an offset it gets the wrapper's.
-        limit: the most bytes that may come out; None is what ``Limits`` says by default.
+        limit: maximum bytes of output; None for the default of ``Limits``.
 
     Raises:
-        CorruptRecordError: no value, or one that does not decompress; no message in it, or a
+        CorruptRecordError: no value, or one that does not decompress; no inner message, or a
             compressed one; lengths or offsets that contradict each other.
         UnsupportedFormatError: an unknown codec or magic.
-        LimitReachedError: more than ``limit`` bytes come out.
+        LimitReachedError: the output is larger than ``limit``.
     """
     if where.offset is None:
         where = replace(where, offset=wrapper.offset)
@@ -149,7 +149,7 @@ def parse_message_set(
         raise CorruptRecordError("wrapper message without messages in it", where)
     if lowest < 0 or highest > last:
         raise CorruptRecordError(
-            f"inner offsets {lowest} to {highest} are not those of a wrapper that ends with {last}",
+            f"inner offsets {lowest} to {highest} are impossible in a wrapper that ends at {last}",
             where,
         )
     base_offset = _base_offset(wrapper, last, where)
@@ -167,15 +167,15 @@ def parse_message_set(
 def message_records(
     message: Message, where: LogPosition, *, limit: int | None = None
 ) -> Iterator[LegacyRecord]:
-    """Yield the record that a message is, or those that a wrapper holds.
+    """Yield the record of a message, or those of a wrapper.
 
     Raises:
-        CorruptRecordError: a negative offset; of a wrapper, see ``parse_message_set``.
+        CorruptRecordError: a negative offset; for a wrapper, see ``parse_message_set``.
         UnsupportedFormatError: an unknown codec or magic.
-        LimitReachedError: more than ``limit`` bytes come out.
+        LimitReachedError: the output is larger than ``limit``.
     """
     if message.offset < 0:
-        raise CorruptRecordError(f"offset {message.offset} is none of a log", where)
+        raise CorruptRecordError(f"offset {message.offset} is negative", where)
     if message.is_wrapper:
         yield from parse_message_set(message, where, limit=limit).records()
         return
@@ -199,21 +199,21 @@ def build_wrapper(
     timestamp: int | None = None,
     content: bytes | None = None,
     value: bytes | None = None,
-    **lies: Any,  # noqa: ANN401  # whatever build_message takes
+    **lies: Any,  # noqa: ANN401  # arguments of build_message
 ) -> bytes:
-    """Write a wrapper; what is None is computed as Kafka's writers do, and what is given may lie.
+    """Build a wrapper; None is computed as Kafka's writers do, and given values may be wrong.
 
     Args:
         records: with absolute offsets; gaps stay.
-        codec: how they are compressed.
+        codec: the codec of the records.
         magic: of the wrapper, which decides how inner offsets are stored.
-        base_offset: what inner offsets of magic 1 are relative to: of the first record as it was
-            produced, so by default that of the first of ``records``.
-        inner_magic: of the messages inside, where it is another.
-        offset: of the wrapper, by default the last record's.
-        timestamp: of the wrapper, by default the greatest of the records.
+        base_offset: what inner offsets of magic 1 are relative to: the first record as produced, so
+            by default the first of ``records``.
+        inner_magic: of the inner messages, if it differs.
+        offset: of the wrapper; by default the last record's.
+        timestamp: of the wrapper; by default the greatest of the records.
         content: concatenated messages, instead of ``records``.
-        value: what stands in the wrapper instead of the compressed messages.
+        value: the wrapper's value, instead of the compressed messages.
         lies: further arguments of ``build_message``: ``flags``, ``crc`` and so on.
     """
     kept = tuple(records)
@@ -246,9 +246,9 @@ def build_wrapper(
 def _decompressed(wrapper: Message, where: LogPosition, limit: int | None) -> bytes:
     codec_id = wrapper.codec_id
     if codec_id > max(Codec):
-        raise UnsupportedFormatError(f"codec {codec_id}: messages know 0 to 3", where)
+        raise UnsupportedFormatError(f"codec {codec_id}: messages only have 0 to 3", where)
     if codec_id == Codec.ZSTD:
-        raise CorruptRecordError(f"zstd in magic {wrapper.magic}, which does not know it", where)
+        raise CorruptRecordError(f"zstd in magic {wrapper.magic}, which does not have it", where)
     if wrapper.value is None:
         raise CorruptRecordError("wrapper message without a value", where)
     return decompress(Codec(codec_id), wrapper.value, where, limit=limit, magic=wrapper.magic)

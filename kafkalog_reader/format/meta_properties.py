@@ -1,4 +1,4 @@
-"""``meta.properties``: which cluster, node and directory a log directory belongs to.
+"""``meta.properties``: the cluster, node and directory ids of a log directory.
 
 Source: Kafka 4.0, metadata.properties.MetaProperties and MetaPropertiesVersion.
 """
@@ -30,10 +30,10 @@ class MetaProperties:
 
 
 def parse_meta_properties(content: bytes, where: LogPosition) -> MetaProperties:
-    """Read a ``meta.properties`` file.
+    """Parse a ``meta.properties`` file.
 
     Raises:
-        CorruptCheckpointError: a required key is missing, a number is none, an escape is broken.
+        CorruptCheckpointError: a required key is missing, or a number or an escape is malformed.
         UnsupportedFormatError: the version is newer than 1.
     """
     properties = parse_java_properties(content, where)
@@ -56,9 +56,9 @@ def parse_meta_properties(content: bytes, where: LogPosition) -> MetaProperties:
 
 
 def build_meta_properties(meta: MetaProperties, *, stored: str | None = None) -> bytes:
-    """Write ``meta.properties``; absent values are left out, whatever the version requires.
+    """Build ``meta.properties``; absent values are left out, whatever the version requires.
 
-    ``stored`` is the date that Java notes. The order is that of Kafka 4.3, a hash map's.
+    ``stored`` is the date that Java writes. The order is that of Kafka 4.3, from a hash map.
     """
     values = {
         ("node.id" if meta.version else "broker.id"): meta.node_id,

@@ -18,7 +18,7 @@ ENTRY_SIZE: Final[int] = OFFSET_INDEX_ENTRY.sizeof()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OffsetIndexEntry:
-    """Every batch before ``position`` ends below this offset.
+    """An entry: every batch before ``position`` ends below this offset.
 
     Attributes:
         relative_offset: offset minus the segment's base offset.
@@ -30,7 +30,7 @@ class OffsetIndexEntry:
 
 
 def parse_offset_index_entry(entry: bytes, where: LogPosition) -> OffsetIndexEntry:
-    """Read one entry, whatever its values: whether they rise is for the audit to say.
+    """Parse one entry with any values; audits check whether entries rise.
 
     Raises:
         CorruptIndexError: the entry is cut short.
@@ -45,5 +45,5 @@ def parse_offset_index_entry(entry: bytes, where: LogPosition) -> OffsetIndexEnt
 
 
 def build_offset_index_entry(entry: OffsetIndexEntry) -> bytes:
-    """Write one entry of an offset index."""
+    """Build one entry of an offset index."""
     return bytes(OFFSET_INDEX_ENTRY.build(asdict(entry)))

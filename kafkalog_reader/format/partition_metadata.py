@@ -1,4 +1,4 @@
-"""``partition.metadata``: the topic id, the only evidence on disk of a topic's incarnation.
+"""``partition.metadata``: the topic id, which distinguishes topics with the same name.
 
 Source: Kafka 4.0, storage.internals.checkpoint.PartitionMetadataFile.
 """
@@ -18,17 +18,17 @@ _SEPARATOR: Final = re.compile(rb":[ \t\n\x0b\f\r]+")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionMetadata:
-    """Version as stored (Kafka takes any from 0 on) and the topic id as 22-character text."""
+    """Version as stored (Kafka accepts any from 0 on), and the topic id as 22-character text."""
 
     version: int
     topic_id: str
 
 
 def parse_partition_metadata(content: bytes, where: LogPosition) -> PartitionMetadata:
-    """Read a ``partition.metadata`` file; Kafka does not look at the names of the keys.
+    """Parse a ``partition.metadata`` file; Kafka does not check the names of the keys.
 
     Raises:
-        CorruptCheckpointError: fewer than two lines, an unparsable value, or the id of zeros.
+        CorruptCheckpointError: fewer than two lines, a malformed value, or the zero id.
     """
     lines = list(_first_two_lines(content, where))
     if len(lines) < 2:
@@ -41,7 +41,7 @@ def parse_partition_metadata(content: bytes, where: LogPosition) -> PartitionMet
 
 
 def build_partition_metadata(metadata: PartitionMetadata) -> bytes:
-    """Write the 43 bytes that Kafka writes: no newline behind the second line."""
+    """Build the 43 bytes that Kafka writes, without a newline after the second line."""
     return f"version: {metadata.version}\ntopic_id: {metadata.topic_id}".encode()
 
 
@@ -61,7 +61,7 @@ def _topic_id(line: TextLine) -> str:
     try:
         topic_id = uuid_text(uuid_bytes(value.decode("ascii")))
     except ValueError as error:  # UnicodeDecodeError is one
-        raise line.corrupt(f"topic id is no UUID: {excerpt(value)}") from error
+        raise line.corrupt(f"topic id is not a UUID: {excerpt(value)}") from error
     if topic_id == ZERO_UUID:
-        raise line.corrupt("topic id is the zero UUID, which names no topic")
+        raise line.corrupt("topic id is the zero UUID, which is not an id")
     return topic_id

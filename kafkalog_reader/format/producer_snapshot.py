@@ -1,4 +1,4 @@
-"""A producer snapshot: the state of every producer before the offset in the file's name.
+"""A producer snapshot: the state of every producer before the offset in the file name.
 
 Source: Kafka 4.0, storage ProducerStateManager, ProducerSnapshot.json (version 1 since 0.11).
 """
@@ -23,12 +23,12 @@ _ENTRY: Final = struct.Struct(">qhiqiqiq")
 HEADER_SIZE: Final[int] = _HEADER.size
 ENTRY_SIZE: Final[int] = _ENTRY.size
 CRC_COVERS_FROM: Final[int] = 6
-"""The CRC covers everything behind itself, to the end of the file."""
+"""The CRC covers everything after itself, to the end of the file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProducerSnapshotEntry:
-    """One producer's state; −1 stands for none, as it is stored.
+    """One producer's state; −1 means none, as stored.
 
     Attributes:
         producer_id: 0 or greater.
@@ -57,10 +57,10 @@ _FIELDS: Final = ProducerSnapshotEntry.__slots__
 def parse_producer_snapshot(
     content: bytes, where: LogPosition
 ) -> tuple[ProducerSnapshotEntry, ...]:
-    """Read a whole ``.snapshot`` file, entries in file order (a hash map's: it means nothing).
+    """Parse a whole ``.snapshot`` file, entries in file order (that of a hash map).
 
     Raises:
-        CorruptCheckpointError: cut short, a wrong CRC, or a count that is not the entries'.
+        CorruptCheckpointError: cut short, a wrong CRC, or a wrong count of entries.
         UnsupportedFormatError: the version is newer than 1.
     """
     check_producer_snapshot(content, where)
@@ -71,10 +71,10 @@ def parse_producer_snapshot(
 
 
 def check_producer_snapshot(content: bytes, where: LogPosition) -> int:
-    """Check version, CRC and size of a ``.snapshot`` file; returns the number of its entries.
+    """Check version, CRC and size of a ``.snapshot`` file; return its number of entries.
 
     Raises:
-        CorruptCheckpointError: cut short, a wrong CRC, or a count that is not the entries'.
+        CorruptCheckpointError: cut short, a wrong CRC, or a wrong count of entries.
         UnsupportedFormatError: the version is newer than 1.
     """
     if len(content) < HEADER_SIZE:
@@ -93,7 +93,7 @@ def build_producer_snapshot(
     crc: int | None = None,
     count: int | None = None,
 ) -> bytes:
-    """Write a ``.snapshot`` file; ``version``, ``crc`` and ``count`` may lie."""
+    """Build a ``.snapshot`` file; ``version``, ``crc`` and ``count`` may be wrong on purpose."""
     built = [_ENTRY.pack(*astuple(entry)) for entry in entries]
     announced = len(built) if count is None else count
     body = announced.to_bytes(4, "big", signed=True) + b"".join(built)

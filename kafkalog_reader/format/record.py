@@ -1,4 +1,4 @@
-"""A record of a magic-2 batch, as stored: deltas to the batch's base, lengths as varints.
+"""A record of a magic-2 batch as stored: deltas from the batch's base, lengths as varints.
 
 Source: Kafka 4.0, common.record.DefaultRecord.
 """
@@ -45,7 +45,7 @@ RECORD_HEADER: Final = Struct(
 )
 RECORD_BODY: Final = Struct(
     "attributes" / Int8sb,  # unused, 0
-    "timestamp_delta" / VARLONG,  # to the batch's base timestamp; may be negative
+    "timestamp_delta" / VARLONG,  # from the batch's base timestamp; may be negative
     "offset_delta" / VARINT,
     "key" / NULLABLE_BYTES,
     "value" / NULLABLE_BYTES,
@@ -53,12 +53,12 @@ RECORD_BODY: Final = Struct(
     Terminated,  # the body fills its length exactly
 )
 RECORD: Final = Prefixed(VARINT, RECORD_BODY)
-MIN_RECORD_SIZE: Final[int] = 7  # each field above, and the length, takes a byte at least
+MIN_RECORD_SIZE: Final[int] = 7  # each field above, and the length, has at least one byte
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordHeader:
-    """One header: keys may repeat, the order means something, the value may be null."""
+    """One header: keys may repeat, the order matters, the value may be null."""
 
     key: str
     value: bytes | None
@@ -66,7 +66,7 @@ class RecordHeader:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Record:
-    """A record as stored; the batch knows its offset, timestamp and sequence."""
+    """A record as stored; its offset, timestamp and sequence depend on the batch."""
 
     offset_delta: int
     timestamp_delta: int = 0
@@ -79,19 +79,19 @@ class Record:
 def parse_records(
     content: bytes, count: int, where: LogPosition, *, is_compressed: bool = False
 ) -> tuple[Record, ...]:
-    """Read the ``count`` uncompressed records of a batch, which fill ``content`` exactly.
+    """Parse the ``count`` uncompressed records of a batch, which must fill ``content`` exactly.
 
     Args:
         content: the concatenated records, decompressed.
-        count: of the batch's header.
-        where: the place of ``content``, or of the batch where the records are compressed.
-        is_compressed: bytes of ``content`` have no position in the file.
+        count: from the batch's header.
+        where: the place of ``content``, or of the batch if the records are compressed.
+        is_compressed: whether bytes of ``content`` have no position in the file.
 
     Raises:
         CorruptRecordError: a record contradicts its lengths, or the count the bytes.
     """
     if not 0 <= count <= len(content) // MIN_RECORD_SIZE:
-        raise CorruptRecordError(f"{count} records cannot stand in {len(content)} bytes", where)
+        raise CorruptRecordError(f"{count} records do not fit in {len(content)} bytes", where)
     stream = BytesIO(content)
     step = 0 if is_compressed else 1
     records = []
@@ -107,14 +107,14 @@ def parse_records(
     if stream.tell() != len(content):
         surplus = len(content) - stream.tell()
         raise CorruptRecordError(
-            f"{surplus} bytes remain behind the last of {count} records",
+            f"{surplus} bytes remain after the last of {count} records",
             _moved(where, stream.tell() * step),
         )
     return tuple(records)
 
 
 def build_record(record: Record) -> bytes:
-    """Write one record, its length first."""
+    """Build one record, with its length first."""
     return bytes(
         RECORD.build(
             {
@@ -139,7 +139,7 @@ def _record(fields: Any) -> Record:  # noqa: ANN401  # a construct container
         key=fields.key,
         value=fields.value,
         headers=tuple(
-            # as Kafka's clients: what is not UTF-8 is replaced
+            # invalid UTF-8 is replaced, as by Kafka's clients
             RecordHeader(key=java_text(header.key), value=header.value)
             for header in fields.headers
         ),
@@ -151,5 +151,5 @@ def _moved(where: LogPosition, distance: int) -> LogPosition:
 
 
 def _reason(error: ConstructError) -> str:
-    """Take what construct says about the cause, without its path: ours says where."""
+    """The cause that construct states, without its path, because our errors have the place."""
     return str(error).splitlines()[-1].strip()

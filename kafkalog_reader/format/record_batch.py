@@ -1,4 +1,4 @@
-"""A record batch of magic 2: a header, then records, maybe compressed as a whole.
+"""A record batch of magic 2: a header, then records, which may be compressed as a whole.
 
 Source: Kafka 4.0, common.record.DefaultRecordBatch.
 """
@@ -29,14 +29,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordBatch:
-    """A header and the records behind it."""
+    """A header and its records."""
 
     header: RecordBatchHeader
     records: tuple[Record, ...]
 
 
 def parse_record_batch(content: bytes, where: LogPosition) -> RecordBatch:
-    """Read the batch that ``content`` begins with, CRC checked, records decompressed.
+    """Parse the batch at the start of ``content``: check the CRC, decompress the records.
 
     Raises:
         CorruptRecordError: cut short, a wrong CRC, or records that contradict the header.
@@ -60,20 +60,20 @@ def parse_record_batch(content: bytes, where: LogPosition) -> RecordBatch:
 def parse_batch_records(
     content: bytes, header: RecordBatchHeader, where: LogPosition
 ) -> tuple[Record, ...]:
-    """Read the records behind ``header`` in a whole batch, whatever its CRC says.
+    """Parse the records after ``header`` in a whole batch, without checking its CRC.
 
     Raises:
         CorruptRecordError: the payload or a record contradicts the format or the header.
         UnsupportedFormatError: an unknown codec.
         LimitReachedError: too much to decompress.
     """
-    if header.records_count == 0:  # an empty batch of the cleaner: nothing follows the header
+    if header.records_count == 0:  # an empty batch of the cleaner
         return ()
     if header.records_count < 0:
         raise CorruptRecordError(f"records count {header.records_count}", where)
     if not 0 <= header.base_offset <= header.last_offset:
         raise CorruptRecordError(
-            f"offsets {header.base_offset} to {header.last_offset} are none of a log", where
+            f"offsets {header.base_offset} to {header.last_offset} are impossible in a log", where
         )
     payload = batch_payload(content, header, where)
     is_compressed = header.codec_id != Codec.NONE
@@ -86,16 +86,16 @@ def parse_batch_records(
     )
     for index, record in enumerate(records):
         if not 0 <= record.offset_delta <= header.last_offset_delta:
-            raise CorruptRecordError(  # Kafka's reader would place it among another batch's
+            raise CorruptRecordError(  # Kafka's reader would give it an offset of another batch
                 f"record {index} has offset delta {record.offset_delta}, "
-                f"outside of 0..{header.last_offset_delta}",
+                f"outside 0..{header.last_offset_delta}",
                 where,
             )
     return records
 
 
 def batch_payload(content: bytes, header: RecordBatchHeader, where: LogPosition) -> bytes:
-    """Take the concatenated records behind ``header``, decompressed.
+    """The concatenated, decompressed records after ``header``.
 
     Raises:
         CorruptRecordError: they do not decompress.
@@ -133,11 +133,11 @@ def build_record_batch(
     magic: int = MAGIC,
     crc: int | None = None,
 ) -> bytes:
-    """Write a batch; what is None is computed as Kafka's writers do, and what is given may lie.
+    """Build a batch; None is computed as Kafka's writers do, and given values may be wrong.
 
-    Deltas of ``records`` are to ``base_offset`` and ``base_timestamp``. ``flags`` are attribute
-    bits beside the codec (``TRANSACTIONAL_BIT`` and its like); ``attributes`` replaces them and the
-    codec's. ``payload`` stands behind the header instead of the compressed records.
+    Deltas of ``records`` are relative to ``base_offset`` and ``base_timestamp``. ``flags`` are
+    attribute bits besides the codec (such as ``TRANSACTIONAL_BIT``); ``attributes`` replaces them
+    and the codec's bits. ``payload`` replaces the compressed records.
     """
     kept = tuple(records)
     if payload is None:

@@ -1,4 +1,4 @@
-"""The 61 bytes before the records of a magic-2 batch, and what they say.
+"""The header of a magic-2 batch: 61 bytes.
 
 Source: Kafka 4.0, common.record.DefaultRecordBatch and FileLogInputStream.
 """
@@ -27,17 +27,17 @@ if TYPE_CHECKING:
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.format.record import Record
 
-LOG_ENTRY: Final = Struct(  # what every magic begins with
+LOG_ENTRY: Final = Struct(  # the start of every magic
     "base_offset" / Int64sb,
     "length" / Int32sb,  # of what follows this field
-    "leader_epoch" / Int32sb,  # in magic 0 and 1 a CRC stands here
+    "leader_epoch" / Int32sb,  # in magic 0 and 1, this is the CRC
     "magic" / Int8sb,
 )
 RECORD_BATCH_HEADER: Final = Struct(
     *LOG_ENTRY.subcons,
-    "crc" / Int32ub,  # CRC-32C of everything behind it
+    "crc" / Int32ub,  # CRC-32C of everything after it
     "attributes" / Int16sb,
-    "last_offset_delta" / Int32sb,  # kept when compaction takes records away
+    "last_offset_delta" / Int32sb,  # unchanged when compaction removes records
     "base_timestamp" / Int64sb,
     "max_timestamp" / Int64sb,
     "producer_id" / Int64sb,
@@ -52,7 +52,7 @@ MAX_SEQUENCE: Final[int] = 2**31 - 1
 
 
 class TimestampType(IntEnum):
-    """Who set the timestamps: the producer, the leader when it appended, or (magic 0) nobody."""
+    """Who set the timestamps: the producer, the leader at the append, or (magic 0) nobody."""
 
     NO_TIMESTAMP_TYPE = -1
     CREATE_TIME = 0
@@ -65,7 +65,7 @@ TIMESTAMP_TYPE_NAMES: Final = {-1: "NoTimestampType", 0: "CreateTime", 1: "LogAp
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordBatchHeader:
-    """The header's fields as stored; times in milliseconds since 1970 UTC, −1 is none."""
+    """The header's fields as stored; timestamps in milliseconds since 1970 UTC, −1 for none."""
 
     base_offset: int
     length: int
@@ -87,7 +87,7 @@ class RecordBatchHeader:
 
     @property
     def last_offset(self) -> int:
-        """Inclusive, and kept when compaction takes the last record away."""
+        """Inclusive, and unchanged when compaction removes the last record."""
         return _wrapped(self.base_offset + self.last_offset_delta)
 
     @property
@@ -96,7 +96,7 @@ class RecordBatchHeader:
 
     @property
     def codec_id(self) -> int:
-        """0 to 7, of which 5 to 7 name no codec."""
+        """0 to 7; 5 to 7 are not codecs."""
         return self.attributes & CODEC_MASK
 
     @property
@@ -113,25 +113,25 @@ class RecordBatchHeader:
 
     @property
     def delete_horizon(self) -> int | None:
-        """When the cleaner may drop the tombstones and markers here (KIP-534), or None."""
+        """When the cleaner may remove the batch's tombstones and markers (KIP-534), or None."""
         return self.base_timestamp if self.attributes & DELETE_HORIZON_BIT else None
 
     @property
     def last_sequence(self) -> int:
-        """Computed, never stored; −1 where there is no base sequence."""
+        """Computed, never stored; −1 if there is no base sequence."""
         return self._sequence(self.last_offset_delta)
 
     def offset_of(self, record: Record) -> int:
         return _wrapped(self.base_offset + record.offset_delta)
 
     def timestamp_of(self, record: Record) -> int:
-        """Milliseconds since 1970 UTC; the leader's clock where it stamped the whole batch."""
+        """Milliseconds since 1970 UTC; the leader's time if it set that of the whole batch."""
         if self.timestamp_type is TimestampType.LOG_APPEND_TIME:
             return self.max_timestamp
         return _wrapped(self.base_timestamp + record.timestamp_delta)
 
     def sequence_of(self, record: Record) -> int:
-        """It follows the offset delta, so it survives compaction; −1 where there is none."""
+        """Computed from the offset delta, so compaction does not change it; −1 if there is none."""
         return self._sequence(record.offset_delta)
 
     def _sequence(self, offset_delta: int) -> int:
@@ -141,10 +141,10 @@ class RecordBatchHeader:
 
 
 def parse_record_batch_header(content: bytes, where: LogPosition) -> RecordBatchHeader:
-    """Read the header of the batch that ``content`` begins with; the CRC is not checked.
+    """Parse the header of the batch at the start of ``content``, without checking the CRC.
 
     Raises:
-        CorruptRecordError: cut short, or a length or magic that no batch has.
+        CorruptRecordError: cut short, or an impossible length or magic.
         UnsupportedFormatError: magic 0 or 1, or newer than 2.
     """
     if len(content) < LOG_ENTRY_SIZE:
@@ -152,7 +152,7 @@ def parse_record_batch_header(content: bytes, where: LogPosition) -> RecordBatch
     entry = LOG_ENTRY.parse(content)
     where = replace(where, offset=entry.base_offset)
     if entry.length < MIN_LEGACY_LENGTH:
-        raise CorruptRecordError(f"batch length {entry.length} is below every format's", where)
+        raise CorruptRecordError(f"batch length {entry.length} is too small for any format", where)
     if entry.magic != MAGIC:
         raise _other_magic(entry.magic, where)
     if entry.length < MIN_LENGTH:
@@ -164,19 +164,19 @@ def parse_record_batch_header(content: bytes, where: LogPosition) -> RecordBatch
 
 
 def build_record_batch_header(header: RecordBatchHeader) -> bytes:
-    """Write a header as it stands; nothing is computed."""
+    """Build a header; nothing is computed."""
     return bytes(RECORD_BATCH_HEADER.build(asdict(header)))
 
 
 def increment_sequence(sequence: int, increment: int) -> int:
-    """Add to a sequence number: behind 2147483647 comes 0."""
+    """Add to a sequence number: 2147483647 is followed by 0."""
     if sequence > MAX_SEQUENCE - increment:
         return increment - (MAX_SEQUENCE - sequence) - 1
     return sequence + increment
 
 
 def decrement_sequence(sequence: int, decrement: int) -> int:
-    """Subtract from a sequence number: before 0 stands 2147483647."""
+    """Subtract from a sequence number: 0 is preceded by 2147483647."""
     if sequence < decrement:
         return MAX_SEQUENCE - (decrement - sequence) + 1
     return sequence - decrement
@@ -193,5 +193,5 @@ def _other_magic(magic: int, where: LogPosition) -> CorruptRecordError | Unsuppo
 
 
 def _wrapped(value: int) -> int:
-    """Keep 64 bits, as Java's long does: an offset of a damaged batch can pass the end."""
+    """Keep 64 bits, as Java's long does, because the offset of a damaged batch can overflow."""
     return (value + 2**63) % 2**64 - 2**63

@@ -1,4 +1,4 @@
-"""A record batch field by field: header, then records, decompressed where they are compressed."""
+"""Shows a record batch field by field: header, then decompressed records."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ _KNOWN_ATTRIBUTES: Final[int] = 0x7F
 
 
 def record_batch_structures(content: bytes, where: LogPosition) -> Iterator[Structure]:
-    """Yield the header of the batch that ``content`` begins with, then each of its records.
+    """Yield the header of the batch at the start of ``content``, then each of its records.
 
-    A wrong CRC is shown, not raised. What is damaged beyond that is raised behind the last
-    structure that could be read.
+    A wrong CRC is shown, not raised. Other damage is raised after the last structure that could be
+    read.
 
     Raises:
-        CorruptRecordError: no batch, cut short, or a record contradicts its lengths.
+        CorruptRecordError: not a batch, cut short, or a record contradicts its lengths.
         UnsupportedFormatError: another magic, or an unknown codec.
         LimitReachedError: too much to decompress.
     """
@@ -68,7 +68,7 @@ def record_batch_structures(content: bytes, where: LogPosition) -> Iterator[Stru
 
 
 def record_batch_header_structure(content: bytes, where: LogPosition) -> Structure:
-    """Show 61 bytes as a header, whatever they say; a whole batch has its CRC checked."""
+    """Show 61 bytes as a header, with any values; check the CRC of a whole batch."""
     header = RecordBatchHeader(
         **{
             name: value
@@ -166,8 +166,7 @@ def _record_structures(
         )
     if start != len(payload):
         raise CorruptRecordError(
-            f"{len(payload) - start} bytes remain behind the last of "
-            f"{header.records_count} records",
+            f"{len(payload) - start} bytes remain after the last of {header.records_count} records",
             where,
         )
 
@@ -220,7 +219,7 @@ def _null_text(length: int) -> str:
 
 def _control_text(content: bytes) -> str:
     if len(content) < KEY_SIZE:
-        return "no control record key"
+        return "not a control record key"
     key = CONTROL_RECORD_KEY.parse(content)
     name = ControlRecordKey(version=key.version, type_id=key.type).control_type.name
     return f"version {key.version}, type {key.type} {name}"
@@ -228,6 +227,6 @@ def _control_text(content: bytes) -> str:
 
 def _marker_text(content: bytes) -> str:
     if len(content) < END_TRANSACTION_MARKER.sizeof():
-        return "no end-transaction marker"
+        return "not an end-transaction marker"
     marker = END_TRANSACTION_MARKER.parse(content)
     return f"version {marker.version}, coordinator epoch {marker.coordinator_epoch}"

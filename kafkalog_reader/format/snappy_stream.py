@@ -1,4 +1,4 @@
-"""Snappy as Kafka finds it: snappy-java's stream of blocks, or one raw block of other clients.
+"""Snappy as in Kafka's logs: snappy-java's stream of blocks, or one raw block of other clients.
 
 Source: snappy-java 1.1.10, SnappyInputStream; Kafka 4.0, common.compress.SnappyCompression.
 """
@@ -30,11 +30,11 @@ _BLOCK_SIZE: Final[int] = 32 * 1024  # uncompressed, as snappy-java writes
 
 
 def decompress_snappy(payload: bytes, where: LogPosition, limit: int) -> bytes:
-    """Decompress a stream of blocks, or one raw block where no stream header begins the payload.
+    """Decompress a stream of blocks, or one raw block if the payload has no stream header.
 
     Raises:
         CorruptRecordError: a block is cut short or is not a snappy block.
-        LimitReachedError: more than ``limit`` bytes would come out.
+        LimitReachedError: the output would be larger than ``limit``.
     """
     if len(payload) < HEADER_SIZE or not payload.startswith(STREAM_MAGIC):
         return _block(payload, where, limit, 0)
@@ -58,7 +58,7 @@ def decompress_snappy(payload: bytes, where: LogPosition, limit: int) -> bytes:
 
 
 def compress_snappy(content: bytes) -> bytes:
-    """Write a stream of 32 KiB blocks, as snappy-java does."""
+    """Build a stream of 32 KiB blocks, as snappy-java does."""
     header = SNAPPY_STREAM_HEADER.build({"version": 1, "lowest_compatible_version": 1})
     blocks = (
         bytes(cramjam.snappy.compress_raw(content[start : start + _BLOCK_SIZE]))

@@ -1,4 +1,4 @@
-"""The small text files line by line."""
+"""Shows small text files line by line."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def offset_checkpoint_structures(content: bytes, where: LogPosition) -> Iterator[Structure]:
-    """Yield the lines of an offset checkpoint, then raise what its parser finds wrong."""
+    """Yield the lines of an offset checkpoint, then raise its parser's error."""
 
     def meaning(words: list[str]) -> str:
         return f"{words[0]}-{words[1]} at offset {words[2]}" if len(words) == 3 else "malformed"
@@ -32,7 +32,7 @@ def offset_checkpoint_structures(content: bytes, where: LogPosition) -> Iterator
 
 
 def leader_epoch_structures(content: bytes, where: LogPosition) -> Iterator[Structure]:
-    """Yield the lines of a leader epoch checkpoint, then raise what its parser finds wrong."""
+    """Yield the lines of a leader epoch checkpoint, then raise its parser's error."""
 
     def meaning(words: list[str]) -> str:
         if len(words) != 2:
@@ -44,7 +44,7 @@ def leader_epoch_structures(content: bytes, where: LogPosition) -> Iterator[Stru
 
 
 def partition_metadata_structures(content: bytes, where: LogPosition) -> Iterator[Structure]:
-    """Yield the lines of ``partition.metadata``, then raise what its parser finds wrong."""
+    """Yield the lines of ``partition.metadata``, then raise its parser's error."""
     names = ("version", "topic id")
     fields = (
         _field(line, names[line.number - 1] if line.number <= 2 else "ignored", "")
@@ -55,7 +55,7 @@ def partition_metadata_structures(content: bytes, where: LogPosition) -> Iterato
 
 
 def meta_properties_structures(content: bytes, where: LogPosition) -> Iterator[Structure]:
-    """Yield the lines of ``meta.properties`` and what they say, or raise what is wrong."""
+    """Yield the lines of ``meta.properties`` and their values, or raise the parser's error."""
     lines = tuple(_field(line, f"line {line.number}", "") for line in text_lines(content, where))
     yield Structure(title="Java properties", fields=lines)
     meta = parse_meta_properties(content, where)
@@ -69,7 +69,7 @@ def meta_properties_structures(content: bytes, where: LogPosition) -> Iterator[S
 
 
 def clean_shutdown_structures(content: bytes, where: LogPosition) -> Iterator[Structure]:
-    """Yield what the clean-shutdown marker says; nothing in it is an error."""
+    """Yield the content of the clean-shutdown marker, which is never an error."""
     lines = () if not content else (_field(next(text_lines(content, where)), "content", ""),)
     yield Structure(title="clean-shutdown marker: its existence counts", fields=lines)
     marker = parse_clean_shutdown(content)

@@ -1,6 +1,6 @@
 """The lines of a small text file, each with its number and byte position, and its integers.
 
-Content is hostile: nothing here copies more of it than one line of bounded length.
+The content is hostile: at most one line of bounded length is copied.
 """
 
 from __future__ import annotations
@@ -19,26 +19,26 @@ INT32: Final[range] = range(-(2**31), 2**31)
 INT64: Final[range] = range(-(2**63), 2**63)
 
 _LINE_END: Final = re.compile(rb"\r\n|\n|\r")  # as java.io.BufferedReader#readLine
-_INTEGER: Final = re.compile(rb"[+-]?[0-9]{1,20}")  # as Integer.parseInt, without other scripts
+_INTEGER: Final = re.compile(rb"[+-]?[0-9]{1,20}")  # as Integer.parseInt, but ASCII digits only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextLine:
-    """One line without its terminator, and where it stands."""
+    """One line without its terminator, and its place."""
 
     text: bytes
     number: int
     where: LogPosition
 
     def corrupt(self, problem: str) -> CorruptCheckpointError:
-        """Make the error that names this line; the caller raises it."""
+        """Create the error that names this line; the caller raises it."""
         return CorruptCheckpointError(f"line {self.number}: {problem}", self.where)
 
     def integer(self, field: bytes, name: str, allowed: range) -> int:
-        """Read one decimal field of this line.
+        """Parse one decimal field of this line.
 
         Raises:
-            CorruptCheckpointError: no decimal integer, or outside ``allowed``.
+            CorruptCheckpointError: not a decimal integer, or outside ``allowed``.
         """
         if _INTEGER.fullmatch(field) is None:
             raise self.corrupt(f"expected an integer as {name}, found {excerpt(field)}")
@@ -49,7 +49,7 @@ class TextLine:
 
 
 def text_lines(content: bytes, where: LogPosition) -> Iterator[TextLine]:
-    """Yield the lines of ``content``; a terminator at the very end starts no further line.
+    """Yield the lines of ``content``; a terminator at the very end does not start another line.
 
     Raises:
         CorruptCheckpointError: a line is longer than any that Kafka writes.
@@ -71,6 +71,6 @@ def text_lines(content: bytes, where: LogPosition) -> Iterator[TextLine]:
 
 
 def excerpt(text: bytes) -> str:
-    """Quote hostile bytes for a message: escaped, and cut where they are long."""
+    """Quote hostile bytes for a message: escaped, and shortened."""
     shown = repr(text[:60])[1:]
     return shown if len(text) <= 60 else f"{shown}... ({len(text)} bytes)"

@@ -18,7 +18,7 @@ ENTRY_SIZE: Final[int] = TIME_INDEX_ENTRY.sizeof()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TimeIndexEntry:
-    """No batch up to this offset is newer than ``timestamp``.
+    """An entry: no batch up to this offset is newer than ``timestamp``.
 
     Attributes:
         timestamp: largest ``maxTimestamp`` so far in the segment, milliseconds since 1970 UTC.
@@ -30,7 +30,7 @@ class TimeIndexEntry:
 
 
 def parse_time_index_entry(entry: bytes, where: LogPosition) -> TimeIndexEntry:
-    """Read one entry, whatever its values: whether they rise is for the audit to say.
+    """Parse one entry with any values; audits check whether entries rise.
 
     Raises:
         CorruptIndexError: the entry is cut short.
@@ -45,5 +45,5 @@ def parse_time_index_entry(entry: bytes, where: LogPosition) -> TimeIndexEntry:
 
 
 def build_time_index_entry(entry: TimeIndexEntry) -> bytes:
-    """Write one entry of a time index."""
+    """Build one entry of a time index."""
     return bytes(TIME_INDEX_ENTRY.build(asdict(entry)))

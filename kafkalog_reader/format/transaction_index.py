@@ -22,13 +22,13 @@ ENTRY_SIZE: Final[int] = ABORTED_TRANSACTION.sizeof()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AbortedTransaction:
-    """A transaction whose records a read_committed consumer never sees.
+    """An aborted transaction, whose records a read_committed consumer never gets.
 
     Attributes:
         producer_id: whose transaction it was.
-        first_offset: of its first data batch in this partition, maybe in an older segment.
+        first_offset: of its first data batch in this partition, which may be in an older segment.
         last_offset: of the abort marker.
-        last_stable_offset: right after this abort.
+        last_stable_offset: the one right after this abort.
     """
 
     producer_id: int
@@ -38,7 +38,7 @@ class AbortedTransaction:
 
 
 def parse_aborted_transaction(entry: bytes, where: LogPosition) -> AbortedTransaction:
-    """Read one entry.
+    """Parse one entry.
 
     Raises:
         CorruptIndexError: the entry is cut short, or its version is negative.
@@ -60,5 +60,5 @@ def parse_aborted_transaction(entry: bytes, where: LogPosition) -> AbortedTransa
 
 
 def build_aborted_transaction(entry: AbortedTransaction, *, version: int = 0) -> bytes:
-    """Write one entry of a transaction index; ``version`` may lie."""
+    """Build one entry of a transaction index; ``version`` may be wrong on purpose."""
     return bytes(ABORTED_TRANSACTION.build({"version": version, **asdict(entry)}))

@@ -1,8 +1,8 @@
-"""Variable-length integers: 7 bits a byte, least significant first, bit 7 says that more follow.
+"""Variable-length integers: 7 bits per byte, least significant first; bit 7: more bytes follow.
 
-Over-long encodings (``80 00`` for 0) are read as Kafka reads them; a last byte that still announces
-another is an error. The bits of a last byte beyond the type's width are dropped, as in Java's
-shifts. Source: Kafka 4.0, common.utils.ByteUtils.
+Over-long encodings (``80 00`` for 0) are accepted, as in Kafka; it is an error if bit 7 is set in
+the last allowed byte. Bits beyond the type's width are dropped, as by Java's shifts. Source: Kafka
+4.0, common.utils.ByteUtils.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class VariableInteger(Construct):  # type: ignore[misc]  # construct has no type
         return value
 
     def encode(self, value: int, *, width: int = 1) -> bytes:
-        """Write ``value``, over-long where ``width`` asks for more bytes than it needs."""
+        """Encode ``value``, over-long if ``width`` is larger than necessary."""
         groups = self._to_groups(value)
         encoded = bytearray()
         while groups > 0x7F or len(encoded) < width - 1:

@@ -1,6 +1,6 @@
 """xxHash, 32 bits, seed 0: the checksum inside LZ4 frames. Source: the xxHash specification 0.1.1.
 
-For headers of a few bytes and for block checksums, which Kafka's own writers leave out.
+It is used for short headers, and for block checksums, which Kafka's own writers omit.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The small files about a partition: offset checkpoints, leader epochs, topic id, producers."""
+"""Reads the small files about a partition: offsets, leader epochs, topic id, producers."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ if TYPE_CHECKING:
 TopicPartition = tuple[str, int]
 
 _SMALL: Final = 1 << 20
-"""Bytes of a checkpoint, some 30,000 rows, of which many may stay in memory."""
+"""Maximum bytes of a cached checkpoint, about 30,000 rows; many may be cached."""
 _MIDDLING: Final = 4 << 20
-"""Some 150,000 rows, or 40 MB: of a few brokers all files may stay."""
+"""About 150,000 rows, or 40 MB: enough to cache all files of a few brokers."""
 _METADATA_KEPT: Final = 256
-"""Bytes of a ``partition.metadata`` whose topic id stays in memory; Kafka writes 43."""
+"""Maximum bytes of a ``partition.metadata`` whose topic id is cached; Kafka writes 43."""
 
 
 def read_offset_checkpoint(path: str, *, follow_links: bool = False) -> dict[TopicPartition, int]:
-    """The offsets of an offset checkpoint by topic partition; empty when there is no such file.
+    """The offsets of an offset checkpoint by topic partition; empty if there is no such file.
 
-    A partition that is listed twice has its last offset, as for the broker.
+    If a partition is listed twice, the last offset counts, as for the broker.
 
     Raises:
-        CorruptCheckpointError: the grammar is broken, which would make every row doubtful.
+        CorruptCheckpointError: the grammar is violated, which makes every row doubtful.
         UnsupportedFormatError: a newer version.
         UnreadableFileError: the file is there and cannot be read.
     """
@@ -51,12 +51,12 @@ def read_offset_checkpoint(path: str, *, follow_links: bool = False) -> dict[Top
 
 
 def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
-    """One offset checkpoint of a log directory, read again only when the file has changed.
+    """One offset checkpoint of a log directory, cached until the file changes.
 
-    Work is cut into parts of a log directory, and each part needs the same four files.
+    Every unit of work on a log directory needs the same four files.
 
     Raises:
-        KafkaLogError: as ``read_offset_checkpoint``.
+        KafkaLogError: see ``read_offset_checkpoint``.
     """
     return once(
         ("checkpoint", root.path, root.follow_links, name), lambda: _checkpointed(root, name)
@@ -66,13 +66,13 @@ def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartitio
 def _checkpointed(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
     path, follow_links = checkpoint_path(root, name), root.follow_links
     version = file_version(path, follow_links=follow_links)
-    if version is None:  # absent or refused: reading it shows which
+    if version is None:  # absent or not readable: reading it shows which
         return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
     return _reader_of(version.size_in_bytes)(path, follow_links, version)
 
 
 class FileVersion(NamedTuple):
-    """What changes when a file or folder does."""
+    """The attributes that change when a file or folder does."""
 
     inode: int
     size_in_bytes: int
@@ -80,7 +80,7 @@ class FileVersion(NamedTuple):
 
 
 def file_version(path: str, *, follow_links: bool = False) -> FileVersion | None:
-    """The version of a file that is there, asked for once in one look; None where it is not."""
+    """The version of a file, read once in ``one_look``; None if the file is absent."""
     return once(("version", path, follow_links), lambda: _file_version(path, follow_links))
 
 
@@ -93,7 +93,7 @@ def _file_version(path: str, follow_links: bool) -> FileVersion | None:
 
 
 def checkpoint_path(root: LogDirectory, name: str) -> str:
-    """Where an offset checkpoint of a log directory lies, or would lie."""
+    """The path of an offset checkpoint of a log directory, whether it exists or not."""
     return os.path.join(root.path, name)
 
 
@@ -103,7 +103,7 @@ def _read_version(
     return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
 
 
-# Broker after broker is asked for partition after partition: a file that does not stay is parsed
+# All brokers are asked for each partition in turn: a file that is not cached is parsed
 # again for each of them.
 _read_small_version = lru_cache(maxsize=32)(_read_version)
 _read_middling_version = lru_cache(maxsize=12)(_read_version)
@@ -121,7 +121,7 @@ def _reader_of(
 def read_leader_epochs(
     partition_directory: str, *, follow_links: bool = False
 ) -> tuple[LeaderEpochEntry, ...] | None:
-    """The leader epoch checkpoint of a partition directory, rows as they stand; None: no file.
+    """The rows of a partition's leader epoch checkpoint, unchanged; None if there is no file.
 
     Raises:
         CorruptCheckpointError: the grammar is broken.
@@ -138,7 +138,7 @@ def read_leader_epochs(
 
 
 def read_topic_id(partition_directory: str, *, follow_links: bool = False) -> str | None:
-    """The topic id in ``partition.metadata``; None: no file, as before Kafka 2.8.
+    """The topic id in ``partition.metadata``; None if there is no file, as before Kafka 2.8.
 
     Raises:
         CorruptCheckpointError: it names no topic id.
@@ -152,7 +152,7 @@ def read_topic_id(partition_directory: str, *, follow_links: bool = False) -> st
 
 
 def parse_topic_id(content: bytes, where: LogPosition) -> str:
-    """The topic id of a ``partition.metadata``: one content for every partition of a topic.
+    """The topic id in the content of a ``partition.metadata``, the same in all partitions.
 
     Raises:
         CorruptCheckpointError: it names no topic id.
@@ -173,7 +173,7 @@ def _topic_id_of(content: bytes) -> str:
 def read_producer_snapshot(
     partition_directory: str, offset: int, *, follow_links: bool = False
 ) -> bytes | None:
-    """The content of the producer snapshot taken before ``offset``; None: no such file.
+    """The content of the producer snapshot taken before ``offset``; None if there is none.
 
     Raises:
         UnreadableFileError: the file is there and cannot be read.
@@ -183,5 +183,5 @@ def read_producer_snapshot(
 
 
 def producer_snapshot_path(partition_directory: str, offset: int) -> str:
-    """Where the producer snapshot taken before ``offset`` lies, or would lie."""
+    """The path of the producer snapshot taken before ``offset``, whether it exists or not."""
     return os.path.join(partition_directory, f"{offset:020d}.snapshot")

@@ -1,8 +1,8 @@
-"""Look at the paths that were given and say what of Kafka's is there.
+"""Finds Kafka's directories and files below the given paths.
 
-A log directory is known by its own files; without them (copies often lack them) by the partition
-directories in it. Folders above it are looked through. Nothing is opened but ``meta.properties``,
-and a file that was given and is not named as a segment.
+A log directory is recognised by its own files, or, since copies often lack them, by the partition
+directories in it. Folders above log directories are searched. The only files opened are
+``meta.properties``, and given files that are not named like segments.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 MAX_DEPTH: Final = 6
-"""How many folders may lie above a log directory: evidence/site/host/disk, and then some."""
+"""Maximum depth of folders above a log directory: evidence/site/host/disk, and a few more."""
 
 FileKey = tuple[int, int]
-"""Device and inode: the same directory reached by two paths is one."""
+"""Device and inode: a directory that is reached by two paths counts once."""
 
 
 def discover(paths: Sequence[str], *, follow_links: bool = False) -> Evidence:
@@ -51,10 +51,10 @@ def discover(paths: Sequence[str], *, follow_links: bool = False) -> Evidence:
             or a glob of these; ``N=PATH`` gives the node id that ``meta.properties`` lacks,
             ``NAME=PATH`` a label.
         follow_links: follow symbolic links found below the paths. The paths themselves may be
-            links: whoever names one means it.
+            links, because they were named explicitly.
 
     Raises:
-        LogLayoutError: a path does not exist, or nothing that Kafka writes is there.
+        LogLayoutError: a path does not exist, or holds nothing that Kafka writes.
         UnreadableFileError: the operating system refused to list a folder.
     """
     if not paths:
@@ -67,7 +67,7 @@ def discover(paths: Sequence[str], *, follow_links: bool = False) -> Evidence:
 
 @dataclass(slots=True)
 class _Search:
-    """What was found so far."""
+    """The directories and files found so far."""
 
     follow_links: bool
     roots: dict[FileKey, LogDirectory] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class _Search:
     _looked_into: set[FileKey] = field(default_factory=set)
 
     def evidence(self) -> Evidence:
-        """All of it; what was given besides the log directory that holds it counts once."""
+        """Everything found; parts of log directories that were also given count once."""
         given = {
             key: directory
             for key, directory in self.given.items()
@@ -96,7 +96,7 @@ class _Search:
         )
 
     def look_at(self, argument: PathArgument) -> None:
-        """Add what one argument stands for."""
+        """Add what one argument names."""
         problems = []
         for path in argument.paths:
             try:
@@ -130,11 +130,11 @@ class _Search:
     def _look_into(
         self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers
     ) -> int:
-        """Add what a folder is or holds; returns how much of Kafka's was seen."""
+        """Add what a folder is or holds; return how many of Kafka's files it has."""
         status = _status(path)
         key = (status.st_dev, status.st_ino)
         if key in self._looked_into:
-            return 1  # seen under another name: nothing to add, nothing to complain about
+            return 1  # already added under another name
         self._looked_into.add(key)
         folder = look_into(path, follow_links=self.follow_links)
         if folder.kind is FolderKind.LOG_DIRECTORY:
@@ -146,11 +146,11 @@ class _Search:
             is_argument and not folder.folders and _is_empty_partition(path)
         ):
             self._add_partition_directory(key, path, argument)
-            seen = 1  # a loose segment hides no log directory beside it
+            seen = 1  # a log directory may be beside a loose segment
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)
         inner = folder.folders
-        if depth <= 0:  # a log directory may lie as deep as this, with its partitions below
+        if depth <= 0:  # a log directory may be at this depth, with its partitions below
             inner = [p for p in inner if depth == 0 and _directory_name(p) is not None]
             if len(inner) < len(folder.folders):
                 leftovers.too_deep = path
@@ -161,9 +161,9 @@ class _Search:
     def _look_into_inner(
         self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers
     ) -> int:
-        """As ``_look_into``; a folder may go while a live tree is looked through.
+        """Like ``_look_into``; folders may vanish while a live tree is searched.
 
-        One that cannot be opened hides no other: its name makes it a partition, and reading it
+        A folder that cannot be opened but is named like a partition is added, and reading it
         reports the error.
         """
         try:
@@ -175,7 +175,7 @@ class _Search:
                 status = _status(path)
                 self._add_partition_directory((status.st_dev, status.st_ino), path, argument)
                 return 1
-            logger.warning("%s: gone while it was looked at", shown(path))
+            logger.warning("%s: vanished during the search", shown(path))
             return 0
 
     def _add_partition_directory(
@@ -194,7 +194,7 @@ class _Search:
         )
 
     def _add_file(self, path: str, argument: PathArgument) -> None:
-        if os.path.islink(path):  # it was named itself, so it is followed; its name may be any
+        if os.path.islink(path):  # it was named explicitly, so it is followed; it may have any name
             path = os.path.realpath(path)
         directory, file_name = os.path.dirname(path) or ".", os.path.basename(path)
         name = parse_segment_file_name(file_name)
@@ -204,7 +204,7 @@ class _Search:
         if name is None:
             raise LogLayoutError(
                 f"{shown(path)}: not a log: a segment's name is 20 digits and .log, "
-                "maybe with .deleted, .cleaned or .swap behind"
+                "optionally followed by .deleted, .cleaned or .swap"
             )
         if name.kind != "log":
             raise LogLayoutError(
@@ -219,7 +219,7 @@ class _Search:
             self.given[key] = replace(self.given[key], only=tuple(sorted((*only, file_name))))
 
     def _parent(self, path: str, argument: PathArgument) -> tuple[FileKey, LogDirectory]:
-        """The log directory that a partition directory lies in, described once."""
+        """The log directory of a partition directory, described once."""
         parent = os.path.dirname(path) or "."
         if os.path.basename(path) in (".", "..", ""):
             parent = os.path.dirname(os.path.abspath(path))
@@ -254,7 +254,7 @@ def _status(path: str) -> os.stat_result:
 
 
 def _directory_name(path: str) -> DirectoryName | None:
-    """The name of a partition directory, also where it was given as ``.`` or by a link."""
+    """The name of a partition directory, also if it was given as ``.`` or by a link."""
     return parse_directory_name(os.path.basename(os.path.abspath(path))) or parse_directory_name(
         os.path.basename(os.path.realpath(path))
     )

@@ -1,4 +1,4 @@
-"""What was supplied: log directories, and the replicas in them. Cheap to hold and to pickle."""
+"""What was supplied: log directories and the replicas in them. Small, and cheap to pickle."""
 
 from __future__ import annotations
 
@@ -27,32 +27,33 @@ Identity = tuple[str | None, str | None, int | None]
 
 
 class Selection(Protocol):
-    """What a question narrows down to; ``tables.request.ReadRequest`` is one."""
+    """Which replicas a request selects; ``tables.request.ReadRequest`` implements it."""
 
     @property
     def brokers(self) -> frozenset[int] | None:
-        """Only replicas of these node ids; None is all."""
+        """Only replicas of these node ids; None for all."""
 
     def selects(self, topic: str | None, partition: int | None) -> bool:
-        """Whether a topic partition is asked for."""
+        """Whether a topic partition is selected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogDirectory:
-    """One entry of a broker's ``log.dirs``, or what stands in for it.
+    """One entry of a broker's ``log.dirs``, or a stand-in.
 
-    It stands in where only a partition directory or a segment file was given.
+    It is a stand-in if only a partition directory or a segment file was given.
 
     Attributes:
         path: as found; raw, so show it through ``names.shown``.
-        cluster_id: of ``meta.properties``; where that says nothing and one single cluster was
-            supplied besides, that one.
-        broker_id: node id of ``meta.properties``, else the N of ``N=PATH``.
-        broker_label: NAME of ``NAME=PATH``, where NAME is not a number.
-        named: N or NAME as it was typed before the path.
-        directory_id: of ``meta.properties``.
-        clean_shutdown: whether the marker is there; None when the root itself was not given.
-        disk: distinguishes this directory from others of the same broker; None when it is alone.
+        cluster_id: from ``meta.properties``; if it has none and all other directories belong to one
+            cluster, that one.
+        broker_id: node id from ``meta.properties``, else the N of ``N=PATH``.
+        broker_label: NAME of ``NAME=PATH``, if NAME is not a number.
+        named: N or NAME as typed before the path.
+        directory_id: from ``meta.properties``.
+        clean_shutdown: whether the marker exists; None if the log directory itself was not given.
+        disk: distinguishes this directory from others of the same broker; None if there is only
+            one.
         follow_links: whether symbolic links inside may be followed.
     """
 
@@ -69,13 +70,13 @@ class LogDirectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartitionDirectory:
-    """One replica on disk, or what became of one.
+    """One replica on disk, or a deleted, future or stray one.
 
     Attributes:
         path: as found; raw, so show it through ``names.shown``.
-        topic: None when a lone segment file lies in a folder that is not a partition directory.
-        state: None live; ``delete``, ``future`` or ``stray``.
-        only: names of segment files, when those were given and not the directory.
+        topic: None for a segment file in a folder that is not a partition directory.
+        state: None if live; otherwise ``delete``, ``future`` or ``stray``.
+        only: names of segment files, if those were given and not the directory.
     """
 
     path: str
@@ -92,17 +93,17 @@ class PartitionDirectory:
 
     @property
     def is_replica(self) -> bool:
-        """Whether a broker would serve it: not deleted, moved to or set aside."""
+        """Whether a broker would serve it: it is not being deleted or moved, and not set aside."""
         return self.state is None
 
     @property
     def identity(self) -> Identity:
-        """What replicas of one partition have in common."""
+        """The key that replicas of one partition share."""
         return (self.log_directory.cluster_id, self.topic, self.partition)
 
     @property
     def replica_name(self) -> str:
-        """The replica for people: ``broker 1``, ``broker 1 (disk2)``, its label or its path."""
+        """Its name in messages: ``broker 1``, ``broker 1 (disk2)``, its label or its path."""
         root = self.log_directory
         if root.broker_label is not None:
             name = shown(root.broker_label)
@@ -115,10 +116,10 @@ class PartitionDirectory:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SegmentFiles:
-    """One segment of one partition directory; a size is None where there is no such file.
+    """One segment of one partition directory; a size is None if there is no such file.
 
     Attributes:
-        suffix: None live; ``deleted``, ``cleaned`` or ``swap``.
+        suffix: None if live; otherwise ``deleted``, ``cleaned`` or ``swap``.
         directory: path of the partition directory.
         log_size: None for indexes without a log, which a broker deletes at its start.
         modified_at: newest modification of its files, in seconds since 1970.
@@ -136,7 +137,7 @@ class SegmentFiles:
     targets: tuple[tuple[str, str], ...] = ()
 
     def path(self, kind: str) -> str:
-        """Where its ``log``, ``index``, ``timeindex`` or ``txnindex`` lies, or would lie."""
+        """The path of its ``log``, ``index``, ``timeindex`` or ``txnindex``; it may not exist."""
         for linked, target in self.targets:
             if linked == kind:
                 return target
@@ -145,11 +146,11 @@ class SegmentFiles:
 
 @dataclass(frozen=True, kw_only=True)
 class Evidence:
-    """All that was supplied. Partition directories are listed when asked for, never opened.
+    """All that was supplied. Partition directories are listed on demand, never opened.
 
     Attributes:
-        roots: log directories given whole: every partition directory in them belongs.
-        given: partition directories that belong although their log directory was not given.
+        roots: log directories that were given completely, with every partition directory in them.
+        given: partition directories that were given without their log directory.
     """
 
     roots: tuple[LogDirectory, ...]
@@ -158,13 +159,13 @@ class Evidence:
 
     @cached_property
     def log_directories(self) -> tuple[LogDirectory, ...]:
-        """Roots and what stands in for them, each once, by broker and path."""
+        """Roots and stand-ins, each once, by broker and path."""
         found = {root.path: root for root in (d.log_directory for d in self.given)}
         found.update({root.path: root for root in self.roots})
         return tuple(sorted(found.values(), key=_root_order))
 
     def partition_directories(self, request: Selection) -> Iterator[PartitionDirectory]:
-        """Yield the directories asked for, live or not, by topic, partition and broker.
+        """Yield the selected directories, live or not, by topic, partition and broker.
 
         Raises:
             UnreadableFileError: a log directory cannot be listed.
@@ -181,7 +182,7 @@ class Evidence:
     ) -> Iterator[tuple[Identity, tuple[PartitionDirectory, ...]]]:
         """Yield the live replicas of one partition together, every partition once, sorted.
 
-        A folder whose name does not say what it holds is put together with no other.
+        A folder without the name of a partition is yielded alone.
         """
         live = (d for d in self.partition_directories(request) if d.is_replica)
         for identity, replicas in groupby(live, key=lambda directory: directory.identity):
@@ -198,7 +199,7 @@ class Evidence:
             if name is None:
                 if entry.name not in NOT_A_PARTITION:
                     logger.warning(
-                        "%s: no name of a partition directory, skipped", shown(entry.path)
+                        "%s: not the name of a partition directory, skipped", shown(entry.path)
                     )
                 continue
             if not request.selects(name.topic, name.partition) or entry.path in nested:
@@ -216,7 +217,7 @@ class Evidence:
     def _folders(self, path: str) -> Iterator[os.DirEntry[str]]:
         try:
             with os.scandir(path) as entries:
-                # real directories first, so that of a directory and a link to it the link goes
+                # real directories first, so that a link to one of them is skipped
                 ordered = (
                     sorted(entries, key=os.DirEntry.is_symlink) if self.follow_links else entries
                 )
@@ -228,7 +229,7 @@ class Evidence:
 
 
 def is_folder(entry: os.DirEntry[str], *, follow_links: bool) -> bool:
-    """Whether a directory entry is a folder to look into; says so when it is a link passed by."""
+    """Whether a directory entry is a folder to search; warn if it is a link that is skipped."""
     if not entry.is_symlink():
         return entry.is_dir(follow_symlinks=False)
     leads_to_folder = os.path.isdir(entry.path)
@@ -241,7 +242,7 @@ def _is_new(entry: os.DirEntry[str], seen: set[tuple[int, int]]) -> bool:
     try:
         status = entry.stat(follow_symlinks=True)
     except OSError:
-        return True  # opening it will report what is wrong
+        return True  # opening it will report the problem
     key = (status.st_dev, status.st_ino)
     if key in seen:
         logger.warning("%s: the same directory under a second name, skipped", shown(entry.path))

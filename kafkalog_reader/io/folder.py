@@ -1,4 +1,4 @@
-"""What one folder holds: a log directory's files, a partition's, or further folders."""
+"""Classifies a folder by its content: a log directory, a partition directory, or others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _PARTITION_FILES: Final = frozenset({LEADER_EPOCHS, PARTITION_METADATA, "quorum-
 
 
 class FolderKind(Enum):
-    """What a folder is, by what lies in it; its name alone proves nothing: ``broker-1``."""
+    """What a folder is, by its content; a name alone, such as ``broker-1``, proves nothing."""
 
     LOG_DIRECTORY = "log directory"
     PARTITION_DIRECTORY = "partition directory"
@@ -41,9 +41,9 @@ class FolderKind(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Folder:
-    """One folder; ``files`` counts what is none of Kafka's by pattern of the name.
+    """One folder; ``files`` counts files that are not Kafka's, by pattern of the name.
 
-    ``folders`` is complete, but empty in a folder that is named as a partition and holds its files.
+    ``folders`` is complete, except that it is empty for a partition directory.
     """
 
     kind: FolderKind
@@ -53,14 +53,14 @@ class Folder:
 
 @dataclass(slots=True)
 class Leftovers:
-    """What was seen below a path and is none of Kafka's, for the message when nothing else is."""
+    """What is below a path and not Kafka's, for the message if nothing of Kafka's was found."""
 
     files: Counter[str] = field(default_factory=Counter)
     has_folders: bool = False
     too_deep: str | None = None
 
     def __str__(self) -> str:
-        """In words, most frequent first, and what to do about archives."""
+        """As text, most frequent first, with what to do about archives."""
         parts = [_counted(pattern, count) for pattern, count in self.files.most_common(3)]
         if len(self.files) > 3:
             parts.append("others")
@@ -72,7 +72,7 @@ class Leftovers:
 
 
 def look_into(path: str, *, follow_links: bool) -> Folder:
-    """List a folder as far as it takes to say what it is.
+    """List a folder as far as needed to classify it.
 
     Raises:
         UnreadableFileError: the operating system refused.
@@ -101,7 +101,7 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
 
 
 def _kind(found: set[FolderKind], folders: list[str]) -> FolderKind:
-    """Which it is where files of both lie: a log directory has partitions' folders."""
+    """The kind if files of both kinds were found: only a log directory has partition folders."""
     holds_partitions = any(parse_directory_name(os.path.basename(path)) for path in folders)
     if FolderKind.LOG_DIRECTORY in found and (
         holds_partitions or FolderKind.PARTITION_DIRECTORY not in found

@@ -1,4 +1,4 @@
-"""Files that are not a broker's but are often given as if they were: what they are, what to do.
+"""Recognises files that are not Kafka's but are often given as if they were.
 
 Sources: ZooKeeper FileTxnLog, FileSnap; Redpanda storage/segment_utils; the git-lfs specification.
 """
@@ -10,22 +10,19 @@ import re
 from typing import Final
 
 GIT_LFS_POINTER: Final = b"version https://git-lfs.github.com/spec/"
-GIT_LFS_ADVICE: Final = (
-    "a git-lfs pointer, not the file itself: run `git lfs pull` where it was cloned"
-)
+GIT_LFS_ADVICE: Final = "a git-lfs pointer, not the file itself: run `git lfs pull` in the clone"
 MAX_POINTER_SIZE: Final = 1024
-"""Bytes, by the specification."""
+"""In bytes, by the specification."""
 
-_ARCHIVE: Final = "an archive: unpack it first, and give the folder that comes out"
+_ARCHIVE: Final = "an archive: unpack it first, and give the unpacked folder"
 _ZOOKEEPER_SNAPSHOT: Final = (
-    "a snapshot of ZooKeeper, which zkSnapShotToolkit.sh prints: give the brokers' log.dirs instead"
+    "a ZooKeeper snapshot (zkSnapShotToolkit.sh prints it): give the brokers' log.dirs instead"
 )
 _ZOOKEEPER_LOG: Final = (
-    "a transaction log of ZooKeeper, which zkTxnLogToolkit.sh prints: give the brokers' log.dirs "
-    "instead"
+    "a ZooKeeper transaction log (zkTxnLogToolkit.sh prints it): give the brokers' log.dirs instead"
 )
 _REDPANDA: Final = (
-    "a segment of Redpanda, whose batches have another header than Kafka's: read it with "
+    "a Redpanda segment, whose batch headers differ from Kafka's: read it with "
     "Redpanda's offline_log_viewer, or consume the topic"
 )
 ARCHIVES: Final = (".tar", ".tgz", ".gz", ".zip", ".zst", ".xz", ".bz2", ".7z")
@@ -46,11 +43,11 @@ _BY_CONTENT: Final = (
 
 
 def describe_foreign_file(path: str, *, by_content: bool = True) -> str | None:
-    """What a file is and what to do with it; None where it is not known to be foreign.
+    """What a file is and what to do with it; None if it is not known to be foreign.
 
     Args:
         path: a regular file.
-        by_content: look at its first bytes too. A segment may begin with any of them.
+        by_content: check its first bytes, too. A segment may begin with any bytes.
 
     Raises:
         OSError: it cannot be read.
@@ -69,10 +66,10 @@ def describe_foreign_file(path: str, *, by_content: bool = True) -> str | None:
 
 
 def foreign_pattern(name: str) -> str | None:
-    """The pattern under which files of this kind are counted; None where the kind is not known."""
+    """The pattern under which files of this kind are counted; None if the kind is unknown."""
     return next((shown for pattern, shown, _ in _BY_NAME if pattern.fullmatch(name)), None)
 
 
 def advice_on_pattern(shown: str) -> str | None:
-    """What files of such a pattern are and what to do; see ``foreign_pattern``."""
+    """What files with this pattern are and what to do; see ``foreign_pattern``."""
     return next((what for _, pattern, what in _BY_NAME if pattern == shown), None)

@@ -1,10 +1,10 @@
-"""Segments of a directory whose broker stopped while the cleaner or splitter replaced some.
+"""Resolves segments that a broker was replacing, after cleaning or splitting, when it stopped.
 
 New segments are written as ``.cleaned``, renamed to ``.swap`` from the last to the first, then the
 old ones become ``.deleted``, and the new ones lose their suffix. So a ``.swap`` below every
-``.cleaned`` is whole and wins over the old segments in its offset range, which may still be
-there: without this rule their records appear twice, or not at all.
-Source: Kafka 4.0, LogLoader#removeTempFilesAndCollectSwapFiles and #load.
+``.cleaned`` is complete and replaces the old segments in its offset range, which may still exist:
+without this rule their records would appear twice, or not at all. Source: Kafka 4.0,
+LogLoader#removeTempFilesAndCollectSwapFiles and #load.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ _MIN_LENGTH: Final = 14  # of a magic 0 message; magic 2 needs 49
 def settle_swaps(
     found: Sequence[SegmentFiles], next_offset: Callable[[SegmentFiles], int] | None = None
 ) -> tuple[SegmentFiles, ...]:
-    """What of these segments a broker would have after its start, by base offset.
+    """The segments that a broker would have after its start, by base offset.
 
     Args:
-        found: all of them.
-        next_offset: one past the last offset of a ``.swap``; None: by its batch headers.
+        found: all segments.
+        next_offset: returns one past the last offset of a ``.swap``; None: use its batch headers.
 
     Raises:
         UnreadableFileError: a ``.swap`` log cannot be read.
@@ -60,7 +60,7 @@ def settle_swaps(
 
 
 def read_next_offset(segment: SegmentFiles) -> int:
-    """One past the last offset of a segment, by its batch headers; its base where it has none."""
+    """One past the last offset of a segment, by its batch headers; its base if it has none."""
     next_offset = segment.base_offset
     with Windows(segment.path("log"), size=1 << 20) as windows:
         position = 0

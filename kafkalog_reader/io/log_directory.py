@@ -1,4 +1,4 @@
-"""What a log directory says about itself, and what its neighbours add."""
+"""Describes a log directory by its own files, and by those of the other directories."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ def describe_log_directory(
 
     Args:
         path: of the log directory.
-        broker_id: what the user said; ``meta.properties`` goes before it.
-        broker_label: what the user said.
-        is_whole: the directory itself was given; otherwise a part of it was, and its marker says
+        broker_id: given by the user; ``meta.properties`` takes precedence.
+        broker_label: given by the user.
+        is_whole: whether the directory itself was given; if only a part of it was, its marker says
             nothing about a copy of that part.
         follow_links: whether its files may be symbolic links.
     """
@@ -44,7 +44,7 @@ def describe_log_directory(
     node_id = None if meta is None else meta.node_id
     if None not in (node_id, broker_id) and node_id != broker_id:
         logger.warning(
-            "%s: meta.properties says node %d, not %d: read as what it says",
+            "%s: meta.properties says node %d, not %d; the former is used",
             shown(path),
             node_id,
             broker_id,
@@ -62,10 +62,10 @@ def describe_log_directory(
 
 
 def with_assumed_cluster(roots: Iterable[LogDirectory]) -> dict[LogDirectory, LogDirectory]:
-    """Count directories that name no cluster to the one that the others name, if it is one.
+    """Assign directories without a cluster id to the cluster of the others, if it is only one.
 
-    A broker whose ``meta.properties`` is lost still belongs beside its peers; between two
-    clusters nothing is guessed.
+    So a broker that lost its ``meta.properties`` is still compared with its peers. With two
+    clusters, nothing is guessed.
     """
     found = list(dict.fromkeys(roots))
     clusters = {root.cluster_id for root in found if root.cluster_id is not None}
@@ -74,7 +74,7 @@ def with_assumed_cluster(roots: Iterable[LogDirectory]) -> dict[LogDirectory, Lo
     (cluster,) = clusters
     for root in found:
         if root.cluster_id is None:
-            logger.warning("%s: names no cluster, counted to %s", shown(root.path), cluster)
+            logger.warning("%s: no cluster id, assigned to cluster %s", shown(root.path), cluster)
     return {root: replace(root, cluster_id=cluster) for root in found}
 
 
@@ -101,12 +101,12 @@ def _meta_properties(path: str, *, warn: bool, follow_links: bool) -> MetaProper
         logger.warning("%s", error)
         return None
     if warn:
-        logger.warning("%s: no meta.properties: cluster and node are not known", shown(path))
+        logger.warning("%s: no meta.properties: cluster and node are unknown", shown(path))
     return None
 
 
 def _distinct_tails(paths: Sequence[str]) -> list[str]:
-    """The shortest ends of the paths, in whole components, that tell them apart."""
+    """The shortest ends of the paths, in whole components, that distinguish them."""
     parts = [path.split(os.sep) for path in paths]
     for length in range(1, max(map(len, parts))):
         tails = [os.sep.join(part[-length:]) for part in parts]

@@ -1,4 +1,4 @@
-"""Names of directories and files as Kafka writes them, and hostile names made safe to show.
+"""Parses the names of directories and files that Kafka writes.
 
 Source: Kafka 4.0, LocalLog#parseTopicPartitionName, LogFileUtils, Topic#validate.
 """
@@ -25,11 +25,11 @@ MAX_PARTITION: Final = 2**31 - 1
 MAX_OFFSET: Final = 2**63 - 1
 
 METADATA_TOPIC: Final = "__cluster_metadata"
-"""The log of the controllers; it follows rules of its own."""
+"""The log of the controllers, which has its own rules."""
 INTERNAL_TOPICS: Final = frozenset({
     "__consumer_offsets", "__transaction_state", "__share_group_state", METADATA_TOPIC,
 })  # fmt: skip
-"""What consumers see by name only (``Topic.INTERNAL_TOPICS``), and what they never see."""
+"""Topics that consumers see only by name (``Topic.INTERNAL_TOPICS``), or never."""
 META_PROPERTIES: Final = "meta.properties"
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
 LEADER_EPOCHS: Final = "leader-epoch-checkpoint"
@@ -45,16 +45,17 @@ TEXT_FILES: Final = frozenset(
 )
 """Small files of lines."""
 NOT_A_PARTITION: Final = frozenset({"remote-log-index-cache", "lost+found"})
-"""Directories that stand beside partitions in a sound log directory or on the top of a disk."""
+"""Other directories in a sound log directory, or at the root of a disk."""
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryName:
-    """What the name of a partition directory says.
+    """The parts of a partition directory's name.
 
     Attributes:
-        topic: of a ``delete`` or ``stray`` directory possibly cut, so that the name fits 255.
-        state: None live; ``delete``, ``future`` or ``stray``.
+        topic: may be shortened in a ``delete`` or ``stray`` directory, so that its name has at most
+            255 characters.
+        state: None if live; otherwise ``delete``, ``future`` or ``stray``.
     """
 
     topic: str
@@ -64,7 +65,7 @@ class DirectoryName:
 
 @dataclass(frozen=True, slots=True)
 class SegmentFileName:
-    """What the name of a segment's file says: ``suffix`` is None on a live file."""
+    """The parts of a segment file's name; ``suffix`` is None for a live file."""
 
     base_offset: int
     kind: str
@@ -72,7 +73,7 @@ class SegmentFileName:
 
 
 def parse_directory_name(name: str) -> DirectoryName | None:
-    """Take a partition directory's name apart; None when Kafka would not write it."""
+    """Parse the name of a partition directory; None if Kafka would not write it."""
     match = _LIVE.fullmatch(name)
     state = None
     if match is None:
@@ -87,7 +88,7 @@ def parse_directory_name(name: str) -> DirectoryName | None:
 
 
 def parse_segment_file_name(name: str) -> SegmentFileName | None:
-    """Take the name of a segment's log or index apart; None when Kafka would not write it."""
+    """Parse the name of a segment's log or index; None if Kafka would not write it."""
     match = _SEGMENT_FILE.fullmatch(name)
     if match is None or (base_offset := int(match[1])) > MAX_OFFSET:
         return None
@@ -95,7 +96,7 @@ def parse_segment_file_name(name: str) -> SegmentFileName | None:
 
 
 def parse_snapshot_file_name(name: str) -> int | None:
-    """The offset in the name of a producer snapshot; None when it is none."""
+    """The offset in the name of a producer snapshot; None for another name."""
     match = _SNAPSHOT_FILE.fullmatch(name)
     if match is None or (offset := int(match[1])) > MAX_OFFSET:
         return None
@@ -108,7 +109,7 @@ def segment_file_name(base_offset: int, kind: str, suffix: str | None = None) ->
 
 
 def parse_metadata_snapshot_name(name: str) -> tuple[int, int] | None:
-    """(end offset, leader epoch) in the name of a KRaft snapshot; None when it is none.
+    """(end offset, leader epoch) in the name of a KRaft snapshot; None for another name.
 
     Source: Kafka 4.0, org.apache.kafka.snapshot.Snapshots.
     """

@@ -1,8 +1,8 @@
-"""What was listed or read once is not asked for again while one partition is looked at.
+"""Caches what was listed or read while one partition is examined.
 
-An audit puts dozens of questions to the same few small files and folders. Within ``one_look`` each
-is listed or read once, so that all answers are about the same state, also where a broker runs.
-Outside of it, and in other threads, everything is read each time.
+An audit needs the same few small files and folders dozens of times. Within ``one_look`` each is
+listed or read once, so that all results are from the same state, even if the broker runs. Outside
+of it, and in other threads, everything is read each time.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 _MAX_LISTED: Final = 10_000
-"""Entries of a folder that are kept; a larger one is listed again."""
+"""Maximum entries of a folder that is cached; a larger one is listed again."""
 
 _seen: ContextVar[dict[Hashable, Any] | None] = ContextVar("_seen", default=None)
 
 
 @contextmanager
 def one_look() -> Iterator[None]:
-    """Keep what is listed and read until the end of the block; inside of another one, until its."""
+    """Cache what is listed and read until the end of the block, or of the outer block."""
     if _seen.get() is not None:
         yield
         return
@@ -38,7 +38,7 @@ def one_look() -> Iterator[None]:
 
 @contextmanager
 def look_again() -> Iterator[None]:
-    """Within it nothing that was kept is used, and nothing is kept."""
+    """Neither use nor fill the cache within the block."""
     token = _seen.set(None)
     try:
         yield
@@ -47,12 +47,12 @@ def look_again() -> Iterator[None]:
 
 
 def once(key: Hashable, read: Callable[[], _T], keep: Callable[[_T], bool] | None = None) -> _T:
-    """What ``read`` returns; within one look the same for the same key. Errors are not kept.
+    """What ``read`` returns, cached by key within ``one_look``. Errors are not cached.
 
     Args:
-        key: names the question; begins with a word of its own.
-        read: answers it.
-        keep: whether an answer is small enough to be kept; by default all are.
+        key: of the result; its first item distinguishes kinds of results.
+        read: computes the result.
+        keep: whether a result is small enough to cache; by default all are.
     """
     seen = _seen.get()
     if seen is None:
@@ -67,7 +67,7 @@ def once(key: Hashable, read: Callable[[], _T], keep: Callable[[_T], bool] | Non
 
 
 def entries(path: str) -> Sequence[os.DirEntry[str]]:
-    """The entries of a folder in no order, with the status that is known of them.
+    """The entries of a folder, unordered, with their status as far as known.
 
     Raises:
         OSError: it cannot be listed.

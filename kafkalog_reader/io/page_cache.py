@@ -1,8 +1,8 @@
-"""Leave the page cache as it was: what a broker serves its consumers from must not be pushed out.
+"""Leaves the page cache as it was, so that a broker can still serve its consumers from it.
 
-Pages that were in the cache before a read stay in it; those that only the read brought in are let
-go. ``cachestat(2)`` (Linux 6.5) counts the pages of a range and touches none. Older kernels, and
-files of other users, are asked by ``preadv2(RWF_NOWAIT)`` for the first byte of each piece.
+Pages that were in the cache before a read stay; those that only the read brought in are evicted.
+``cachestat(2)`` (Linux 6.5) counts the pages of a range without touching any. On older kernels, and
+for files of other users, ``preadv2(RWF_NOWAIT)`` tries the first byte of each piece.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 PAGE: Final = os.sysconf("SC_PAGE_SIZE")
 PIECE: Final = 256 << 10
-"""Where warm and cold pages alternate, pieces of this size are judged alone; mixed ones stay."""
+"""Size of the pieces that are checked if warm and cold pages alternate; mixed ones stay."""
 _CACHESTAT: Final = 451  # the same number on every architecture
 _NOT_NOW: Final = getattr(os, "RWF_NOWAIT", 0)
 
 
 def cold_pieces(descriptor: int, start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Yield the ranges of [start, stop) of which no page is in the cache.
+    """Yield the ranges of [start, stop) without a page in the cache.
 
-    One system call where all pages are there or none is.
+    This is one system call if all pages are in the cache or none is.
     """
     if stop <= start:
         return
@@ -44,13 +44,13 @@ def cold_pieces(descriptor: int, start: int, stop: int) -> Iterator[tuple[int, i
 
 
 def stop_reading_ahead(descriptor: int) -> None:
-    """Have the kernel bring in what is asked for: more would look as if it had been there."""
+    """Disable readahead: pages that were read ahead would look as if they had been there before."""
     with contextlib.suppress(OSError):
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_RANDOM)
 
 
 def let_go(descriptor: int, start: int, stop: int) -> None:
-    """Let go of the pages of [start, stop); those that somebody maps or writes stay."""
+    """Evict the pages of [start, stop), except those that are mapped or being written."""
     first = start - start % PAGE
     last = stop + -stop % PAGE
     with contextlib.suppress(OSError):
@@ -78,7 +78,7 @@ def _system_call() -> ctypes._NamedFuncPointer | None:
 
 
 def _cached_pages(descriptor: int, start: int, stop: int) -> int | None:
-    """How many pages of a range are in memory; None where the kernel refuses to say."""
+    """Number of pages of a range in memory; None if the kernel does not say."""
     call = _system_call()
     if call is None:
         return None

@@ -1,6 +1,7 @@
-"""The files of one partition directory: segments and producer snapshots. Listed, never opened.
+"""Lists the files of one partition directory, segments and producer snapshots.
 
-One exception: where a broker stopped while it swapped segments, the new ones are looked into.
+Files are not opened, with one exception: if a broker stopped while it swapped segments, the new
+ones are read.
 """
 
 from __future__ import annotations
@@ -33,17 +34,17 @@ logger = logging.getLogger(__name__)
 
 _FOREIGN_ENDINGS: Final = (".log", ".index", ".timeindex", ".txnindex")
 _FileStatus = tuple[os.stat_result, str | None]
-"""Status of a file, and where it really lies when its name is a link."""
+"""Status of a file, and its real path if its name is a link."""
 
 
 def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[SegmentFiles, ...]:
     """The segments of a partition directory by base offset.
 
     Args:
-        directory: where to look. Of a directory given by single files, only these segments.
-        live_only: what a broker would have after its start: no ``.deleted``, no ``.cleaned``, and
-            of a swap that was interrupted the side that wins. Files that were given by name count
-            as live, whatever they end in.
+        directory: the directory; if only single files of it were given, only these segments.
+        live_only: only what a broker would have after its start: no ``.deleted``, no ``.cleaned``,
+            and one side of an interrupted swap. Files that were given by name count as live,
+            whatever their suffix.
 
     Raises:
         UnreadableFileError: the directory cannot be listed.
@@ -64,7 +65,7 @@ def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[
 def readable_segments(
     directory: PartitionDirectory, *, live_only: bool = True
 ) -> tuple[SegmentFiles, ...]:
-    """As ``segments``; none where the directory cannot be listed, which others then report."""
+    """Like ``segments``; empty if the directory cannot be listed, which others report."""
     try:
         return segments(directory, live_only=live_only)
     except UnreadableFileError:
@@ -82,10 +83,10 @@ def producer_snapshot_offsets(directory: PartitionDirectory) -> tuple[int, ...]:
 
 
 def size_of_files(directory: PartitionDirectory) -> int:
-    """Bytes of all regular files, also those that Kafka does not write; links count nothing.
+    """Total bytes of all regular files, also those that Kafka does not write, without links.
 
-    Of a directory given by single files, the files of these segments. Files are as large as their
-    length says: an index that a running broker preallocates counts 10 MiB, holes included.
+    If only single files were given, it is the total of these segments. The size is the file length:
+    an index that a running broker preallocates counts as 10 MiB, including holes.
 
     Raises:
         UnreadableFileError: the directory cannot be listed.
@@ -94,7 +95,7 @@ def size_of_files(directory: PartitionDirectory) -> int:
         return sum(sum(_sizes(segment)) for segment in segments(directory))
     total = 0
     for entry in _entries(directory):
-        with contextlib.suppress(OSError):  # gone since it was listed
+        with contextlib.suppress(OSError):  # deleted since it was listed
             status = entry.stat(follow_symlinks=directory.follow_links)
             total += status.st_size if stat.S_ISREG(status.st_mode) else 0
     return total
@@ -174,7 +175,7 @@ def _segment(
 def _segment_file_name(entry: os.DirEntry[str]) -> SegmentFileName | None:
     name = parse_segment_file_name(entry.name)
     if name is None and entry.name.endswith(_FOREIGN_ENDINGS):
-        logger.warning("%s: no name that Kafka gives a segment, skipped", shown(entry.path))
+        logger.warning("%s: not a name that Kafka gives a segment, skipped", shown(entry.path))
     return name
 
 
@@ -182,7 +183,7 @@ def _entries(directory: PartitionDirectory) -> Iterator[os.DirEntry[str]]:
     try:
         yield from entries(directory.path)
     except FileNotFoundError:  # a running broker removes deleted and moved partitions
-        logger.warning("%s: gone since it was listed", shown(directory.path))
+        logger.warning("%s: deleted since it was listed", shown(directory.path))
     except OSError as error:
         where = LogPosition(shown(directory.path))
         raise UnreadableFileError(error.strerror or str(error), where) from error
@@ -196,13 +197,13 @@ def _regular_file(entry: os.DirEntry[str], *, follow_links: bool) -> _FileStatus
             logger.warning("%s: symbolic link, not followed", shown(entry.path))
             return None
         status = entry.stat(follow_symlinks=follow_links)
-    except FileNotFoundError:  # segments vanish while a live broker is copied; links may dangle
-        logger.warning("%s: gone since it was listed", shown(entry.path))
+    except FileNotFoundError:  # segments vanish while a live broker is copied; links may be broken
+        logger.warning("%s: deleted since it was listed", shown(entry.path))
         return None
     except OSError as error:
         where = LogPosition(shown(entry.path))
         raise UnreadableFileError(error.strerror or str(error), where) from error
     if not stat.S_ISREG(status.st_mode):
-        logger.warning("%s: no regular file, skipped", shown(entry.path))
+        logger.warning("%s: not a regular file, skipped", shown(entry.path))
         return None
     return status, os.path.realpath(entry.path) if is_link else None

@@ -1,4 +1,4 @@
-"""What a person types as PATH: a path, ``N=PATH``, ``NAME=PATH``, a glob, ``file:`` before one."""
+"""Parses a PATH argument: a path, ``N=PATH``, ``NAME=PATH``, a glob, or a ``file:`` URL."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PathArgument:
 
     Attributes:
         text: as typed, for messages.
-        paths: what it stands for, in name order.
+        paths: the paths that it names, in name order.
         broker_id: N of ``N=PATH``.
         broker_label: NAME of ``NAME=PATH``.
     """
@@ -40,15 +40,15 @@ class PathArgument:
 
 
 def parse_path_arguments(arguments: Sequence[str]) -> Iterator[PathArgument]:
-    """Yield the arguments taken apart.
+    """Yield the parsed arguments.
 
     Raises:
-        LogLayoutError: a path does not exist, a pattern matches nothing, or the path lies in a
-            store that is not read yet.
+        LogLayoutError: a path does not exist, a pattern matches nothing, or the path is in a store
+            that is not supported.
     """
     for text in arguments:
         if "\0" in text or not text:
-            raise LogLayoutError(f"{shown(text)!r}: no path")
+            raise LogLayoutError(f"{shown(text)!r}: not a path")
         name, path = (None, text) if os.path.lexists(text) else _take_apart(text)
         is_number = name is not None and _NUMBER.fullmatch(name) is not None
         if is_number and not 0 <= int(name or "") <= MAX_NODE_ID:

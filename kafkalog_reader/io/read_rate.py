@@ -7,11 +7,11 @@ import time
 from typing import Final
 
 _BURST_SECONDS: Final = 0.1
-"""What may be read at once after a pause: long pauses must not earn a flood."""
+"""Seconds of the rate that may be read at once after a pause."""
 
 
 class ReadRate:
-    """A token bucket that may go into debt: who has read much waits before the next read.
+    """A token bucket that may go into debt: after a large read, the next one waits.
 
     Args:
         bytes_per_second: at least 1.
@@ -24,7 +24,7 @@ class ReadRate:
 
     @property
     def burst(self) -> int:
-        """Bytes to ask for at once, so that the rate holds over any second."""
+        """Maximum bytes for one read, so that the rate holds in every second."""
         return max(1, int(self._rate * _BURST_SECONDS))
 
     def take(self, size: int) -> None:
@@ -42,11 +42,11 @@ _limit: ReadRate | None = None
 
 
 def limit_rate(bytes_per_second: int | None) -> None:
-    """Limit every later read of this process; None takes the limit away."""
+    """Limit all later reads of this process; None removes the limit."""
     global _limit  # the disk is the process's, not a caller's
     _limit = None if bytes_per_second is None else ReadRate(bytes_per_second)
 
 
 def rate_limit() -> ReadRate | None:
-    """The limit in force, if there is one."""
+    """The current limit, if there is one."""
     return _limit

@@ -1,4 +1,4 @@
-"""Small files that may be absent: checkpoints, metadata, snapshots."""
+"""Reads small files that may be absent: checkpoints, metadata, snapshots."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from kafkalog_reader.io.one_look import once
 from kafkalog_reader.io.window import read_small_file
 
 CHECKPOINT_LIMIT: Final = 256 << 20
-"""A checkpoint of a million partitions with the longest names; no checkpoint is larger."""
+"""Size of a checkpoint of a million partitions with the longest names; none is larger."""
 METADATA_LIMIT: Final = 1 << 20
 _KEPT: Final = 64 << 10
-"""Bytes of a file that is not read twice within one look."""
+"""Maximum bytes of a file that is cached within ``one_look``."""
 
 
 def read_if_present(path: str, limit: int, *, follow_links: bool = False) -> bytes | None:
-    """The whole of a small file; None when there is no such file.
+    """The content of a small file; None if there is no such file.
 
     Raises:
-        UnreadableFileError: it is there and cannot be read, or holds more than ``limit`` bytes.
+        UnreadableFileError: it exists but cannot be read, or holds more than ``limit`` bytes.
     """
 
     def read() -> bytes | None:

@@ -1,4 +1,4 @@
-"""Threads that look at one unit of work each; those without one help the others with theirs."""
+"""Threads that each work on one unit; idle threads help the others."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 _MAX_BEGUN: Final = 1000
-"""Units behind one that takes long; a fleet has a hundred thousand, and each takes a kilobyte."""
+"""Maximum units waiting after a slow one; a fleet has 100,000, of a kilobyte each."""
 
 
 class Threads:
-    """The threads of this process that share its work, while the context is open.
+    """The threads that share the work of this process while the context is open.
 
     Args:
-        count: of them; the caller's only waits.
+        count: number of threads; the calling thread only waits.
     """
 
     def __init__(self, count: int) -> None:
@@ -36,7 +36,7 @@ class Threads:
         self._pool = ThreadPoolExecutor(count, "kafkalog")
 
     def map(self, work: Callable[[Unit], Result], units: Iterable[Unit]) -> Iterator[Result]:
-        """Begin; and yield what comes of each unit, in order."""
+        """Start the work; yield the result of each unit, in order."""
 
         def counted(unit: Unit) -> Result:
             try:
@@ -62,11 +62,11 @@ class Threads:
 
     @property
     def idle(self) -> int:
-        """How many have no unit of their own."""
+        """Number of threads without a unit."""
         return max(0, self.count - self._unfinished)
 
     def reporting(self, progress: Callable[[int], None]) -> Callable[[int], None]:
-        """Wrap ``progress`` so that it ends its unit once the result is no longer wanted."""
+        """Wrap ``progress`` so that it ends its unit once the result is no longer needed."""
 
         def report(size: int) -> None:
             if self._is_left:
@@ -76,7 +76,7 @@ class Threads:
         return report
 
     def offer(self, work: Callable[[], Result]) -> Future[Result]:
-        """Have an idle thread do a part of a unit; who cannot wait cancels, and does it himself."""
+        """Let an idle thread do a part of a unit; the caller may cancel it and do it itself."""
         return self._pool.submit(work)
 
     def __enter__(self) -> Self:
@@ -85,7 +85,7 @@ class Threads:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """After Ctrl-C too: what runs ends at its next window, what waits does not begin."""
+        """Stop, also after Ctrl-C: running units end at their next window, others do not begin."""
         global _threads
         _threads = None
         self._is_left = True
@@ -96,5 +96,5 @@ _threads: Threads | None = None
 
 
 def threads() -> Threads | None:
-    """Those that share the work of this process, if it is shared."""
+    """The threads that share the work of this process, if there are any."""
     return _threads

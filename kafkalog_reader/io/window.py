@@ -1,7 +1,7 @@
-"""Windows over a file: ``pread`` into one buffer that is used again and again.
+"""Reads a file in windows: ``pread`` into one buffer that is reused.
 
-Not ``mmap``: a file that shrinks under a mapping kills the process with SIGBUS, a short ``pread``
-is only an error message.
+It does not use ``mmap``: if a mapped file shrinks, SIGBUS kills the process, while a short
+``pread`` is just an error.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class Windows:
 
     Args:
         path: the file; a symbolic link is refused unless ``follow_links``.
-        start, stop: the byte range; ``stop`` None is the end of the file, and never lies behind it.
-        size: of the buffer in bytes; it grows when ``read`` is asked for more at least.
-        allocate: makes the buffer; a pool that hands memory out again saves touching fresh pages.
+        start, stop: the byte range; ``stop`` is None for the end of the file, and at most that.
+        size: of the buffer in bytes; it grows if ``read`` needs more.
+        allocate: allocates the buffer; a pool that reuses memory avoids page faults.
 
     Raises:
         UnreadableFileError: the file cannot be opened, is not regular (a FIFO would hang), or is
@@ -62,16 +62,17 @@ class Windows:
         self._buffer = memoryview(allocate(max(1, min(size, self.stop - self.start)))).cast("B")
 
     def _refuse_pointer(self) -> None:
-        """A clone without git-lfs would else be read as a log that ends at once."""
+        """Refuse a git-lfs pointer, which otherwise looks like a log that ends at once."""
         start = os.pread(self._descriptor, len(GIT_LFS_POINTER), 0)
         if start == GIT_LFS_POINTER:
             os.close(self._descriptor)
             raise UnreadableFileError(GIT_LFS_ADVICE, LogPosition(shown(self.path)))
 
     def read(self, position: int, at_least: int = 0, *, at_most: int | None = None) -> memoryview:
-        """The bytes from ``position`` on: a buffer full, or ``at_least`` where that is more.
+        """The bytes from ``position`` on: a full buffer, or ``at_least`` if that is more.
 
-        Shorter only where the range ends, or than ``at_most``. Valid until the next call.
+        It is shorter only at the end of the range, or if ``at_most`` is smaller. Valid until the
+        next call.
 
         Raises:
             UnreadableFileError: the read failed, or the file has shrunk since it was opened.
@@ -115,19 +116,20 @@ class Windows:
             filled += count
 
     def next_data(self, position: int) -> int:
-        """The first position from here on that is not in a hole; ``stop`` when all is hole.
+        """The first position from here on that is not in a hole; ``stop`` if there is none.
 
-        A sparse file of a terabyte costs one call, where reading its zeros would take an hour.
+        For a sparse file of a terabyte this is one call, while reading its zeros would take an
+        hour.
         """
         try:
             found = os.lseek(self._descriptor, position, os.SEEK_DATA)
-        except OSError as error:  # ENXIO: nothing but holes; others: a file system without holes
+        except OSError as error:  # ENXIO: only holes; other errors: a file system without holes
             return self.stop if error.errno == errno.ENXIO else position
         return min(max(found, position), self.stop)
 
     def only_zeros(self, position: int) -> bool:
-        """Whether nothing but zeros follows; the last window is not valid any more."""
-        reading = 4096  # what is not zero is mostly not zero soon
+        """Whether only zeros follow; the last window becomes invalid."""
+        reading = 4096  # data usually begins soon
         while (position := self.next_data(position)) < self.stop:
             window = self.read(position, at_most=reading)
             if not _ZEROS.startswith(window):
@@ -160,7 +162,7 @@ def regular_file(path: str, *, follow_links: bool = False) -> Iterator[int]:
 
 
 def open_regular_file(path: str, *, follow_links: bool = False) -> int:
-    """A descriptor of a regular file, for reading only; nothing else is ever opened.
+    """Open a regular file for reading, and nothing else; return its descriptor.
 
     Raises:
         UnreadableFileError: it is missing, refused, a symbolic link, a directory, FIFO or device.
@@ -184,7 +186,7 @@ def open_regular_file(path: str, *, follow_links: bool = False) -> int:
 
 
 def read_small_file(path: str, limit: int, *, follow_links: bool = False) -> bytes:
-    """The whole of a file that is small by nature: a checkpoint, ``meta.properties``.
+    """The content of a file that is always small: a checkpoint, ``meta.properties``.
 
     Raises:
         UnreadableFileError: it cannot be read, or holds more than ``limit`` bytes.

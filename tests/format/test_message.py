@@ -81,9 +81,9 @@ def test_attribute_bits_without_a_meaning_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        pytest.param(b"", "0 bytes are no message", id="nothing"),
+        pytest.param(b"", "0 bytes are too few for a message", id="nothing"),
         pytest.param(bytes(4096), "message length 0 is below 14", id="zeros"),
-        pytest.param(LEGACY_V0[:16], "16 bytes are no message", id="cut_before_the_magic"),
+        pytest.param(LEGACY_V0[:16], "16 bytes are too few for a message", id="cut_before_the_magic"),
         pytest.param(LEGACY_V0[:-1], "cut short: 27 of 28", id="cut_in_the_value"),
         pytest.param(LEGACY_V1[:20], "cut short: 20 of 36", id="cut_in_the_header"),
         pytest.param(build_message(b"", b"", length=13), "length 13 is below 14", id="length_13"),
@@ -108,7 +108,7 @@ def test_attribute_bits_without_a_meaning_are_told_apart() -> None:
         pytest.param(build_message(b"k", b"v", value_length=2), "its value: ", id="value_too_long"),
         pytest.param(
             build_message(b"k", b"vwx", value_length=1),
-            "2 bytes remain behind its value",
+            "2 bytes remain after its value",
             id="value_too_short",
         ),
         pytest.param(
@@ -148,7 +148,7 @@ def test_other_magic_is_not_read_as_a_message(content: bytes, magic: int) -> Non
 
 def test_message_with_a_negative_offset_is_no_record() -> None:
     message = parse_message(build_message(b"k", b"v", offset=-1), WHERE)
-    with pytest.raises(CorruptRecordError, match="offset -1 is none of a log"):
+    with pytest.raises(CorruptRecordError, match="offset -1 is negative"):
         list(message_records(message, WHERE))
 
 

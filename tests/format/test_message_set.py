@@ -245,7 +245,7 @@ INNER_1 = build_message(None, b"v", offset=1, timestamp=T)
     ("lies", "problem"),
     [
         pytest.param({"content": b""}, "without messages", id="no_message"),
-        pytest.param({"content": INNER + bytes(5)}, "5 bytes are no inner message", id="stray"),
+        pytest.param({"content": INNER + bytes(5)}, "5 bytes are too few for an? inner message", id="stray"),
         pytest.param({"content": INNER + bytes(30)}, "length 0 is below 14", id="zeros_behind"),
         pytest.param({"content": INNER[:-1]}, "byte 0 .*cut short: 34 of 35", id="cut_short"),
         pytest.param({"content": INNER + INNER_1[:-1]}, "byte 35 .*cut short", id="second_cut"),
@@ -284,7 +284,7 @@ INNER_1 = build_message(None, b"v", offset=1, timestamp=T)
             "wrapper offset 9 is below its last inner offset 50",
             id="wrapper_offset_too_low",
         ),
-        pytest.param({"offset": -1}, "offset -1 is none of a log", id="negative_offset"),
+        pytest.param({"offset": -1}, "offset -1 is negative", id="negative_offset"),
         pytest.param({"attributes": 4}, "zstd in magic 1", id="zstd"),
         pytest.param({"value": b""}, "cut short", id="empty_value"),
         pytest.param({"value": b"garbage" * 9}, "does not decompress", id="garbage"),

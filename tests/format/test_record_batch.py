@@ -257,9 +257,9 @@ GOOD = build_record(Record(offset_delta=0, key=b"k", value=b"v"))
         pytest.param(PLAIN[:16] + b"\x80" + PLAIN[17:], "magic -128", id="negative_magic"),
         pytest.param(PLAIN[:-1] + b"\0", "CRC-32C stored 0x0b806d4c, computed", id="flipped_bit"),
         pytest.param(_with_record(GOOD, -1), "records count -1", id="negative_count"),
-        pytest.param(_with_record(GOOD, 2), "2 records cannot stand", id="count_too_high"),
+        pytest.param(_with_record(GOOD, 2), "2 records do not fit", id="count_too_high"),
         pytest.param(_with_record(GOOD, 2**31 - 1), "cannot stand", id="count_of_two_billion"),
-        pytest.param(_with_record(GOOD * 2, 1), "remain behind the last", id="count_too_low"),
+        pytest.param(_with_record(GOOD * 2, 1), "remain after the last", id="count_too_low"),
         pytest.param(
             _with_record(b"\x11" + GOOD[1:]), "record 0 of 1", id="negative_record_length"
         ),
@@ -288,7 +288,7 @@ GOOD = build_record(Record(offset_delta=0, key=b"k", value=b"v"))
         pytest.param(_with_record(b"\x80" * 30), "varint", id="endless_varint"),
         pytest.param(
             build_record_batch([Record(offset_delta=3)], last_offset_delta=2),
-            "offset delta 3, outside of 0..2",
+            "offset delta 3, outside 0..2",
             id="offset_behind_the_last",
         ),
         pytest.param(
@@ -298,7 +298,7 @@ GOOD = build_record(Record(offset_delta=0, key=b"k", value=b"v"))
         ),
         pytest.param(
             build_record_batch([Record(offset_delta=1)], base_offset=2**63 - 1),
-            "none of a log",
+            "are impossible in a log",
             id="offset_beyond_a_long",
         ),
     ],

@@ -73,7 +73,7 @@ def test_y02_what_is_no_file_does_not_hang(
         served.bind(f"/proc/self/fd/{here}/00000000000000000009.log")
         os.close(here)
         assert offsets(inputs.sealed()) == [3, 4, 5]
-    assert caplog.text.count("no regular file, skipped") == 2
+    assert caplog.text.count("not a regular file, skipped") == 2
 
 
 NAMES = [

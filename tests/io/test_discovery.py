@@ -127,7 +127,7 @@ def test_broker_without_meta_properties_counts_to_the_only_cluster(
     ((identity, replicas),) = evidence.topic_partitions(EVERYTHING)
     assert identity == ("c1", "t", 0)
     assert [replica.log_directory.broker_id for replica in replicas] == [1, 3]
-    assert "names no cluster, counted to c1" in caplog.text
+    assert "no cluster id, assigned to cluster c1" in caplog.text
 
 
 def test_partition_directory_alone_takes_its_identity_from_the_folder_above(broker: Path) -> None:
@@ -365,8 +365,8 @@ def test_hostile_directory_names_are_shown_escaped(
     root = tree("b/meta.properties", "b/t-0/", "b/evil\x1b[31m\n-0/", meta_properties=meta(1))
     (root / "b" / os.fsdecode(b"\xff-0")).mkdir()
     assert found(discover([str(root)])) == [("c1", 1, "t", 0)]
-    assert r"evil\x1b[31m\n-0: no name of a partition directory" in caplog.text
-    assert r"\xff-0: no name of a partition directory" in caplog.text
+    assert r"evil\x1b[31m\n-0: not the name of a partition directory" in caplog.text
+    assert r"\xff-0: not the name of a partition directory" in caplog.text
 
 
 def test_lost_and_found_and_the_remote_index_cache_are_no_surprise(
@@ -445,10 +445,10 @@ LFS_POINTER = (
     [
         ("b1.tar.gz", b"", "an archive: unpack it first"),
         ("b1", b"\x1f\x8b\x08\x00", "an archive: unpack it first"),
-        ("snapshot.1a3", b"", "a snapshot of ZooKeeper"),
-        ("log.4f", b"", "a transaction log of ZooKeeper"),
-        ("copied", b"ZKLG\x00\x00\x00\x02", "a transaction log of ZooKeeper"),
-        ("0-1-v1.log", b"", "a segment of Redpanda"),
+        ("snapshot.1a3", b"", "a ZooKeeper snapshot"),
+        ("log.4f", b"", "a ZooKeeper transaction log"),
+        ("copied", b"ZKLG\x00\x00\x00\x02", "a ZooKeeper transaction log"),
+        ("0-1-v1.log", b"", "a Redpanda segment"),
         ("copy.log", LFS_POINTER, "a git-lfs pointer, not the file itself: run `git lfs pull`"),
     ],
 )
@@ -466,7 +466,7 @@ def test_a_folder_of_zookeeper_or_redpanda_is_called_so(tree: Tree) -> None:
                 "rp/kafka/orders/0_12/0-1-v1.log")  # fmt: skip
     with pytest.raises(LogLayoutError, match=r"2 files named snapshot\.\* \(a snapshot of ZooK"):
         discover([str(root / "zk")])
-    with pytest.raises(LogLayoutError, match=r"1 file named \*-v\*\.log \(a segment of Redpanda"):
+    with pytest.raises(LogLayoutError, match=r"1 file named \*-v\*\.log \(a Redpanda segment"):
         discover([str(root / "rp")])
 
 

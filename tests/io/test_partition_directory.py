@@ -104,7 +104,7 @@ def test_foreign_names_are_passed_by_with_a_warning(
 ) -> None:
     touch(tmp_path, "0.log", "99999999999999999999.index", "notes.txt", "a\x1b[0m.log")
     assert segments(directory_at(tmp_path)) == ()
-    assert "0.log: no name that Kafka gives a segment" in caplog.text
+    assert "0.log: not a name that Kafka gives a segment" in caplog.text
     assert r"a\x1b[0m.log: no name" in caplog.text
     assert "notes.txt" not in caplog.text
 
@@ -116,9 +116,9 @@ def test_fifo_link_and_folder_are_no_segments(
     (tmp_path / "00000000000000000001.log").symlink_to("/etc/passwd")
     (tmp_path / "00000000000000000002.log").mkdir()
     assert segments(directory_at(tmp_path)) == ()
-    assert "00000000000000000000.log: no regular file" in caplog.text
+    assert "00000000000000000000.log: not a regular file" in caplog.text
     assert "00000000000000000001.log: symbolic link, not followed" in caplog.text
-    assert "00000000000000000002.log: no regular file" in caplog.text
+    assert "00000000000000000002.log: not a regular file" in caplog.text
 
 
 def test_linked_segment_is_read_where_it_lies_when_links_are_followed(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_directory_that_went_away_has_no_segments(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     assert segments(directory_at(tmp_path / "t-0.0-delete")) == ()
-    assert "gone since it was listed" in caplog.text
+    assert "deleted since it was listed" in caplog.text
 
 
 def test_path_that_became_a_file_is_unreadable(tmp_path: Path) -> None:

@@ -48,7 +48,7 @@ def _of_entry(replica: Replica, entry: os.DirEntry[str]) -> Finding | None:
     file = replica.file(shown(entry.name))
     try:
         mode = entry.stat(follow_symlinks=replica.directory.follow_links).st_mode
-    except OSError:  # gone since it was listed, or a link that leads nowhere
+    except OSError:  # deleted since it was listed, or a link that leads nowhere
         mode = stat.S_IFLNK if entry.is_symlink() else stat.S_IFREG
     if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
         kind = "a symbolic link" if stat.S_ISLNK(mode) else "not a file or folder"
