@@ -159,7 +159,7 @@ def parse_message_entry(content: bytes, where: LogPosition, *, noun: str = "mess
         UnsupportedFormatError: another magic.
     """
     if len(content) < LOG_ENTRY_SIZE:
-        raise CorruptRecordError(f"{len(content)} bytes are too few for a {noun}", where)
+        raise CorruptRecordError(f"{noun}: {len(content)} bytes are too few", where)
     entry = LOG_ENTRY.parse(content)
     if where.offset is None:
         where = replace(where, offset=entry.base_offset)

@@ -81,9 +81,9 @@ def test_attribute_bits_without_a_meaning_are_told_apart() -> None:
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
-        pytest.param(b"", "0 bytes are too few for a message", id="nothing"),
+        pytest.param(b"", "0 bytes are too few", id="nothing"),
         pytest.param(bytes(4096), "message length 0 is below 14", id="zeros"),
-        pytest.param(LEGACY_V0[:16], "16 bytes are too few for a message", id="cut_before_the_magic"),
+        pytest.param(LEGACY_V0[:16], "16 bytes are too few", id="cut_before_the_magic"),
         pytest.param(LEGACY_V0[:-1], "cut short: 27 of 28", id="cut_in_the_value"),
         pytest.param(LEGACY_V1[:20], "cut short: 20 of 36", id="cut_in_the_header"),
         pytest.param(build_message(b"", b"", length=13), "length 13 is below 14", id="length_13"),

@@ -258,7 +258,7 @@ GOOD = build_record(Record(offset_delta=0, key=b"k", value=b"v"))
         pytest.param(PLAIN[:-1] + b"\0", "CRC-32C stored 0x0b806d4c, computed", id="flipped_bit"),
         pytest.param(_with_record(GOOD, -1), "records count -1", id="negative_count"),
         pytest.param(_with_record(GOOD, 2), "2 records do not fit", id="count_too_high"),
-        pytest.param(_with_record(GOOD, 2**31 - 1), "cannot stand", id="count_of_two_billion"),
+        pytest.param(_with_record(GOOD, 2**31 - 1), "do not fit", id="count_of_two_billion"),
         pytest.param(_with_record(GOOD * 2, 1), "remain after the last", id="count_too_low"),
         pytest.param(
             _with_record(b"\x11" + GOOD[1:]), "record 0 of 1", id="negative_record_length"

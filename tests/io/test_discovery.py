@@ -464,7 +464,7 @@ def test_files_of_other_programs_are_named_as_what_they_are(
 def test_a_folder_of_zookeeper_or_redpanda_is_called_so(tree: Tree) -> None:
     root = tree("zk/version-2/snapshot.0", "zk/version-2/snapshot.1a", "zk/version-2/log.1",
                 "rp/kafka/orders/0_12/0-1-v1.log")  # fmt: skip
-    with pytest.raises(LogLayoutError, match=r"2 files named snapshot\.\* \(a snapshot of ZooK"):
+    with pytest.raises(LogLayoutError, match=r"2 files named snapshot\.\* \(a ZooKeeper snap"):
         discover([str(root / "zk")])
     with pytest.raises(LogLayoutError, match=r"1 file named \*-v\*\.log \(a Redpanda segment"):
         discover([str(root / "rp")])

@@ -105,7 +105,7 @@ def test_foreign_names_are_passed_by_with_a_warning(
     touch(tmp_path, "0.log", "99999999999999999999.index", "notes.txt", "a\x1b[0m.log")
     assert segments(directory_at(tmp_path)) == ()
     assert "0.log: not a name that Kafka gives a segment" in caplog.text
-    assert r"a\x1b[0m.log: no name" in caplog.text
+    assert r"a\x1b[0m.log: not a name" in caplog.text
     assert "notes.txt" not in caplog.text
 
 
