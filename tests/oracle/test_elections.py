@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 from fixtures import live
+from fixtures.elections import refetching
 from fixtures.elections.agreement import disagreements
 from fixtures.elections.observation import observations
 from tests.oracle.states import captured_states, synthetic_states
@@ -22,6 +23,9 @@ HISTORIES: Final = int(os.environ.get("KAFKALOG_HISTORIES", "2"))
 PARTITIONS: Final = 12
 BROKERS: Final = int(os.environ.get("KAFKALOG_BROKERS", "3"))
 
+ENDLESS: Final = 20
+"""Rounds that no following has which comes to an end."""
+
 
 def test_every_candidate_in_every_known_state(tmp_path: Path) -> None:
     states = [*captured_states(), *synthetic_states(tmp_path / "synthetic")]
@@ -30,6 +34,15 @@ def test_every_candidate_in_every_known_state(tmp_path: Path) -> None:
     stuck = [each.state for each in observations(output) if each.is_refusing]
     assert stuck == ["m8.t-0"]
     assert len({each.state for each in observations(output)}) == len(states)
+
+
+def test_followers_that_fetch_the_same_records_for_ever(tmp_path: Path) -> None:
+    """Nobody gets in sync while they do, and the log lines of a minute say how often they cut."""
+    states = refetching.write_states(tmp_path / "states")
+    output = live.run("elections", tmp_path / "output", str(refetching.LEADER), *states)
+    assert disagreements(output) == []
+    endless = {each.state for each in observations(output) if each.rounds > ENDLESS}
+    assert endless == {f"{name}.t-0" for name in refetching.STATES} - {f"{refetching.HEALING}.t-0"}
 
 
 def test_every_candidate_after_random_histories(tmp_path: Path) -> None:
