@@ -149,7 +149,7 @@ def _audits(
 ) -> Iterator[PartitionAudit]:
     """Yield the partitions; what the metadata log and the findings say of them is put aside."""
     from kafkalog_reader.audits.integrity.file_checks import FileChecks
-    from kafkalog_reader.audits.partition.partition_audit import audit_partition
+    from kafkalog_reader.audits.partition.auditor import audit_partition
     from kafkalog_reader.audits.partition.partition_unit import partition_units
     from kafkalog_reader.audits.partition.unread_replicas import UnreadReplicas
     from kafkalog_reader.audits.plan.choice import OpenFinding

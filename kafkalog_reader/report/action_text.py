@@ -223,7 +223,7 @@ def _epochs(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:
     for member in (each for each in members if each < len(audit.replicas)):
         path = posixpath.join(audit.replicas[member].directory.path, "leader-epoch-checkpoint")
         entries: dict[int, int] = {}
-        for piece in audit.histories[member].data.pieces:
+        for piece in audit.replicas[member].history.data.pieces:
             if piece.leader_epoch > max(entries, default=-1):
                 entries[piece.leader_epoch] = piece.first_offset
         body = "".join(f"{epoch} {start}\\n" for epoch, start in entries.items())

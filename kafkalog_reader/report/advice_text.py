@@ -41,7 +41,7 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
     told += [
         f"what {problem.where.file} says: {problem.problem}"
         for replica in audit.replicas
-        for problem in replica.problems
+        for problem in replica.files.problems
     ]
     if audit.compared_from is not None:
         told.append(
@@ -88,8 +88,8 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 
 def _proof(audit: PartitionAudit, members: Sequence[int]) -> str:
-    known = max(audit.bounds[member].known for member in members)
-    if known <= min(audit.histories[member].log_start_offset for member in members):
+    known = max(audit.replicas[member].bounds.known for member in members)
+    if known <= min(audit.replicas[member].log_start for member in members):
         return "the files prove it of no record"
     return f"the files prove it below offset {known:,} only"
 
@@ -116,7 +116,7 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     elif audit.verdict is Verdict.PENDING_TRUNCATION:
         newest = audit.newest
         assert newest is not None
-        epoch = audit.histories[newest].greatest_leader_epoch
+        epoch = audit.replicas[newest].history.greatest_leader_epoch
         if audit.membership is not None:
             epoch = max(audit.membership.leader_epoch, -1 if epoch is None else epoch)
         text = (
@@ -133,7 +133,7 @@ def _capitalised(name: str) -> str:
 
 
 def _is_longest(audit: PartitionAudit, index: int) -> bool:
-    ends = [history.log_end_offset for history in audit.histories]
+    ends = [replica.log_end for replica in audit.replicas]
     return ends[index] == max(ends) and ends.count(max(ends)) == 1
 
 

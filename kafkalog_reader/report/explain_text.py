@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 def explain_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     """Best candidate first."""
-    for recovery, replica in zip(audit.recoveries, audit.replicas, strict=False):
-        reason = getattr(recovery, "reason", "")
+    for replica in audit.replicas:
+        reason = getattr(replica.start, "reason", "")
         if reason:
             yield ()
             yield from wrapped(f"start of {replica.name}: {reason}", columns, indent=2)

@@ -227,7 +227,7 @@ def _fork_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     assert offset is not None
     if any(each.code == SAME_EPOCH_CONFLICT for each in found):
         return f"at offset {offset:,} · the copies differ there under one leader epoch"
-    known = {history.lineage.epoch_at(offset) for history in audit.histories}
+    known = {replica.history.lineage.epoch_at(offset) for replica in audit.replicas}
     epochs = [str(epoch) for epoch in sorted(e for e in known if e is not None)]
     if len(epochs) <= 1:  # one name for both sides says nothing
         return f"at offset {offset:,} · the copies hold different records there"

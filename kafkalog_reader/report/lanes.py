@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.report.spans import Line, Span, Style
 
@@ -75,25 +76,22 @@ def lanes_of(audit: PartitionAudit) -> Lanes:
     """Draw nothing yet: gather what the picture shows."""
     best = audit.elections[0].candidate if audit.elections else None
     is_pending = audit.verdict is Verdict.PENDING_TRUNCATION
-    cuts = [bound.superseded for bound in audit.bounds if bound.superseded is not None]
+    cuts = [each.bounds.superseded for each in audit.replicas if each.bounds.superseded is not None]
     lanes = []
-    for index, (replica, history) in enumerate(zip(audit.replicas, audit.histories, strict=True)):
-        fork = audit.bounds[index].superseded if is_pending else None
-        if best is not None and best != index and audit.comparison is not None:
+    for index, replica in enumerate(audit.replicas):
+        fork = replica.bounds.superseded if is_pending else None
+        if best is not None and best != index and isinstance(audit.comparison, Comparison):
             fork = audit.comparison.content_fork(index, best) if fork is None else fork
         pieces = (
             LanePiece(epoch, first, following, fork is not None and first >= fork)
-            for epoch, first, following in _cut(history.lineage.pieces, fork)
+            for epoch, first, following in _cut(replica.history.lineage.pieces, fork)
         )
-        bound = audit.bounds[index] if audit.bounds else None
-        low = history.high_watermark_low if bound is None else bound.known
-        high = history.log_end_offset if bound is None else bound.possible
         lanes.append(
             Lane(
                 name=replica.name,
-                first_offset=history.log_start_offset,
-                next_offset=history.log_end_offset,
-                high_watermark=(low, high),
+                first_offset=replica.log_start,
+                next_offset=replica.log_end,
+                high_watermark=(replica.bounds.known, replica.bounds.possible),
                 pieces=tuple(pieces),
             )
         )

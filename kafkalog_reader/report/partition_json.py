@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
+from kafkalog_reader.audits.comparison.difference import NotCompared
 from kafkalog_reader.audits.tables.findings import finding_row
 from kafkalog_reader.audits.tables.partitions import partition_row
 from kafkalog_reader.errors import LocatedError
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+    from kafkalog_reader.audits.recovery.recovery import Recovery
 
 SCHEMA_VERSION: Final = 1
 """Rises when a name changes its meaning or goes; new names may come without."""
@@ -34,8 +37,11 @@ def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[st
         "schemaVersion": SCHEMA_VERSION,
         **row,
         "replicas": [
-            *(_replica(audit, index) for index in range(len(audit.replicas))),
-            *(_replica(alone, 0) | {"setAside": alone.reason} for alone in audit.set_aside),
+            *(_replica(audit, replica) for replica in audit.replicas),
+            *(
+                _replica(alone, alone.replicas[0]) | {"setAside": alone.reason}
+                for alone in audit.set_aside
+            ),
         ],
         "comparedVerdict": None if audit.compared_verdict is None else audit.compared_verdict.value,
         "reason": audit.reason or None,
@@ -60,20 +66,20 @@ def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[st
     }
 
 
-def _replica(audit: PartitionAudit, index: int) -> dict[str, Any]:
-    replica, history = audit.replicas[index], audit.histories[index]
-    bound = audit.bounds[index] if audit.bounds else None
+def _replica(audit: PartitionAudit, replica: ReplicaAudit) -> dict[str, Any]:
+    files, history = replica.files, replica.history
+    bounds = None if isinstance(audit.comparison, NotCompared) else replica.bounds
     return {
         **identity_of(replica.directory),
         "name": replica.name,
-        "topicId": replica.topic_id,
+        "topicId": files.topic_id,
         "cleanShutdown": replica.directory.log_directory.clean_shutdown,
         "logStartOffset": history.log_start_offset,
         "logEndOffset": history.log_end_offset,
-        "checkpointedHighWatermark": replica.checkpointed_high_watermark,
-        "highWatermarkLow": None if bound is None else bound.known,
-        "highWatermarkHigh": None if bound is None else bound.possible,
-        "supersededAt": None if bound is None else bound.superseded,
+        "checkpointedHighWatermark": files.checkpointed_high_watermark,
+        "highWatermarkLow": None if bounds is None else bounds.known,
+        "highWatermarkHigh": None if bounds is None else bounds.possible,
+        "supersededAt": None if bounds is None else bounds.superseded,
         "lastLeaderEpoch": history.last_leader_epoch,
         "leaderEpochs": [
             {
@@ -85,20 +91,19 @@ def _replica(audit: PartitionAudit, index: int) -> dict[str, Any]:
         ],
         "leaderEpochCheckpoint": [
             {"leaderEpoch": entry.leader_epoch, "startOffset": entry.start_offset}
-            for entry in replica.epoch_entries or ()
+            for entry in files.epoch_entries or ()
         ],
-        "batches": audit.scans[index].batches,
-        "sizeInBytes": audit.scans[index].size_in_bytes,
-        "start": _start(audit, index),
+        "batches": replica.scan.batches,
+        "sizeInBytes": replica.scan.size_in_bytes,
+        "start": _start(replica.start),
         "setAside": None,
     }
 
 
-def _start(audit: PartitionAudit, index: int) -> dict[str, Any] | None:
+def _start(recovery: Recovery | LocatedError | None) -> dict[str, Any] | None:
     """What the next start does; None where it was not predicted."""
-    if not audit.recoveries:
+    if recovery is None:
         return None
-    recovery = audit.recoveries[index]
     if isinstance(recovery, LocatedError):
         return {"outcome": None, "reason": str(recovery)}
     log = None if recovery.loaded is None else recovery.loaded.log
@@ -142,7 +147,7 @@ def _names(audit: PartitionAudit, members: Sequence[int]) -> list[str]:
 
 
 def _ranges(audit: PartitionAudit) -> list[dict[str, Any]]:
-    if audit.comparison is None:
+    if isinstance(audit.comparison, NotCompared):
         return []
     return [
         {
@@ -162,7 +167,7 @@ def _ranges(audit: PartitionAudit) -> list[dict[str, Any]]:
 
 
 def _differences(audit: PartitionAudit) -> list[dict[str, Any]]:
-    if audit.comparison is None:
+    if isinstance(audit.comparison, NotCompared):
         return []
     return [
         {

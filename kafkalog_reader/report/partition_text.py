@@ -43,7 +43,7 @@ def partition_lines(
     """Everything that one screen can say about a partition."""
     yield from _headline(audit, found, columns)
     is_decided = audit.verdict is not Verdict.UNDECIDABLE
-    if is_decided and audit.histories:
+    if is_decided:
         yield ()
         yield from lane_lines(lanes_of(audit), columns=columns, ascii_only=ascii_only)
         yield from membership_lines(audit, columns)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.comparison.difference import NotCompared
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.report.spans import Line, offsets_text, wrapped
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 def sides_of(audit: PartitionAudit) -> tuple[Branch, ...]:
     """The sides of every fork, or what only the longer logs have; empty without elections."""
-    if audit.comparison is None or not audit.elections:
+    if isinstance(audit.comparison, NotCompared) or not audit.elections:
         return ()
     sides = [child for fork in audit.comparison.forks for child in fork.children]
     if not sides:

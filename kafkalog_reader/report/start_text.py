@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.audits.recovery.recovery import Recovery
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 _WORDS: Final = {
     Outcome.EMPTIED: "its next start deletes every segment",
@@ -25,21 +26,22 @@ _WORDS: Final = {
 }
 
 
-_DOES_NOT_COME_UP: Final = frozenset({Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS})
+_DOWN: Final = frozenset({Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS})
 
 
 def start_trouble(audit: PartitionAudit) -> tuple[tuple[str, str], ...]:
     """Of each replica that loses something, or does not come up: what happens, and why."""
-    return tuple(each for each in _told(audit) if each is not None)
+    told = map(_trouble, audit.replicas)
+    return tuple(each for each in told if each is not None)
 
 
 def start_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     """Who does not come up; what the start of the others takes away are findings."""
     told = [
-        each
-        for each, recovery in zip(_told(audit), audit.recoveries, strict=False)
-        if each is not None
-        and (isinstance(recovery, LocatedError) or recovery.outcome in _DOES_NOT_COME_UP)
+        told
+        for replica in audit.replicas
+        if (told := _trouble(replica)) is not None
+        and not (isinstance(replica.start, Recovery) and replica.start.outcome not in _DOWN)
     ]
     if told:
         yield ()
@@ -48,13 +50,13 @@ def start_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         yield from wrapped(shown(f" {what} ({why})"), columns, indent=2, beginning=beginning)
 
 
-def _told(audit: PartitionAudit) -> Iterator[tuple[str, str] | None]:
-    for replica, recovery in zip(audit.replicas, audit.recoveries, strict=False):
-        if isinstance(recovery, LocatedError):
-            yield f"{replica.name}: its next start cannot be predicted", str(recovery)
-        else:
-            words = _words(recovery)
-            yield (f"{replica.name}: {words}", recovery.reason) if words else None
+def _trouble(replica: ReplicaAudit) -> tuple[str, str] | None:
+    if replica.start is None:
+        return None
+    if isinstance(replica.start, LocatedError):
+        return f"{replica.name}: its next start cannot be predicted", str(replica.start)
+    words = _words(replica.start)
+    return (f"{replica.name}: {words}", replica.start.reason) if words else None
 
 
 def _words(recovery: Recovery) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import pyarrow as pa
 
-from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.comparison.difference import DifferenceKind, NotCompared
 from kafkalog_reader.audits.tables.divergence import AHEAD, FORK, SUPERSEDED, classified
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.log_unit import slices_of
@@ -50,7 +50,7 @@ class OneSidedRange:
 
 def one_sided_ranges(audit: PartitionAudit) -> tuple[OneSidedRange, ...]:
     """By offset; what retention or cleaning explains is not a side."""
-    if audit.comparison is None or len(audit.replicas) < 2:
+    if isinstance(audit.comparison, NotCompared) or len(audit.replicas) < 2:
         return ()
     found = [
         OneSidedRange(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import Replica, cluster
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
+from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 

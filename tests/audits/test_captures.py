@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from fixtures import CAPTURES
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 STATES = [
     (scenario, state)
@@ -48,7 +51,8 @@ def expected_of(scenario: str, state: str) -> dict[str, Any]:
 def test_ends_epochs_and_fork_are_what_the_scenario_did(scenario: str, state: str) -> None:
     expected, audit = expected_of(scenario, state), audit_of(scenario, state)
     assert audit.fork_offset == expected.get("forkOffset")
-    for replica, history in zip(audit.replicas, audit.histories, strict=True):
+    for replica in audit.replicas:
+        history = replica.history
         known = expected["replicas"][str(replica.broker_id)]
         assert history.log_start_offset == known["logStart"]
         assert history.log_end_offset == known["logEnd"]

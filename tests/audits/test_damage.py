@@ -9,7 +9,7 @@ import pytest
 
 from fixtures.builder import cluster, replica
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 LOG = " ".join(f"v{offset}@{offset}/e0" for offset in range(10))
 SEGMENT = "00000000000000000000.log"
@@ -86,8 +87,8 @@ def test_the_same_flip_on_every_copy_is_critical(tmp_path: Path) -> None:
 
 def test_damage_in_a_batch_hides_no_later_one(tmp_path: Path) -> None:
     audit = audit_after(tmp_path, flip(3 * BATCH + 65), copies=1)
-    assert audit.histories[0].log_end_offset == 10
-    assert audit.scans[0].batches == 10
+    assert audit.replicas[0].log_end == 10
+    assert audit.replicas[0].scan.batches == 10
 
 
 def test_flipped_leader_epoch_is_a_field_that_no_checksum_covers(tmp_path: Path) -> None:
@@ -110,7 +111,7 @@ def test_torn_end_of_the_last_segment_is_no_damage(tmp_path: Path) -> None:
     found = only(audit, "KL-103")
     assert (found.severity, found.position, found.first_offset) == ("L", 9 * BATCH, 9)
     assert audit.verdict is Verdict.LAGGING
-    assert audit.histories[0].log_end_offset == 9
+    assert audit.replicas[0].log_end == 9
 
 
 def test_an_impossible_magic_is_damage_that_a_peer_replaces(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from fixtures.builder import cluster, parse_epochs, parse_log, replica
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.elections import election_rows
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fixtures.builder import Replica
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 HELD = replica(LOG, high_watermark=10)
 
@@ -84,7 +85,7 @@ def test_one_flipped_bit_of_a_base_offset_is_known_from_the_others(
     assert (wrong.first_offset, wrong.next_offset) == (batch, batch + 1)
     assert wrong.directory == audit.replicas[-1].directory
     assert audit.fork_offset is None
-    assert audit.histories[-1].log_end_offset == 10
+    assert audit.replicas[-1].log_end == 10
     ranked = candidates(audit)
     assert ranked[:2][: copies - 1] == list(range(copies - 1))
     assert ranked[copies - 1 :] in ([copies - 1], [])

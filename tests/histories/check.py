@@ -8,7 +8,7 @@ from random import Random
 from typing import TYPE_CHECKING
 
 from fixtures.builder import cluster
-from kafkalog_reader.audits.partition.partition_audit import audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest

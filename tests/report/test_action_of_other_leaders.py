@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from fixtures.builder import cluster, replica
-from kafkalog_reader.audits.partition.partition_audit import audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.report.action_text import actions_of

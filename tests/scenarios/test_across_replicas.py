@@ -11,7 +11,7 @@ from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.synthetic.across_replicas import CROSS_FAULTS, CrossFault, behind_a_stale_row
 from fixtures.synthetic.base_sets import BASES, Copies
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_unit import partition_units
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
@@ -20,6 +20,8 @@ from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 PLANS = {"KL-901", "KL-902", "KL-904"}
 

@@ -9,7 +9,7 @@ import pytest
 from fixtures.builder import cluster, log_directory, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.synthetic.scenario import AB
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_unit import partition_units
 from kafkalog_reader.audits.tables.elections import election_rows
 from kafkalog_reader.audits.tables.findings import findings_of
@@ -19,6 +19,8 @@ from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 WON = replica(f"{AB} f@2/e2", epochs="0:0 2:2", high_watermark=3)
 REQUEST = ReadRequest(topics=frozenset({"t"}))

@@ -16,7 +16,7 @@ from kafkalog_reader.audits.election.follow import elected, follow
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_unit import partition_units
 from kafkalog_reader.audits.tables.elections import election_rows
 from kafkalog_reader.audits.tables.findings import findings_of
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from fixtures.synthetic import Scenario
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 PLANS = {"KL-901", "KL-902"}
 """Who may lead: the rows of ``elections`` in a sentence."""

@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.elections import election_rows
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from fixtures.faults.fault import Fault
     from fixtures.faults.sample import Base
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 STOPPED, _, KILLED, *_ = PLAIN
 ALONE: Final = {("KL-101", "C"), ("KL-412", "C"), ("KL-111", "M"), ("KL-403", "M")}

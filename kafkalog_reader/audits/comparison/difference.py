@@ -112,6 +112,13 @@ class Differences:
         return tuple(sorted(self._found, key=lambda difference: difference.first_offset))
 
 
+@dataclass(frozen=True, slots=True)
+class NotCompared:
+    """Why the replicas of one partition were not compared."""
+
+    reason: str
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison:
     """The result of comparing the replicas of one partition.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.comparison.difference import DifferenceKind, NotCompared
 from kafkalog_reader.audits.comparison.verdict import is_unread
 from kafkalog_reader.io.names import shown
 
@@ -17,15 +17,13 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
 
 
-def reason_of_all(
-    replicas: Sequence[Replica], comparisons: Sequence[Comparison], *, same_topic: bool
-) -> str:
+def reason_of_all(replicas: Sequence[Replica], comparison: Comparison | NotCompared) -> str:
     """Why the copies cannot be compared; empty if they can."""
-    if not same_topic:
-        return "the replicas have different topic ids: they are different topics of the same name"
+    if isinstance(comparison, NotCompared):
+        return comparison.reason
     if twice := _supplied_twice(replicas):
         return twice
-    for difference in comparisons[0].differences:
+    for difference in comparison.differences:
         if difference.kind is DifferenceKind.NOT_COMPARED:
             return f"the records from offset {difference.first_offset} on could not be decoded"
     return ""

@@ -16,7 +16,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     TRUNCATION_TRACE,
 )
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -45,7 +45,7 @@ def copy_findings(audit: PartitionAudit) -> Iterator[Finding]:
 
 def with_others(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
     """The findings of a set-aside replica; a gap is more severe if the others have the range."""
-    assert audit.comparison is not None
+    assert isinstance(audit.comparison, Comparison)
     whole = [branch for branch in audit.comparison.branches() if branch.is_dense]
     for each in found:
         first, following = each.first_offset, each.next_offset
@@ -71,7 +71,7 @@ def with_peers(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Find
 def _is_elsewhere(
     audit: PartitionAudit, indexes: dict[PartitionDirectory, int], gap: Finding
 ) -> bool:
-    if audit.comparison is None or gap.directory is None:
+    if isinstance(audit.comparison, NotCompared) or gap.directory is None:
         return False
     first, following, own = gap.first_offset, gap.next_offset, indexes.get(gap.directory)
     if first is None or following is None:
@@ -87,7 +87,7 @@ def _is_elsewhere(
 
 def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:
     """Records that only one replica has, unless they expired on the others."""
-    assert audit.comparison is not None
+    assert isinstance(audit.comparison, Comparison)
     for branch in audit.comparison.branches():
         if len(branch.members) != 1 or not branch.records:
             continue
@@ -118,8 +118,8 @@ def _severity(audit: PartitionAudit) -> str | None:
 
 def _has_expired_elsewhere(audit: PartitionAudit, index: int, branch: Branch) -> bool:
     """Whether the others deleted a range that they had: they hold the records after it."""
-    assert audit.comparison is not None
-    starts = [h.log_start_offset for i, h in enumerate(audit.histories) if i != index]
+    assert isinstance(audit.comparison, Comparison)
+    starts = [each.log_start for i, each in enumerate(audit.replicas) if i != index]
     return branch.next_offset <= min(starts) and any(
         index in other.members and len(other.members) > 1 and other.batches
         for other in audit.comparison.branches()
@@ -127,18 +127,18 @@ def _has_expired_elsewhere(audit: PartitionAudit, index: int, branch: Branch) ->
 
 
 def _empty(audit: PartitionAudit) -> Iterator[Finding]:
-    if all(history.is_empty for history in audit.histories):
+    if all(each.history.is_empty for each in audit.replicas):
         return
-    most = max(h.log_end_offset for h in audit.histories if not h.is_empty)
-    for replica, history in zip(audit.replicas, audit.histories, strict=True):
-        if history.is_empty and history.log_end_offset < most:
+    most = max(each.log_end for each in audit.replicas if not each.history.is_empty)
+    for replica in audit.replicas:
+        if replica.history.is_empty and replica.log_end < most:
             yield finding(
                 EMPTY_REPLICA,
                 f"{replica.name} holds no record, others end at {most}: its election empties them",
                 directory=replica.directory,
                 evidence={
-                    "logStartOffset": history.log_start_offset,
-                    "logEndOffset": history.log_end_offset,
+                    "logStartOffset": replica.log_start,
+                    "logEndOffset": replica.log_end,
                     "longestLogEndOffset": most,
                 },
             )
@@ -177,7 +177,8 @@ def _traces(audit: PartitionAudit) -> Iterator[Finding]:
             found.append(set(producer_snapshot_offsets(replica.directory)) - bases)
         except LocatedError:
             found.append(set())
-    for index, (replica, history) in enumerate(zip(audit.replicas, audit.histories, strict=True)):
+    for index, replica in enumerate(audit.replicas):
+        history = replica.history
         elsewhere = set[int]().union(*(found[:index] + found[index + 1 :]))
         begun = {piece.first_offset for piece in history.lineage.pieces[1:]}
         for offset in sorted(found[index] - elsewhere):
@@ -188,7 +189,7 @@ def _traces(audit: PartitionAudit) -> Iterator[Finding]:
                     "begins and another leader epoch does: the log was once truncated there",
                     confidence="likely",
                     directory=replica.directory,
-                    file=replica.file(f"{offset:020d}.snapshot"),
+                    file=replica.files.file(f"{offset:020d}.snapshot"),
                     offsets=(offset, offset),
                     evidence={"leaderEpoch": history.lineage.epoch_at(offset)},
                 )

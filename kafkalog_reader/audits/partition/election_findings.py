@@ -16,7 +16,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     NEEDLESS_TRUNCATION,
     TRUNCATION_LEAVES_DIVERGENCE,
 )
-from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -86,7 +86,7 @@ def _following(
 
 def _is_reported(audit: PartitionAudit, offset: int) -> bool:
     """Whether the difference there is a conflict or missing range that has its own finding."""
-    assert audit.comparison is not None
+    assert isinstance(audit.comparison, Comparison)
     return not any(
         fork.children[0].first_offset == offset for fork in audit.comparison.forks
     ) and any(

@@ -30,7 +30,7 @@ def lag_severity(audit: PartitionAudit, index: int) -> str:
     if not committed_lost_by(audit, index):
         return "I"
     if audit.candidates[index].is_member is False or is_hot(
-        audit.replicas[index], audit.scans[index]
+        audit.replicas[index].files, audit.replicas[index].scan
     ):
         return "M"
     return "H"

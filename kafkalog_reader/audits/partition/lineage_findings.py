@@ -13,7 +13,8 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     UNCLEAN_ELECTION_EVIDENCE,
     UNCOVERED_FIELD_MISMATCH,
 )
-from kafkalog_reader.audits.comparison.committed import History, fork_of
+from kafkalog_reader.audits.comparison.committed import fork_of
+from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.audits.log.lineage import Lineage
-    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 
 def lineage_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -35,8 +36,9 @@ def lineage_findings(audit: PartitionAudit) -> Iterator[Finding]:
 
 def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
     newest = audit.newest
-    newest_end = -1 if newest is None else audit.histories[newest].log_end_offset
-    for index, (replica, bound) in enumerate(zip(audit.replicas, audit.bounds, strict=True)):
+    newest_end = -1 if newest is None else audit.replicas[newest].log_end
+    for index, replica in enumerate(audit.replicas):
+        bound = replica.bounds
         if bound.superseded is None:
             continue
         offsets = (bound.superseded, bound.log_end)
@@ -77,18 +79,17 @@ def _is_proven(audit: PartitionAudit, newest: int | None, superseded: int) -> bo
     """
     if newest is None:
         return True
-    epoch = audit.histories[newest].greatest_leader_epoch
+    epoch = audit.replicas[newest].history.greatest_leader_epoch
     if audit.membership is not None and (epoch is None or audit.membership.leader_epoch >= epoch):
         return True
-    return audit.bounds[newest].known > superseded
+    return audit.replicas[newest].bounds.known > superseded
 
 
 def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
     """Leader epochs with two start offsets, and lineages that diverge and meet again."""
     reported: dict[tuple[int, int], list[str]] = {}
-    for (one, left), (other, right) in combinations(
-        zip(audit.replicas, audit.histories, strict=True), 2
-    ):
+    for one, other in combinations(audit.replicas, 2):
+        left, right = one.history, other.history
         fork = fork_of(left, right)
         if fork.met_again and _rises(left.data) and _rises(right.data):
             yield finding(
@@ -98,7 +99,7 @@ def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
                 offsets=(fork.offset, fork.next_offset),
                 evidence={"copies": f"{one.name} | {other.name}"},
             )
-        for leader_epoch, starts in _two_starts(one, left, other, right):
+        for leader_epoch, starts in _two_starts(one, other):
             names = reported.setdefault((leader_epoch, min(starts)), [])
             names += [
                 f"{start} on {replica.name}"
@@ -117,7 +118,7 @@ def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
 
 def _restamped(audit: PartitionAudit) -> Iterator[Finding]:
     """Equal records under different leader epochs: a damaged epoch, or a client's second send."""
-    assert audit.comparison is not None
+    assert isinstance(audit.comparison, Comparison)
     for offset in audit.comparison.restamped:
         yield finding(
             UNCOVERED_FIELD_MISMATCH,
@@ -128,21 +129,22 @@ def _restamped(audit: PartitionAudit) -> Iterator[Finding]:
         )
 
 
-def _two_starts(
-    one: Replica, left: History, other: Replica, right: History
-) -> Iterator[tuple[int, tuple[int, int]]]:
+def _two_starts(one: ReplicaAudit, other: ReplicaAudit) -> Iterator[tuple[int, tuple[int, int]]]:
     """Epochs in both checkpoints whose start offsets differ and are above both log starts."""
+    left, right = one.history, other.history
     low = max(left.log_start_offset, right.log_start_offset)
     high = min(left.log_end_offset, right.log_end_offset)
-    theirs = {entry.leader_epoch: entry.start_offset for entry in other.epoch_entries or ()}
-    for entry in one.epoch_entries or ():
+    theirs = {entry.leader_epoch: entry.start_offset for entry in other.files.epoch_entries or ()}
+    for entry in one.files.epoch_entries or ():
         if entry.leader_epoch not in theirs:
             continue
         starts = (max(entry.start_offset, low), max(theirs[entry.leader_epoch], low))
         if starts[0] == starts[1] or min(starts) >= high:
             continue
         later, its_entries = (
-            (right, other.epoch_entries) if starts[0] < starts[1] else (left, one.epoch_entries)
+            (right, other.files.epoch_entries)
+            if starts[0] < starts[1]
+            else (left, one.files.epoch_entries)
         )
         begins_with_it = (its_entries or (entry,))[0].leader_epoch == entry.leader_epoch
         if begins_with_it and _is_blank(later.data, min(starts), max(starts)):
@@ -168,7 +170,7 @@ def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
     membership = audit.membership
     if membership is None:
         return
-    greatest = max((epoch for each in audit.histories for epoch in each.leader_epochs), default=-1)
+    greatest = audit.greatest_leader_epoch
     if membership.leader_epoch > greatest >= 0:
         yield finding(
             METADATA_EPOCH_AHEAD,
@@ -182,11 +184,11 @@ def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
         )
     by_broker = {replica.broker_id: index for index, replica in enumerate(audit.replicas)}
     leader = by_broker.get(membership.leader)
-    latest = None if leader is None else audit.replicas[leader].cache.latest
+    latest = None if leader is None else audit.replicas[leader].files.cache.latest
     if leader is None or latest is None:
         return
     for index, replica in enumerate(audit.replicas):
-        asked = replica.cache.latest
+        asked = replica.files.cache.latest
         if index != leader and asked is not None and asked.leader_epoch > latest.leader_epoch:
             yield finding(
                 FOLLOWER_MAY_LOOP,

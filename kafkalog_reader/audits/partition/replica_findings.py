@@ -28,7 +28,12 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     UNCOVERED_FIELD_MISMATCH,
 )
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind
+from kafkalog_reader.audits.comparison.difference import (
+    Comparison,
+    Difference,
+    DifferenceKind,
+    NotCompared,
+)
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -68,11 +73,11 @@ _SAYS: Final = {
 
 def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield the findings of the comparison; none if the replicas could not be compared."""
-    if len({replica.topic_id for replica in audit.replicas} - {None}) > 1:
-        ids = {replica.name: replica.topic_id for replica in audit.replicas}
+    if isinstance(audit.comparison, NotCompared):
+        ids = {replica.name: replica.files.topic_id for replica in audit.replicas}
         yield finding(TOPIC_ID_MISMATCH, audit.reason, evidence=dict(ids))
         return
-    if audit.comparison is None or audit.verdict is Verdict.UNDECIDABLE:
+    if audit.verdict is Verdict.UNDECIDABLE:
         return
     yield from _set_aside(audit)
     yield from _empty_epochs(audit)
@@ -144,23 +149,23 @@ def _is_damaged_everywhere(difference: Difference) -> bool:
 def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
     """Copies whose content is unknown, while the others allow a verdict without them."""
     for alone in audit.set_aside:
-        (replica,), (scan,) = alone.replicas, alone.scans
+        (replica,) = alone.replicas
         others = audit.names(range(len(audit.replicas)))
         yield finding(
             DAMAGED_COPY,
             f"{alone.reason}; {replica.name} is set aside, {others} are compared without it",
             directory=replica.directory,
-            evidence={"damaged": replica.name, "compared": others, "batches": scan.batches},
+            evidence={"damaged": replica.name, "compared": others, "batches": replica.scan.batches},
         )
 
 
 def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
-    for replica, history in zip(audit.replicas, audit.histories, strict=True):
-        latest = replica.cache.latest
-        is_clipped = latest not in (replica.epoch_entries or ())
+    for replica in audit.replicas:
+        latest = replica.files.cache.latest
+        is_clipped = latest not in (replica.files.epoch_entries or ())
         if latest is None or is_clipped:
             continue
-        if latest.start_offset == history.log_end_offset:
+        if latest.start_offset == replica.log_end:
             yield finding(
                 EPOCH_ENTRY_WITHOUT_RECORDS,
                 f"{replica.name}: leader epoch {latest.leader_epoch} begins at the log end "
@@ -190,15 +195,14 @@ def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
             "intact": audit.names(intact) if intact else "",
             "batches": difference.batches,
         },
-        lookalikes=None if audit.scans else (),
         records_at_risk=difference.records,
     )
 
 
 def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
-    assert audit.comparison is not None
+    assert isinstance(audit.comparison, Comparison)
     everyone = tuple(range(len(audit.replicas)))
-    starts = {history.log_start_offset for history in audit.histories}
+    starts = {replica.log_start for replica in audit.replicas}
     common = [b for b in audit.comparison.branches() if b.members == everyone and b.batches]
     if audit.relation is Verdict.CONSISTENT and common:
         yield finding(
@@ -223,9 +227,9 @@ def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
 
 def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
     """A log that ends at or before the start of another."""
-    first_end = min(history.log_end_offset for history in audit.histories)
-    last_start = max(history.log_start_offset for history in audit.histories)
-    first_start = min(history.log_start_offset for history in audit.histories)
+    first_end = min(replica.log_end for replica in audit.replicas)
+    last_start = max(replica.log_start for replica in audit.replicas)
+    first_start = min(replica.log_start for replica in audit.replicas)
     if first_end <= last_start and first_start < last_start:
         yield finding(
             NO_COMMON_RANGE,
@@ -236,14 +240,14 @@ def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
 
 def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
     """A replica whose log is a prefix of another's, which will not be truncated itself."""
-    assert audit.comparison is not None
-    everyone = range(len(audit.histories))
-    for index, history in enumerate(audit.histories):
+    assert isinstance(audit.comparison, Comparison)
+    everyone = range(len(audit.replicas))
+    for index, replica in enumerate(audit.replicas):
         longer = [
             branch
             for branch in audit.comparison.branches()
             if index not in branch.members
-            and branch.first_offset >= history.log_end_offset
+            and branch.first_offset >= replica.log_end
             and branch.batches
             and not _is_superseded(audit, branch)
         ]
@@ -251,11 +255,11 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
             other != index and audit.comparison.content_fork(index, other) is not None
             for other in everyone
         )
-        if not longer or forks or audit.bounds[index].superseded is not None:
+        if not longer or forks or replica.bounds.superseded is not None:
             continue
-        holders = [audit.histories[member] for branch in longer for member in branch.members]
-        start = min(holder.log_start_offset for holder in holders)
-        if history.log_start_offset < start and history.log_end_offset <= start:
+        holders = [audit.replicas[member] for branch in longer for member in branch.members]
+        start = min(holder.log_start for holder in holders)
+        if replica.log_start < start and replica.log_end <= start:
             continue  # nothing in common: KL-512
         end = max(branch.next_offset for branch in longer)
         behind = sum(branch.records for branch in longer)
@@ -264,14 +268,14 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
         severity = lag_severity(audit, index)
         yield finding(
             LAGGING_REPLICA,
-            f"{audit.replicas[index].name} is {records_text(behind)} behind: it ends at "
-            f"{history.log_end_offset}, the longest log at {end}{loses}",
+            f"{replica.name} is {records_text(behind)} behind: it ends at "
+            f"{replica.log_end}, the longest log at {end}{loses}",
             severity=severity,
             actions=_LAG_ACTIONS.get(severity),
-            directory=audit.replicas[index].directory,
-            offsets=(history.log_end_offset, end),
+            directory=replica.directory,
+            offsets=(replica.log_end, end),
             evidence={
-                "offsets": end - history.log_end_offset,
+                "offsets": end - replica.log_end,
                 "records": behind,
                 "committedLostIfElected": lost,
             },
@@ -280,7 +284,7 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
 
 def _is_superseded(audit: PartitionAudit, branch: Branch) -> bool:
     """Whether a newer leader's history lacks all of a branch."""
-    ends = [audit.bounds[member].superseded for member in branch.members]
+    ends = [audit.replicas[member].bounds.superseded for member in branch.members]
     return all(end is not None and end <= branch.first_offset for end in ends)
 
 
@@ -296,7 +300,7 @@ def side_of(audit: PartitionAudit, branch: Branch) -> tuple[int, int, CommitCoun
 
 
 def _forked(audit: PartitionAudit) -> Iterator[Finding]:
-    assert audit.comparison is not None
+    assert isinstance(audit.comparison, Comparison)
     sides_of_forks = [fork.children for fork in audit.comparison.forks]
     if not sides_of_forks and audit.fork_offset is not None and len(audit.comparison.roots) > 1:
         sides_of_forks = [audit.comparison.roots]
@@ -324,7 +328,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
         known_sides += bool(count.known)
         at_risk += records
     is_legacy = not any(piece for side in sides for part in side.walk() for piece in part.pieces)
-    below = min(audit.bounds[member].known for side in sides for member in side.members)
+    below = min(audit.replicas[member].bounds.known for side in sides for member in side.members)
     code = LEGACY_DIVERGENCE if is_legacy and offset < below else FORKED
     yield finding(
         code,

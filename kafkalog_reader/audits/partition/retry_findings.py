@@ -26,12 +26,12 @@ def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
     for is_across in (False, True):
         code = RETRY_DUPLICATES_ACROSS_LEADERS if is_across else RETRY_DUPLICATES
         reported: dict[tuple[tuple[int, int, int], ...], list[int]] = {}
-        for index, watch in enumerate(audit.retries):
-            if groups := _groups(watch, code):
+        for index, replica in enumerate(audit.replicas):
+            if groups := _groups(replica.retries, code):
                 key = tuple(sorted((g.first_offset, g.next_offset, g.copies) for g in groups))
                 reported.setdefault(key, []).append(index)
         for indexes in reported.values():
-            first = audit.retries[indexes[0]]
+            first = audit.replicas[indexes[0]].retries
             yield _finding(code, audit.names(indexes), _groups(first, code), first.left_out)
 
 

@@ -30,6 +30,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.traps import COPIED_WHILE_RUNNING
+from kafkalog_reader.audits.comparison.difference import NotCompared
 from kafkalog_reader.audits.comparison.verdict import is_replaced
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
@@ -41,10 +42,10 @@ from kafkalog_reader.scan.scan_end import ScanEnd
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.log.batch_stream import BatchPlace
     from kafkalog_reader.audits.log.scan_stop import ScanStop
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -58,9 +59,9 @@ _NOWHERE_ELSE = (DO_NOT_START, SAVE_RECORDS, CHECK_HARDWARE)
 
 def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield what is wrong with the files of each replica, replica by replica."""
-    for index, (replica, scan) in enumerate(zip(audit.replicas, audit.scans, strict=True)):
-        directory = replica.directory
-        for problem in replica.problems:
+    for replica in audit.replicas:
+        directory, scan, damaged = replica.directory, replica.scan, replica.damaged
+        for problem in replica.files.problems:
             yield finding(
                 UNREADABLE_FILE,
                 f"{problem.where}: {problem.problem}",
@@ -69,14 +70,13 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 position=problem.where.position,
                 actions=actions_of_refusal(problem.problem),
             )
-        damaged = _damaged(audit, index)
         for place in damaged.places:
             if _is_other_magic(directory, place):
                 yield _wrong_magic(directory, place)
             else:
-                yield _crc_mismatch(audit, index, place, _bit(place))
+                yield _crc_mismatch(audit, replica, place, _bit(place))
         if damaged.count > len(damaged.places):
-            yield _further_mismatches(audit, index, damaged)
+            yield _further_mismatches(audit, replica)
         if damaged.left_out and len(audit.replicas) > 1:
             yield finding(
                 LIMIT_REACHED,
@@ -86,7 +86,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 evidence={"batches": damaged.left_out},
             )
         for stop in scan.stops:
-            yield _stop_finding(audit, index, stop)
+            yield _stop_finding(audit, replica, stop)
         for where, codec in scan.unknown_codecs:
             yield finding(
                 UNKNOWN_VERSION,
@@ -104,13 +104,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 evidence={"batches": further},
             )
         if scan.regressions:
-            yield _regression(audit, index)
-
-
-def _damaged(audit: PartitionAudit, index: int) -> DamagedBatches:
-    if audit.comparison is not None:
-        return audit.comparison.damaged[index]
-    return audit.comparisons[index].damaged[0]
+            yield _regression(replica)
 
 
 def _is_other_magic(directory: PartitionDirectory, place: BatchPlace) -> bool:
@@ -155,16 +149,16 @@ def _bit_evidence(place: BatchPlace, bit: FlippedBit | None) -> dict[str, object
 
 
 def _crc_mismatch(
-    audit: PartitionAudit, index: int, place: BatchPlace, bit: FlippedBit | None
+    audit: PartitionAudit, replica: ReplicaAudit, place: BatchPlace, bit: FlippedBit | None
 ) -> Finding:
     """Rate a batch with a wrong CRC: critical if no other copy has it intact."""
-    directory = audit.replicas[index].directory
+    directory = replica.directory
     first_offset = place.where.offset or 0
     peers = (
         joined_names([audit.replicas[i].name for i in place.intact_on]) if (place.intact_on) else ""
     )
     saved = f"intact on {peers}" if peers else "no supplied copy has it intact"
-    in_tail = place.next_offset >= audit.histories[index].log_end_offset
+    in_tail = place.next_offset >= replica.log_end
     is_hot = in_tail and not directory.log_directory.clean_shutdown
     return finding(
         BATCH_CRC_MISMATCH,
@@ -188,14 +182,14 @@ def _crc_mismatch(
         lookalikes=(COPIED_WHILE_RUNNING,) if is_hot else (),
         records_at_risk=place.records,
         bytes_at_risk=place.size_in_bytes,
-        committed=_committed(audit, index, first_offset),
+        committed=_committed(audit, replica, first_offset),
         actions=_ELSEWHERE if peers or len(audit.replicas) == 1 else _NOWHERE_ELSE,
     )
 
 
-def _further_mismatches(audit: PartitionAudit, index: int, damaged: DamagedBatches) -> Finding:
+def _further_mismatches(audit: PartitionAudit, replica: ReplicaAudit) -> Finding:
     """One finding for all batches beyond those that have a finding each."""
-    replica = audit.replicas[index]
+    damaged = replica.damaged
     last, count = damaged.places[-1], damaged.count - len(damaged.places)
     alone = damaged.alone - sum(not place.intact_on for place in damaged.places)
     saved = f"{alone:,} are intact on no supplied copy" if alone else "all intact elsewhere"
@@ -206,27 +200,25 @@ def _further_mismatches(audit: PartitionAudit, index: int, damaged: DamagedBatch
         severity="C" if alone else "H",
         confidence="proven",
         directory=replica.directory,
-        offsets=(last.next_offset, audit.histories[index].log_end_offset),
+        offsets=(last.next_offset, replica.log_end),
         evidence={"batches": count, "batchesIntactNowhere": alone},
         actions=_ELSEWHERE if not alone or len(audit.replicas) == 1 else _NOWHERE_ELSE,
     )
 
 
-def _committed(audit: PartitionAudit, index: int, offset: int) -> str | None:
-    if not audit.bounds:
+def _committed(audit: PartitionAudit, replica: ReplicaAudit, offset: int) -> str | None:
+    if isinstance(audit.comparison, NotCompared):
         return None
-    bound = audit.bounds[index]
+    bound = replica.bounds
     return "known" if offset < bound.known else "possible" if offset < bound.possible else "none"
 
 
-def _stop_finding(audit: PartitionAudit, index: int, stop: ScanStop) -> Finding:
+def _stop_finding(audit: PartitionAudit, replica: ReplicaAudit, stop: ScanStop) -> Finding:
     """Rate the place where the batches of a segment could not be followed any further."""
-    code, severity, confidence = _judged(audit, index, stop)
-    directory = audit.replicas[index].directory
+    replaced = _is_replaced(audit, replica, stop)
+    code, severity, confidence = _judged(replica, stop, is_replaced=replaced)
+    directory = replica.directory
     offset = stop.where.offset
-    replaced = audit.comparison is not None and is_replaced(
-        audit.comparison, index, stop, [scan.stops for scan in audit.scans]
-    )
     hides = offset is not None and stop.hidden_until is not None and stop.hidden_until > offset
     behind = f"; offsets {offset} to {(stop.hidden_until or 0) - 1}" if hides else ""
     saved = (
@@ -263,8 +255,17 @@ def _actions_of(
     return actions_of_refusal(stop.problem)
 
 
-def _judged(audit: PartitionAudit, index: int, stop: ScanStop) -> tuple[str, str | None, str]:
-    directory = audit.replicas[index].directory
+def _is_replaced(audit: PartitionAudit, replica: ReplicaAudit, stop: ScanStop) -> bool:
+    if isinstance(audit.comparison, NotCompared) or len(audit.replicas) == 1:
+        return False
+    stops = [each.scan.stops for each in audit.replicas]
+    return is_replaced(audit.comparison, audit.replicas.index(replica), stop, stops)
+
+
+def _judged(
+    replica: ReplicaAudit, stop: ScanStop, *, is_replaced: bool
+) -> tuple[str, str | None, str]:
+    directory = replica.directory
     is_hot = stop.in_last_segment and not directory.log_directory.clean_shutdown
     confidence = "possible" if is_hot else "proven"
     if stop.end is None:
@@ -284,25 +285,21 @@ def _judged(audit: PartitionAudit, index: int, stop: ScanStop) -> tuple[str, str
         case ScanEnd.TORN if stop.goes_on_at is None:
             return TORN_TAIL, "L" if stop.in_last_segment else "H", confidence
         case ScanEnd.WRONG_CRC:
-            return _judged_checksum(audit, index, stop)
+            return _judged_checksum(directory, stop, is_replaced=is_replaced)
     return BATCH_LENGTH_IMPOSSIBLE, None, confidence
 
 
 def _judged_checksum(
-    audit: PartitionAudit, index: int, stop: ScanStop
+    directory: PartitionDirectory, stop: ScanStop, *, is_replaced: bool
 ) -> tuple[str, str | None, str]:
     """What the checksum shows: only the length is wrong, or the content is damaged, too."""
     if stop.goes_on_at is not None:
-        match _repair(audit.replicas[index].directory, stop.where, stop.size_in_bytes):
+        match _repair(directory, stop.where, stop.size_in_bytes):
             case Repair.LENGTH:
                 return BATCH_LENGTH_IMPOSSIBLE, None, "proven"
             case Repair.MAGIC:
                 return MAGIC_IMPOSSIBLE, None, "proven"
-    replaced = len(audit.replicas) > 1 and (
-        audit.comparison is not None
-        and is_replaced(audit.comparison, index, stop, [scan.stops for scan in audit.scans])
-    )
-    return BATCH_CRC_MISMATCH, "H" if replaced else "C", "proven"
+    return BATCH_CRC_MISMATCH, "H" if is_replaced else "C", "proven"
 
 
 def _repair(directory: PartitionDirectory, where: LogPosition, size: int) -> Repair | None:
@@ -325,8 +322,8 @@ def _severity_of_zeros(stop: ScanStop, *, is_hot: bool) -> str:
     return "I" if is_round else "M"
 
 
-def _regression(audit: PartitionAudit, index: int) -> Finding:
-    scan, directory = audit.scans[index], audit.replicas[index].directory
+def _regression(replica: ReplicaAudit) -> Finding:
+    scan, directory = replica.scan, replica.directory
     first = scan.regressions[0]
     return finding(
         OFFSET_REGRESSION,

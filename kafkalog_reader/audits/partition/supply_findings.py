@@ -122,7 +122,7 @@ def skew_findings(audit: PartitionAudit) -> Iterator[Finding]:
     ]  # fmt: skip
     if len(audit.replicas) < 2 or audit.relation is not Verdict.LAGGING or not hot:
         return
-    ends = [history.log_end_offset for history in audit.histories]
+    ends = [replica.log_end for replica in audit.replicas]
     yield finding(
         COPIES_TAKEN_AT_DIFFERENT_TIMES,
         f"logs end at {min(ends)} to {max(ends)}, one a prefix of the other: copies of running "

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.election.truncation_rule import rule_named
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.tables.request import ReadRequest
 

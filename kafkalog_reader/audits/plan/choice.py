@@ -6,11 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
+from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import Outcome as Following
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
 
 if TYPE_CHECKING:
@@ -227,12 +229,12 @@ def choice_of(
         start_losses=start_losses(audit),
         preferred_leader=assigned[0] if assigned else None,
         paths=dict(zip(brokers, (each.directory.path for each in replicas), strict=True)),
-        size_in_bytes=audit.replicas[leading].size_in_bytes,
+        size_in_bytes=audit.replicas[leading].files.size_in_bytes,
         allows_unclean=allows_unclean,
         is_sound=not audit.candidates[leading].damaged,
         log_starts={
-            broker: history.log_start_offset
-            for broker, history in zip(brokers, audit.histories, strict=False)
+            broker: replica.log_start
+            for broker, replica in zip(brokers, audit.replicas, strict=False)
         },
     )
 
@@ -250,15 +252,15 @@ def _unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
     twice = next((each for each in brokers if brokers.count(each) > 1), None)
     if twice is not None:
         return f"broker {twice} has two copies and does not start: keep one and move the other away"
-    failed = next((each for each in audit.recoveries if isinstance(each, LocatedError)), None)
+    starts = (each.start for each in audit.replicas)
+    failed = next((each for each in starts if isinstance(each, LocatedError)), None)
     return "" if failed is None else f"the next start cannot be predicted: {failed}"
 
 
 def _electable(audit: PartitionAudit) -> frozenset[int] | None:
     """The brokers that the controller may elect; None if unknown, or older than the logs."""
     membership = audit.membership
-    greatest = max((epoch for each in audit.histories for epoch in each.leader_epochs), default=-1)
-    if membership is None or membership.leader_epoch < greatest:
+    if membership is None or membership.leader_epoch < audit.greatest_leader_epoch:
         return None
     return frozenset((*membership.isr, *membership.elr, *membership.last_known_elr))
 
@@ -284,7 +286,7 @@ def _lost(
 ) -> tuple[LostRecords, ...]:
     """The records that no copy has if only these followers keep theirs."""
     comparison = audit.comparison
-    assert comparison is not None
+    assert isinstance(comparison, Comparison)
     ranges, _ = lost_ranges(
         election.candidate, followers, audit.candidates, audit.bounds, comparison
     )
@@ -304,8 +306,8 @@ def _moved_away(audit: PartitionAudit, election: Election) -> set[int]:
     """Copies that prevent their broker's start, or never get in sync."""
     aside = {
         index
-        for index, recovery in enumerate(audit.recoveries)
-        if not isinstance(recovery, LocatedError) and recovery.outcome is Outcome.BROKER_ABORTS
+        for index, replica in enumerate(audit.replicas)
+        if isinstance(replica.start, Recovery) and replica.start.outcome is Outcome.BROKER_ABORTS
     }
     return aside | {
         each.follower for each in election.followers if each.following.outcome in _NEVER_IN_SYNC
@@ -316,6 +318,7 @@ def _offline(audit: PartitionAudit, brokers: Sequence[int]) -> frozenset[int]:
     """Brokers whose log directory goes offline, so that their copies do not take part."""
     return frozenset(
         brokers[index]
-        for index, recovery in enumerate(audit.recoveries)
-        if not isinstance(recovery, LocatedError) and recovery.outcome is Outcome.DIRECTORY_OFFLINE
+        for index, replica in enumerate(audit.replicas)
+        if isinstance(replica.start, Recovery)
+        and replica.start.outcome is Outcome.DIRECTORY_OFFLINE
     )

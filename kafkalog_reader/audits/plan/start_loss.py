@@ -6,13 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery.outcome import Outcome
-from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.audits.recovery.recovery import Recovery
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.audits.recovery.recovery import Recovery
 
 _WHOLE: Final = frozenset({Outcome.EMPTIED, Outcome.STRAY})
 _NOTHING_GOES: Final = frozenset({Outcome.LOADS, Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS})
@@ -58,15 +57,14 @@ def start_losses(audit: PartitionAudit) -> tuple[StartLoss, ...]:
 
 
 def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
-    for index, recovery in enumerate(audit.recoveries):
-        if isinstance(recovery, LocatedError) or recovery.outcome is Outcome.LOADS:
+    for replica in audit.replicas:
+        recovery, broker_id = replica.start, replica.broker_id
+        if not isinstance(recovery, Recovery) or recovery.outcome is Outcome.LOADS:
             continue
-        history = audit.histories[index]
-        first, following = _range(recovery, history.log_start_offset, history.log_end_offset)
-        broker_id = audit.replicas[index].broker_id
+        first, following = _range(recovery, replica.log_start, replica.log_end)
         records = recovery.records_cut
-        if first < following and not records and audit.candidates:
-            records = audit.candidates[index].records(first, following)
+        if first < following and not records and replica.candidate is not None:
+            records = replica.candidate.records(first, following)
         if first >= following and recovery.outcome not in _NOTHING_GOES:
             continue  # only damaged bytes are removed
         yield StartLoss(

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, cast
 
 from kafkalog_reader.audits.election.truncation_rule import rule_named
-from kafkalog_reader.audits.partition.partition_audit import audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.rows import build_from_dicts

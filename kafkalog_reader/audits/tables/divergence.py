@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.tables.audit_table import AuditTable
@@ -50,7 +50,7 @@ class DivergenceTable(AuditTable):
 
 def divergence_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
     """The rows as dictionaries, by offset; differences follow the range that contains them."""
-    if audit.verdict is Verdict.UNDECIDABLE or audit.comparison is None:
+    if audit.verdict is Verdict.UNDECIDABLE or isinstance(audit.comparison, NotCompared):
         rows = [_unknown(audit, index) for index in range(len(audit.replicas))]
     else:
         rows = [
@@ -71,7 +71,7 @@ _NOTHING: Final = dict.fromkeys(column.name for column in DIVERGENCE)
 
 def classified(audit: PartitionAudit, root: Branch) -> Iterator[tuple[Branch, str]]:
     """Yield every branch of a tree with the kind of its range."""
-    assert audit.comparison is not None
+    assert isinstance(audit.comparison, Comparison)
     overlaps = any(
         other is not root
         and other.first_offset < root.tree_next_offset
@@ -86,13 +86,13 @@ def classified(audit: PartitionAudit, root: Branch) -> Iterator[tuple[Branch, st
 
 
 def _kind(audit: PartitionAudit, branch: Branch) -> str:
-    absent = [h for i, h in enumerate(audit.histories) if i not in branch.members]
+    absent = [each for i, each in enumerate(audit.replicas) if i not in branch.members]
     if not absent:
         return EQUAL if len(branch.members) > 1 else ALONE
-    ends = [audit.bounds[member].superseded for member in branch.members]
+    ends = [audit.replicas[member].bounds.superseded for member in branch.members]
     if all(end is not None and end <= branch.first_offset for end in ends):
         return SUPERSEDED
-    if any(history.log_end_offset <= branch.first_offset for history in absent):
+    if any(replica.log_end <= branch.first_offset for replica in absent):
         return AHEAD
     return EXPIRED
 
@@ -134,10 +134,10 @@ def _of_difference(audit: PartitionAudit, difference: Difference) -> dict[str, A
 
 
 def _unknown(audit: PartitionAudit, index: int) -> dict[str, Any]:
-    history = audit.histories[index]
+    replica = audit.replicas[index]
     return _scope(audit, [index]) | {
-        "firstOffset": history.log_start_offset,
-        "nextOffset": history.log_end_offset,
+        "firstOffset": replica.log_start,
+        "nextOffset": replica.log_end,
         "kind": NOT_COMPARED,
         "detail": audit.reason or None,
     }

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.membership import is_member
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.audits.tables.audit_table import AuditTable
-from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.tables.schemas import ELECTIONS
 
 if TYPE_CHECKING:
@@ -96,12 +96,12 @@ def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, A
 def _follower_columns(
     audit: PartitionAudit, index: int, outcome: FollowerOutcome | None
 ) -> dict[str, Any]:
-    replica, recovery = audit.replicas[index], audit.recoveries[index]
-    assert not isinstance(recovery, LocatedError)
+    replica = audit.replicas[index]
+    assert isinstance(replica.start, Recovery)
     known: dict[str, Any] = {
         "followerBrokerId": replica.broker_id,
         "follower": replica.name,
-        "followerStart": recovery.outcome.value,
+        "followerStart": replica.start.outcome.value,
         "recordsCutAtStart": audit.candidates[index].records_cut_at_start,
     }
     if outcome is None:

@@ -12,6 +12,7 @@ from kafkalog_reader.audits.catalogue.election_rules import (
     DAMAGE_UNRECOVERABLE,
 )
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.comparison.difference import NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.directory_findings import (
     directory_findings,
@@ -20,8 +21,8 @@ from kafkalog_reader.audits.integrity.directory_findings import (
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.copy_findings import with_others, with_peers
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
 from kafkalog_reader.audits.partition.replica_findings import replica_findings
 from kafkalog_reader.audits.partition.retry_findings import retry_findings
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.errors import LocatedError
     from kafkalog_reader.io.evidence import Evidence, LogDirectory
@@ -174,18 +176,17 @@ def _not_compared(each: Finding) -> Finding:
 def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[Finding, ...]:
     """All findings of a partition, worst first."""
     damage = [*segment_findings(audit)]
-    if audit.checked:
-        recoveries = audit.recoveries or _predicted(audit)
+    checked = [each.checked for each in audit.replicas if each.checked is not None]
+    if checked:
+        starts = _starts(audit)
         damage = [
             each
-            for index, (replica, checked) in enumerate(
-                zip(audit.replicas, audit.checked, strict=True)
-            )
+            for index, (replica, of_files) in enumerate(zip(audit.replicas, checked, strict=True))
             for each in joined(
-                replica,
+                replica.files,
                 [d for d in damage if d.directory == replica.directory],
-                checked,
-                recoveries[index],
+                of_files,
+                starts[index],
                 partial(_is_held_elsewhere, audit, index),
             )
         ]
@@ -204,17 +205,19 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
     return tuple(sorted(found, key=lambda each: each.order))
 
 
-def _predicted(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None]:
-    """Predict the starts of replicas that could not be compared, except of the metadata log."""
-    if audit.is_metadata:
-        return [None] * len(audit.replicas)
+def _starts(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None]:
+    """The starts of all replicas, also if they were not compared; none of the metadata log."""
+    starts = [each.start for each in audit.replicas]
+    if audit.is_metadata or None not in starts:
+        return starts
     directories = [replica.directory for replica in audit.replicas]
-    return predict_starts(directories, known=audit.read_segments, started_at=audit.started_at)
+    known = [each.read_segments for each in audit.replicas]
+    return predict_starts(directories, known=known, started_at=audit.started_at)
 
 
 def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:
     """Whether another replica has each of a replica's batches from an offset on."""
-    if audit.comparison is None or len(audit.replicas) < 2:
+    if isinstance(audit.comparison, NotCompared) or len(audit.replicas) < 2:
         return False
     return all(
         len(branch.members) > 1
@@ -251,7 +254,7 @@ def finding_row(audit: PartitionAudit | None, each: Finding) -> dict[str, Any]:
             "partition": audit.partition,
         }
     replicas = () if audit is None else audit.replicas
-    ids = sorted({replica.topic_id for replica in replicas} - {None}, key=str)
+    ids = sorted({replica.files.topic_id for replica in replicas} - {None}, key=str)
     return scope | {
         "code": each.code,
         "name": each.name,

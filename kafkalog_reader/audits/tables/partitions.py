@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Mode
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Unit
@@ -49,9 +50,9 @@ class PartitionsTable(Table):
 
 def partition_row(audit: PartitionAudit) -> dict[str, Any]:
     """The row as a dictionary, without the last stable offset, which needs another reading."""
-    histories, bounds = audit.histories, audit.bounds
+    replicas = audit.replicas
     is_decided = audit.verdict is not Verdict.UNDECIDABLE
-    ids = {replica.topic_id for replica in audit.replicas} - {None}
+    ids = {replica.files.topic_id for replica in replicas} - {None}
     return {
         "clusterId": audit.cluster_id,
         "topic": audit.topic,
@@ -59,15 +60,13 @@ def partition_row(audit: PartitionAudit) -> dict[str, Any]:
         "topicId": ids.pop() if len(ids) == 1 else None,
         "brokers": [replica.broker_id for replica in audit.everyone],
         "replicas": len(audit.everyone),
-        "lowWatermark": min(history.log_start_offset for history in histories),
-        "highWatermarkLow": max(bound.known for bound in bounds) if is_decided else None,
-        "highWatermarkHigh": max(bound.possible for bound in bounds) if is_decided else None,
+        "lowWatermark": min(each.log_start for each in replicas),
+        "highWatermarkLow": max(each.bounds.known for each in replicas) if is_decided else None,
+        "highWatermarkHigh": max(each.bounds.possible for each in replicas) if is_decided else None,
         "lastStableOffset": None,
-        "logEndOffset": (
-            max(history.log_end_offset for history in histories) if is_decided else None
-        ),
+        "logEndOffset": (max(each.log_end for each in replicas) if is_decided else None),
         "greatestLeaderEpoch": max(
-            (epoch for history in histories for epoch in history.leader_epochs), default=None
+            (epoch for each in replicas for epoch in each.history.leader_epochs), default=None
         ),
         "forkOffset": audit.fork_offset,
         "verdict": audit.verdict.value,
@@ -80,15 +79,14 @@ def _last_stable_offset(
     """The last stable offset of the replica that should lead, up to its greatest high watermark."""
     if not audit.elections:
         return None
-    best = audit.elections[0].candidate
-    bound = audit.bounds[best]
+    best = audit.replicas[audit.elections[0].candidate]
+    bound = best.bounds
     high_watermark = min(bound.possible, row["highWatermarkHigh"])
     transactions = replay_transactions(
-        audit.replicas[best].directory,
+        best.directory,
         decided_from=bound.known,
         log_end=bound.log_end,
         mode=Mode.DROPMALFORMED,
         progress=progress,
     )
-    log_start = audit.histories[best].log_start_offset
-    return transactions.last_stable_offset(high_watermark, log_start)
+    return transactions.last_stable_offset(high_watermark, best.log_start)

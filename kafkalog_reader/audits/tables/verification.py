@@ -56,8 +56,8 @@ def verify(
             name = "" if audit.topic is None else shown(f"{audit.topic}-{audit.partition}: ")
             undecided.append(f"{name}{audit.reason}")
         replicas += len(audit.replicas)
-        batches += sum(scan.batches for scan in audit.scans)
-        size += sum(scan.size_in_bytes for scan in audit.scans)
+        batches += sum(each.scan.batches for each in audit.replicas)
+        size += sum(each.scan.size_in_bytes for each in audit.replicas)
     return Verification(
         findings=tuple(findings),
         replicas=replicas,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from fixtures.builder import Batch, Replica, parse_log, replica
 from kafkalog_reader.audits.comparison import damaged_batches, difference
-from kafkalog_reader.audits.comparison.difference import DifferenceKind
+from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.batch_stream import EXAMPLES
 from kafkalog_reader.audits.tables.findings import findings_of
@@ -77,7 +77,7 @@ def test_kinds_decide_behind_the_cap_on_differences(
     conflict = parse_log("x@90/e0")[0]
     other = replica([*LOG[:90], conflict, *LOG[91:]], epochs="0:0", high_watermark=COUNT)
     audit = audited(copy(range(1, 80, 2)), other, clean=range(2))
-    assert audit.comparison is not None
+    assert isinstance(audit.comparison, Comparison)
     assert audit.comparison.differences_left_out == 30
     assert [each.kind for each in audit.comparison.differences] == [
         *[DifferenceKind.DAMAGED] * 10, DifferenceKind.CONFLICT,

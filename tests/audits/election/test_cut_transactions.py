@@ -9,7 +9,7 @@ import pytest
 from fixtures.builder import cluster
 from fixtures.synthetic.across_replicas import changed, cut, tail
 from fixtures.synthetic.base_sets import Copies, transactional
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.elections import election_rows
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
@@ -17,6 +17,8 @@ from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 OPEN, LAST_MARKER, LAST_DATA = 150, 149, 147
 """Of the base set T: the transaction that nobody decided, the last marker, and its records."""

@@ -14,7 +14,7 @@ import pytest
 from fixtures.builder import Replica, cluster, replica
 from fixtures.synthetic.truncation import SCENARIOS
 from kafkalog_reader.audits.election.follow import Outcome
-from kafkalog_reader.audits.partition.partition_audit import audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 

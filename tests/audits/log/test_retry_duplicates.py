@@ -9,7 +9,7 @@ import pytest
 from fixtures.builder.batch import data_batch
 from fixtures.builder.log_directory import LogDirectory
 from fixtures.builder.replica import replica
-from kafkalog_reader.audits.partition.partition_audit import audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover

@@ -9,6 +9,7 @@ import pytest
 
 from fixtures.builder import cluster, replica
 from fixtures.builder.batch import data_batch
+from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.partition import partition_audit
@@ -50,10 +51,10 @@ def test_equal_copies_are_read_by_threads(copies: Path, threads: set[str]) -> No
     audit = audit_of(copies)
     assert any(name.startswith("window") for name in threads)
     assert audit.verdict is Verdict.CONSISTENT
-    assert audit.comparison is not None
+    assert isinstance(audit.comparison, Comparison)
     (root,) = audit.comparison.roots
     assert (root.members, root.batches, root.records) == ((0, 1, 2), BATCHES, BATCHES)
-    assert [scan.batches for scan in audit.scans] == [BATCHES] * 3
+    assert [each.scan.batches for each in audit.replicas] == [BATCHES] * 3
 
 
 @pytest.mark.parametrize("broker", [0, 1, 2])
@@ -68,7 +69,7 @@ def test_damage_in_any_window_of_any_copy_is_found(
     audit = audit_of(copies)
     assert any(name.startswith("window") for name in threads)
     assert audit.verdict is Verdict.DAMAGED_RECOVERABLE
-    assert audit.comparison is not None
+    assert isinstance(audit.comparison, Comparison)
     damaged = audit.comparison.damaged
     assert [batches.count for batches in damaged] == [int(each == broker) for each in range(3)]
     (place,) = damaged[broker].places

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from fixtures.builder.metadata_log import PartitionState
 from fixtures.synthetic.scenario import Held, Scenario, held, scenario
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.partition.partition_audit import PartitionAudit, audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_unit import partition_units
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.io.discovery import discover
@@ -15,6 +15,8 @@ from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 # Broker 1 is elected for epoch 4 before it has x, and cut off; broker 2 follows for epoch 7, and
 # commits x together with broker 0. It wrote nothing: its entry 7:1 starts at its log end, and goes

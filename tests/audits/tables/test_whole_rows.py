@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import cluster, replica
-from kafkalog_reader.audits.partition.partition_audit import audit_partition
+from kafkalog_reader.audits.partition.auditor import audit_partition
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.discovery import discover
@@ -113,11 +114,12 @@ def audited(tmp_path: Path) -> PartitionAudit:
 
 
 def told(audit: PartitionAudit) -> tuple[object, ...]:
-    recoveries = [(each.outcome, each.log_end_offset) for each in audit.recoveries
-                  if not isinstance(each, Exception)]  # fmt: skip
+    starts = [(each.start.outcome, each.start.log_end_offset) for each in audit.replicas
+              if isinstance(each.start, Recovery)]  # fmt: skip
     return (
-        list(findings_of(audit)), audit.scans, audit.histories, audit.comparisons, audit.verdict,
-        recoveries, audit.elections, [watch.repeated for watch in audit.retries],
+        list(findings_of(audit)), audit.comparison, audit.verdict, starts, audit.elections,
+        [(each.scan, each.history, each.damaged) for each in audit.replicas],
+        [each.retries.repeated for each in audit.replicas],
     )  # fmt: skip
 
 

@@ -1,0 +1,75 @@
+"""One replica of an audited partition: its files, what reading them showed, and its next start."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from kafkalog_reader.audits.comparison.committed import CommitBounds, History
+    from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
+    from kafkalog_reader.audits.comparison.scan import Scan
+    from kafkalog_reader.audits.election.candidate import Candidate
+    from kafkalog_reader.audits.integrity.replica_checks import Checked
+    from kafkalog_reader.audits.log.read_segment import ReadSegment
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
+    from kafkalog_reader.audits.recovery.recovery import Recovery
+    from kafkalog_reader.errors import LocatedError
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ReplicaAudit:
+    """What belongs to one replica.
+
+    Attributes:
+        files: its directory, small files and rows of the checkpoints around it.
+        scan: the places that reading its batches found.
+        history: its offsets and leader epochs.
+        bounds: which of its records were committed; if replicas were not compared, by its own
+            files alone.
+        damaged: its batches with a wrong checksum.
+        retries: which of its batches were stored again.
+        read_segments: what reading its whole segments showed, by their path.
+        start: what the next start of its broker does to it, or why that cannot be predicted; None
+            if the verdict is undecidable, and for the metadata log.
+        candidate: the replica as the log of an election; None like ``start``.
+        checked: what its other files and headers show; None if that was not requested.
+    """
+
+    files: Replica
+    scan: Scan
+    history: History
+    bounds: CommitBounds
+    damaged: DamagedBatches
+    retries: RetryWatch
+    read_segments: Mapping[str, ReadSegment]
+    start: Recovery | LocatedError | None = None
+    candidate: Candidate | None = None
+    checked: Checked | None = None
+
+    @property
+    def name(self) -> str:
+        """The replica for people."""
+        return self.files.name
+
+    @property
+    def broker_id(self) -> int | None:
+        return self.files.broker_id
+
+    @property
+    def directory(self) -> PartitionDirectory:
+        return self.files.directory
+
+    @property
+    def log_start(self) -> int:
+        """The first offset of the log."""
+        return self.history.log_start_offset
+
+    @property
+    def log_end(self) -> int:
+        """The offset that the next record gets."""
+        return self.history.log_end_offset
