@@ -19,20 +19,27 @@ _OF_SPARK: Final[dict[str, frozenset[str] | None]] = {
     "path": None, "paths": None, "followLinks": None, "table": None, "columns": None,
     "subscribe": None, "subscribePattern": None, "assign": None, "minPartitions": None,
     "startingOffsets": OPTIONS["from_offset"].tables, "endingOffsets": OPTIONS["to_offset"].tables,
-    "includeHeaders": frozenset({"records"}),
+    **dict.fromkeys((
+        "startingTimestamp", "startingOffsetsByTimestamp", "startingOffsetsByTimestampStrategy",
+        "endingTimestamp", "endingOffsetsByTimestamp", "failOnDataLoss",
+        "maxRecordsPerPartition", "logRange", "includeHeaders",
+    ), frozenset({"records"})),
 }  # fmt: skip
 READING: Final = {option.spark: name for name, option in OPTIONS.items() if option.spark}
 """The Python names of the options of reading that Spark has, by their names there."""
 KNOWN: Final = (*_OF_SPARK, *READING)
 
-# Options of Spark's Kafka source with a meaning for files that is not implemented yet. To ignore
-# one would be to answer another question than the one asked.
-NOT_YET: Final = (
-    "endingOffsetsByTimestamp", "endingTimestamp", "failOnDataLoss", "maxOffsetsPerTrigger",
-    "maxRecordsPerPartition", "maxTriggerDelay", "minOffsetsPerTrigger",
-    "startingOffsetsByTimestamp", "startingOffsetsByTimestampStrategy", "startingTimestamp",
-    "until",
-)  # fmt: skip
+# Options of streams, which Spark's Kafka source ignores in a batch read, with a warning.
+OF_STREAMS: Final = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
+
+# Options of consumers that Spark's Kafka source refuses, and what to write instead.
+_REFUSED: Final = {
+    "kafka.auto.offset.reset": "startingOffsets says where to start",
+    "kafka.key.deserializer": "keys are bytes: use DataFrame operations on them",
+    "kafka.value.deserializer": "values are bytes: use DataFrame operations on them",
+    "kafka.enable.auto.commit": "nothing is committed here",
+    "kafka.interceptor.classes": "interceptors may change records",
+}
 
 # Options of Spark's Kafka source about talking to a broker, besides all others that begin with
 # `kafka.`: they mean nothing for files, and a query that is moved here still has them.
@@ -45,45 +52,55 @@ BROKER_ONLY: Final = (
 def canonical(options: Mapping[str, str]) -> dict[str, str]:
     """The options under the names they have in the documentation; Spark ignores their case.
 
-    Those about talking to brokers are left out: see ``about_brokers``.
+    Those without a meaning for files are left out: see ``unused``.
 
     Raises:
-        UsageError: an option that is not known; the message names the nearest that is.
+        UsageError: options that are not known, or that the Kafka source refuses; the message names
+            all of them.
     """
     known = {name.lower(): name for name in KNOWN}
-    for name in options:
-        if name.lower() not in known and not _is_about_brokers(name):
-            raise UsageError(_refusal(name))
+    refused = [_refusal(name) for name in options if _is_refused(name, known)]
+    if refused:
+        raise UsageError("; ".join(refused))
     return {known[n.lower()]: value for n, value in options.items() if n.lower() in known}
 
 
-def about_brokers(options: Mapping[str, str]) -> tuple[str, ...]:
-    """The options that say how to talk to brokers, which files do not need."""
+def unused(options: Mapping[str, str]) -> tuple[str, ...]:
+    """The options that say how to talk to brokers, or how a stream goes on: no file needs them."""
     known = {name.lower() for name in KNOWN}
-    return tuple(
-        sorted(name for name in options if name.lower() not in known and _is_about_brokers(name))
-    )
+    return tuple(sorted(name for name in options if name.lower() not in known))
 
 
 def check_applicable(given: Mapping[str, str], table: Table) -> None:
     """Refuse what this table would silently ignore.
 
     Raises:
-        UsageError: an option that another table has.
+        UsageError: options that other tables have; the message names all of them.
     """
-    for name in given:
-        tables = OPTIONS[READING[name]].tables if name in READING else _OF_SPARK[name]
-        if tables is not None and table.name not in tables:
-            raise UsageError(f"option {name} does not apply to table {table.name}")
+    wrong = [name for name in given if not _applies(name, table)]
+    if wrong:
+        names = f"option {wrong[0]} does" if len(wrong) == 1 else f"options {', '.join(wrong)} do"
+        raise UsageError(f"{names} not apply to table {table.name}")
 
 
-def _is_about_brokers(name: str) -> bool:
-    return name.lower().startswith("kafka.") or name.lower() in map(str.lower, BROKER_ONLY)
+def _applies(name: str, table: Table) -> bool:
+    tables = OPTIONS[READING[name]].tables if name in READING else _OF_SPARK[name]
+    return tables is None or table.name in tables
+
+
+def _is_refused(name: str, known: Mapping[str, str]) -> bool:
+    if name.lower() in known:
+        return False
+    return name.lower() in _REFUSED or not _is_without_meaning(name)
+
+
+def _is_without_meaning(name: str) -> bool:
+    others = map(str.lower, (*BROKER_ONLY, *OF_STREAMS))
+    return name.lower().startswith("kafka.") or name.lower() in others
 
 
 def _refusal(name: str) -> str:
-    for later in NOT_YET:
-        if name.lower() == later.lower():
-            return f"option {later} is not supported yet: leave it out to read all there is"
+    if name.lower() in _REFUSED:
+        return f"option {name} is refused, as by Spark's Kafka source: {_REFUSED[name.lower()]}"
     hint = nearest(name, KNOWN) or f". There are: {', '.join(KNOWN)}"
     return f"no option named {name!r}{hint}"

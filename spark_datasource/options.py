@@ -12,19 +12,16 @@ from kafkalog_reader.tables.java_pattern import java_pattern
 from kafkalog_reader.tables.option_values import parse_count, parse_flag
 from kafkalog_reader.tables.options import CONSUMER_VIEW, OPTIONS
 from kafkalog_reader.tables.request import ReadRequest
-from spark_datasource.option_names import READING, about_brokers, canonical, check_applicable
+from spark_datasource.offset_range import OffsetRange, parse_offset_range
+from spark_datasource.option_names import READING, canonical, check_applicable, unused
 from spark_datasource.paths import parse_paths
 from spark_datasource.projection import parse_columns
-from spark_datasource.topic_partitions import (
-    MAX_PARTITION,
-    parse_assign,
-    parse_ending_offsets,
-    parse_starting_offsets,
-)
+from spark_datasource.topic_partitions import MAX_OFFSET, MAX_PARTITION, parse_assign
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kafkalog_reader.tables.request import TopicPartition
     from kafkalog_reader.tables.table import Table
 
 _TOPIC_CHOICES: Final = ("subscribe", "subscribePattern", "assign")
@@ -39,7 +36,8 @@ class SourceOptions:
         paths: absolute, globs and ``N=`` as given: executors have other working directories.
         columns: names in the order wanted; None is every column.
         has_columns: whether the option ``columns`` was given.
-        unused: names of options about talking to brokers.
+        unused: names of options without a meaning for files.
+        named: the topic partitions that each JSON option names: they must be all that are read.
         min_partitions: how many tasks there should be at least; None leaves it to the sizes.
         request: everything about rows; its columns come later, from Spark's schema.
     """
@@ -51,6 +49,7 @@ class SourceOptions:
     follow_links: bool
     min_partitions: int | None
     unused: tuple[str, ...]
+    named: Mapping[str, frozenset[TopicPartition]]
     request: ReadRequest
 
 
@@ -63,6 +62,7 @@ def parse_options(options: Mapping[str, str]) -> SourceOptions:
     given = canonical(options)
     table = registry.table(given.get("table", "records"))
     check_applicable(given, table)
+    offsets = parse_offset_range(given)
     return SourceOptions(
         table=table.name,
         paths=parse_paths(given),
@@ -71,13 +71,14 @@ def parse_options(options: Mapping[str, str]) -> SourceOptions:
         ),
         has_columns="columns" in given,
         follow_links=_flag(given, "followLinks"),
-        min_partitions=_min_partitions(given),
-        unused=about_brokers(options),
-        request=_request(given, table),
+        min_partitions=_positive(given, "minPartitions", MAX_PARTITION),
+        unused=unused(options),
+        named=offsets.named,
+        request=_request(given, table, offsets),
     )
 
 
-def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
+def _request(given: Mapping[str, str], table: Table, offsets: OffsetRange) -> ReadRequest:
     chosen = [name for name in _TOPIC_CHOICES if name in given]
     if len(chosen) > 1:
         raise UsageError(f"options {' and '.join(chosen)} exclude each other: give one of them")
@@ -87,14 +88,17 @@ def _request(given: Mapping[str, str], table: Table) -> ReadRequest:
         "topic_pattern": _topic_pattern(given),
         "excluded_topics": _excluded_topics(given) if is_records else frozenset(),
         "assigned": parse_assign(given["assign"]) if "assign" in given else None,
-        "starting_offsets": parse_starting_offsets(given.get("startingOffsets", "earliest")),
-        "ending_offsets": parse_ending_offsets(given.get("endingOffsets", "latest")),
+        **offsets.fields,
         **(CONSUMER_VIEW if is_records else {}),
+        "fail_on_data_loss": parse_flag("failOnDataLoss", given.get("failOnDataLoss", "true")),
+        "max_records_per_unit": _positive(given, "maxRecordsPerPartition", MAX_OFFSET),
     }
     for name, text in given.items():
         if name in READING:
             option = OPTIONS[READING[name]]
             fields[option.field] = option.kind.parse(name, text)
+    if is_records:
+        fields["log_range_only"] = _shows_consumer_range(given)
     return ReadRequest(**fields)
 
 
@@ -132,11 +136,18 @@ def _flag(given: Mapping[str, str], option: str) -> bool:
     return option in given and parse_flag(option, given[option])
 
 
-def _min_partitions(given: Mapping[str, str]) -> int | None:
-    option = "minPartitions"
+def _shows_consumer_range(given: Mapping[str, str]) -> bool:
+    """Whether records below the log start are left out, as consumers never see them."""
+    value = given.get("logRange", "consumer").strip().lower()
+    if value not in ("consumer", "all"):
+        raise OptionError("logRange", f"{given['logRange']!r} is neither consumer nor all")
+    return value == "consumer"
+
+
+def _positive(given: Mapping[str, str], option: str, greatest: int) -> int | None:
     if option not in given:
         return None
     count = parse_count(option, given[option])
-    if not 0 < count <= MAX_PARTITION:
-        raise OptionError(option, f"{given[option]!r} is not a number from 1 to {MAX_PARTITION}")
+    if not 0 < count <= greatest:
+        raise OptionError(option, f"{given[option]!r} is not a number from 1 to {greatest}")
     return count

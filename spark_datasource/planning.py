@@ -45,6 +45,8 @@ def plan(
         target = min(target, share)
         if any(unit.size_in_bytes > target for unit in units):
             units = list(table.units(evidence, replace(request, max_partition_bytes=target)))
+    if request.max_records_per_unit is not None:  # together they would hold more
+        return [PackedUnits((unit,)) for unit in units]
     return [PackedUnits(packed) for packed in _pack(units, target)]
 
 

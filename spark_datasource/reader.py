@@ -13,6 +13,7 @@ from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.selection import check_selection
 from spark_datasource.gathering import gathered
+from spark_datasource.offset_range import check_named
 from spark_datasource.planning import PackedUnits, plan
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql.datasource import InputPartition
 
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest, TopicPartition
     from kafkalog_reader.tables.table import Table
     from spark_datasource.options import SourceOptions
 
@@ -51,6 +54,7 @@ class KafkaLogReader(DataSourceReader):
         try:
             evidence = discover(options.paths, follow_links=options.follow_links)
             check_selection(evidence, options.request)
+            check_named(options.named, _topic_partitions(evidence, options.request))
             return plan(table, evidence, self.request, options.min_partitions)
         except KafkaLogError as error:
             raise for_spark(error) from None
@@ -75,6 +79,12 @@ class KafkaLogReader(DataSourceReader):
 def for_spark(error: KafkaLogError) -> KafkaLogError:
     """The same error as one line that says whose it is, for the end of Spark's stack trace."""
     return KafkaLogError(f"[kafkalog] {error}")
+
+
+def _topic_partitions(evidence: Evidence, request: ReadRequest) -> Iterator[TopicPartition]:
+    for (_, topic, partition), _ in evidence.topic_partitions(request):
+        if topic is not None and partition is not None:
+            yield topic, partition
 
 
 def _cheapest(table: Table) -> str:

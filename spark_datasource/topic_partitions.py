@@ -35,8 +35,8 @@ def parse_assign(text: str) -> frozenset[TopicPartition]:
     return frozenset(assigned)
 
 
-def parse_starting_offsets(text: str) -> dict[TopicPartition, int]:
-    """Where to start each topic partition that is named; what is not named starts at its earliest.
+def parse_starting_offsets(text: str) -> dict[TopicPartition, int] | None:
+    """Where to start each topic partition; None is at the earliest offset of every one.
 
     Raises:
         UsageError: no offsets; or ``latest``, which Spark's Kafka source refuses in a batch too.
@@ -44,7 +44,7 @@ def parse_starting_offsets(text: str) -> dict[TopicPartition, int]:
     if text.strip().lower() == "latest":
         raise UsageError("option startingOffsets: latest: nothing follows it in a batch read")
     if text.strip().lower() == "earliest":
-        return {}
+        return None
     offsets = _parse_offsets("startingOffsets", text)
     for topic_partition, offset in offsets.items():
         if offset == LATEST:
@@ -53,11 +53,11 @@ def parse_starting_offsets(text: str) -> dict[TopicPartition, int]:
                 _as_json(topic_partition, offset),
                 "-1 (latest): nothing follows it in a batch read",
             )
-    return {key: offset for key, offset in offsets.items() if offset != EARLIEST}
+    return offsets
 
 
-def parse_ending_offsets(text: str) -> dict[TopicPartition, int]:
-    """The offset before which each named topic partition ends; the others end with their log.
+def parse_ending_offsets(text: str) -> dict[TopicPartition, int] | None:
+    """The offset before which each topic partition ends; None is the end of every log.
 
     Raises:
         UsageError: no offsets; or ``earliest``, which Spark's Kafka source refuses in a batch too.
@@ -65,7 +65,7 @@ def parse_ending_offsets(text: str) -> dict[TopicPartition, int]:
     if text.strip().lower() == "earliest":
         raise UsageError("option endingOffsets: earliest: nothing comes before it")
     if text.strip().lower() == "latest":
-        return {}
+        return None
     offsets = _parse_offsets("endingOffsets", text)
     for topic_partition, offset in offsets.items():
         if offset == EARLIEST:
@@ -74,7 +74,26 @@ def parse_ending_offsets(text: str) -> dict[TopicPartition, int]:
                 _as_json(topic_partition, offset),
                 "-2 (earliest): nothing comes before it",
             )
-    return {key: offset for key, offset in offsets.items() if offset != LATEST}
+    return offsets
+
+
+def parse_timestamps(option: str, text: str) -> dict[TopicPartition, int]:
+    """The milliseconds since 1970 UTC of ``{"orders": {"0": 1795240800000}}``.
+
+    Raises:
+        UsageError: another shape.
+    """
+    shape = '{"orders": {"0": 1795240800000}}'
+    times: dict[TopicPartition, int] = {}
+    for topic, of_partitions in _json_object(option, text, shape).items():
+        if not isinstance(of_partitions, dict):
+            raise _refused(option, {topic: of_partitions}, f"write times as {shape}")
+        for number, time in of_partitions.items():
+            partition = _partition_number(option, topic, number, time)
+            if type(time) is not int or not abs(time) <= MAX_OFFSET:
+                raise _refused(option, {topic: {number: time}}, "a time is in milliseconds")
+            times[topic, partition] = time
+    return times
 
 
 def _parse_offsets(option: str, text: str) -> dict[TopicPartition, int]:
@@ -84,18 +103,21 @@ def _parse_offsets(option: str, text: str) -> dict[TopicPartition, int]:
         if not isinstance(of_partitions, dict):
             raise _refused(option, {topic: of_partitions}, f"write offsets as {shape}")
         for number, offset in of_partitions.items():
-            if not (number.isascii() and number.isdigit() and _is_partition(int(number))):
-                raise _refused(
-                    option, {topic: {number: offset}}, f"{number!r} is no partition number"
-                )
+            partition = _partition_number(option, topic, number, offset)
             if type(offset) is not int or not EARLIEST <= offset <= MAX_OFFSET:
                 raise _refused(
                     option,
                     {topic: {number: offset}},
                     "an offset is 0 or greater, -2 (earliest) or -1 (latest)",
                 )
-            offsets[topic, int(number)] = offset
+            offsets[topic, partition] = offset
     return offsets
+
+
+def _partition_number(option: str, topic: str, number: str, value: object) -> int:
+    if not (number.isascii() and number.isdigit() and _is_partition(int(number[:20]))):
+        raise _refused(option, {topic: {number: value}}, f"{number!r} is not a partition number")
+    return int(number)
 
 
 def _json_object(option: str, text: str, shape: str, besides: str = "") -> dict[str, Any]:

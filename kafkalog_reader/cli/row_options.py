@@ -36,7 +36,7 @@ _OPTIONS: Final = (
     ),
     reading_options("topic", "partition", "broker"),
     reading_option("from_offset", kind=OffsetOrEnd()),
-    reading_options("to_offset", "from_time", "to_time", "last", "isolation", "limit"),
+    reading_options("to_offset", "from_time", "to_time", "last", "isolation", "until", "limit"),
     click.option(
         "--render",
         type=click.Choice(["base64", "utf8", "hex"]),
@@ -47,7 +47,7 @@ _OPTIONS: Final = (
 )
 OF_ROWS: Final = frozenset({
     "topic", "partition", "broker", "from_offset", "to_offset", "from_time", "to_time", "last",
-    "isolation", "limit", "mode", "max_batch_bytes",
+    "isolation", "until", "limit", "mode", "max_batch_bytes",
 })  # fmt: skip
 """The options of reading among them."""
 

@@ -28,10 +28,12 @@ class Damage:
 
     Args:
         mode: see ``Mode``.
+        fail_on_data_loss: whether records that are gone are damage; otherwise they are a warning.
     """
 
-    def __init__(self, mode: Mode) -> None:
+    def __init__(self, mode: Mode, *, fail_on_data_loss: bool = True) -> None:
         self.mode = mode
+        self._fails_on_loss = fail_on_data_loss
 
     def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
         """Go on without what ``error`` is about, or raise it.
@@ -55,7 +57,7 @@ class Damage:
         Raises:
             LocatedError: the same and how to go on, in mode ``FAILFAST``.
         """
-        if self.mode is Mode.FAILFAST:
+        if self.mode is Mode.FAILFAST and self._fails_on_loss:
             raise type(error)(f"{error.problem}. Mode PERMISSIVE reads what is there", error.where)
-        if self.mode is Mode.PERMISSIVE:
+        if self.mode is not Mode.DROPMALFORMED:
             logger.warning("%s", error)

@@ -150,24 +150,26 @@ class _AskedOffsets:
         return f"{shown(topic)}-{partition}"
 
     def _check(self, start: int | None, end: int | None, stop: int) -> None:
-        if not self._request.checks_offsets:
-            return
-        is_by_offset = self._key in self._request.starting_offsets
-        if start is not None and is_by_offset and start < (first := self._log_start):
+        if start is not None and end is not None and start > end:
             raise UsageError(
-                f"{self._name}: offset {start} to start from is below the log start, {first}: "
-                "these records are gone"
+                f"{self._name}: offset {start} to start from is above offset {end} to end at"
             )
         if start is not None and start > stop:
             raise UsageError(
                 f"{self._name}: offset {start} to start from is beyond the end, {stop}"
             )
+        if self._key in self._request.starting_offsets and start is not None:
+            first = self._log_start
+            if start < first:
+                self._lose(f"offset {start} to start from is below the log start, {first}")
         if end is not None and end > stop:
-            raise UsageError(f"{self._name}: offset {end} to end at is beyond the end, {stop}")
-        if start is not None and end is not None and start > end:
-            raise UsageError(
-                f"{self._name}: offset {start} to start from is above offset {end} to end at"
-            )
+            self._lose(f"offset {end} to end at is beyond the end, {stop}")
+
+    def _lose(self, problem: str) -> None:
+        """Records that were asked for are not there: an error or a warning."""
+        if self._request.fail_on_data_loss:
+            raise UsageError(f"{self._name}: {problem}. failOnDataLoss=false reads what is there")
+        logger.warning("%s: %s", self._name, problem)
 
     def _offset_at(self, time: int) -> int | None:
         """The offset of the first record from a time on; control records count.
@@ -195,7 +197,7 @@ class _AskedOffsets:
             offsets = self._request.offsets_of(self._replica.topic, self._replica.partition)
             error = missing_records(end, self._replica.path, self._log_end, offsets)
             if error is not None:
-                Damage(self._request.mode).missing(error)
+                self._request.damage.missing(error)
 
     def _first_of_the_last(self, request: ReadRequest, count: int) -> int:
         """The offset from which on there are ``count`` records, or all that there are."""

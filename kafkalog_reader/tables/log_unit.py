@@ -57,7 +57,7 @@ def log_units(
         LocatedError: a directory cannot be listed, or a file that is needed for the plan is
             unreadable or damaged; other modes than ``FAILFAST`` do without.
     """
-    damage = Damage(request.mode)
+    damage = request.damage
     gathered: list[SegmentSlice] = []
     size = 0
     for directory in directories:
@@ -88,7 +88,10 @@ def _spans(directory: PartitionDirectory, request: ReadRequest) -> Iterator[Read
     lower, upper = request.offsets_of(directory.topic, directory.partition)
     end = scan_tail(directory).next_offset
     end = end if upper is None else min(end, upper)
-    for first in range(max(lower, min(found, default=0)), end, span):
+    start = min(found, default=0)
+    if request.log_range_only:
+        start = log_start_offset(directory, start)
+    for first in range(max(lower, start), end, span):
         yield replace(request, from_offset=first, to_offset=min(first + span, end))
 
 

@@ -14,7 +14,7 @@ from kafkalog_reader.errors import OptionError
 from kafkalog_reader.io.names import MAX_OFFSET
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.names import nearest
-from kafkalog_reader.tables.request import ISOLATION_LEVELS, TRUNCATION_RULES
+from kafkalog_reader.tables.request import ISOLATION_LEVELS, TRUNCATION_RULES, Until
 
 logger = logging.getLogger(__name__)
 
@@ -77,6 +77,20 @@ def parse_isolation(option: str, value: str) -> str:
     if level not in ISOLATION_LEVELS:
         raise OptionError(option, f"{value!r} is neither {' nor '.join(ISOLATION_LEVELS)}")
     return level
+
+
+def parse_until(option: str, value: str) -> Until:
+    """``logEnd``, ``highWatermark`` or ``lastStableOffset``; also written ``log-end``.
+
+    Raises:
+        OptionError: it is none of them.
+    """
+    names = {until.value.lower(): until for until in Until}
+    name = value.strip().lower().replace("-", "").replace("_", "")
+    if name not in names:
+        there = [until.value for until in Until]
+        raise OptionError(option, f"{value!r} is none of {', '.join(there)}{nearest(value, there)}")
+    return names[name]
 
 
 def parse_rule(option: str, value: str) -> str:
@@ -249,6 +263,10 @@ def _parse_time(name: str, text: str) -> int:
     return timestamp_ms(text.strip(), name)
 
 
+def _until(name: str, value: object) -> Until:
+    return value if isinstance(value, Until) else parse_until(name, _text(name, value))
+
+
 def _mode(name: str, value: object) -> Mode:
     return value if isinstance(value, Mode) else parse_mode(name, _text(name, value))
 
@@ -263,4 +281,5 @@ TIME: Final = Kind("TIME", lambda name, value: timestamp_ms(value, name), _parse
 MODE: Final = Kind("MODE", _mode, parse_mode)
 REPLICA: Final = Kind("REPLICA", _named(parse_replica), parse_replica)
 ISOLATION: Final = Kind("LEVEL", _named(parse_isolation), parse_isolation)
+UNTIL: Final = Kind("END", _until, parse_until)
 RULE: Final = Kind("RULE", _named(parse_rule), parse_rule)

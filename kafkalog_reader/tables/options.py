@@ -14,6 +14,7 @@ from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables import option_values as values
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.option_values import Kind
+from kafkalog_reader.tables.request import Until
 
 _RECORDS: Final = frozenset({"records"})
 _BATCHES: Final = frozenset({"records", "batches"})
@@ -103,6 +104,15 @@ class ReadOptions(TypedDict, total=False):
             "Records: read_committed leaves out aborted transactions and what a consumer must not "
             "see yet, from the last stable offset on",
             "read_uncommitted", _RECORDS, spark="kafka.isolation.level",
+        ),
+    ]  # fmt: skip
+    until: Annotated[
+        str | Until | None,
+        Option(
+            "until", values.UNTIL,
+            "Records: where logs end: logEnd, highWatermark or lastStableOffset, as the copy's own "
+            "files prove it",
+            "logEnd", _RECORDS, spark="until",
         ),
     ]  # fmt: skip
     limit: Annotated[SupportsIndex | None, Option("limit", values.COUNT, "Stop after N rows")]

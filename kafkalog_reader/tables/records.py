@@ -6,7 +6,6 @@ import logging
 from typing import TYPE_CHECKING, ClassVar
 
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.asked_offsets import asked_of
 from kafkalog_reader.tables.best_replica import chosen_replicas
@@ -56,4 +55,4 @@ class RecordsTable(Table):
         assert isinstance(unit, LogUnit)
         schema = self.projected(request)
         for piece in unit.slices:
-            yield from read_slice(piece, schema, request, Damage(request.mode), progress)
+            yield from read_slice(piece, schema, request, request.damage, progress)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.java_pattern import java_pattern
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ class ReadRequest:
         starts_at_end: where no record is from the starting time on: begin at the end, which gives
             nothing, rather than refuse.
         until: where logs end.
-        checks_offsets: refuse starting and ending offsets that the log does not have.
         from_timestamp, to_timestamp: milliseconds since 1970 UTC, compared with record timestamps.
         min_leader_epoch, max_leader_epoch: inclusive, of the batch that holds the record.
         brokers: only replicas of these node ids.
@@ -64,6 +63,8 @@ class ReadRequest:
         log_range_only: leave out what lies below the log start offset.
         include_control_records: keep transaction markers and the like.
         mode: what to do at damage.
+        fail_on_data_loss: whether ``FAILFAST`` holds for records that are gone, too; otherwise they
+            are a warning.
         max_records_per_unit: how many offsets a unit of work may span; None is any number.
         max_partition_bytes: how large a unit of work may grow, in bytes of log.
         max_batch_bytes: how much one batch may decompress to; None is what ``Limits`` says.
@@ -90,7 +91,6 @@ class ReadRequest:
     ending_timestamp: int | None = None
     starts_at_end: bool = False
     until: Until = Until.LOG_END
-    checks_offsets: bool = False
     from_timestamp: int | None = None
     to_timestamp: int | None = None
     min_leader_epoch: int | None = None
@@ -102,6 +102,7 @@ class ReadRequest:
     log_range_only: bool = False
     include_control_records: bool = True
     mode: Mode = Mode.FAILFAST
+    fail_on_data_loss: bool = True
     max_records_per_unit: int | None = None
     max_partition_bytes: int = 128 * 1024 * 1024
     max_batch_bytes: int | None = None
@@ -109,6 +110,11 @@ class ReadRequest:
     deep: bool = False
     rule: str | None = None
     started_at: int | None = None
+
+    @property
+    def damage(self) -> Damage:
+        """What reading does at damage, and where records are gone."""
+        return Damage(self.mode, fail_on_data_loss=self.fail_on_data_loss)
 
     def selects(self, topic: str | None, partition: int | None) -> bool:
         """Whether a topic partition is asked for; unknown names pass only an open question."""

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from pathlib import Path
 
 import pytest
 
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.request import ReadRequest
-from spark_datasource.option_names import KNOWN, NOT_YET
+from spark_datasource.option_names import KNOWN, OF_STREAMS
 from spark_datasource.options import SourceOptions, parse_options
 from spark_datasource.projection import KAFKA_COLUMNS
 from spark_datasource.source import KafkaLogDataSource
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_the_default_is_what_the_kafka_source_shows() -> None:
@@ -27,6 +25,7 @@ def test_the_default_is_what_the_kafka_source_shows() -> None:
         follow_links=False,
         min_partitions=None,
         unused=(),
+        named={},
         request=ReadRequest(
             excluded_topics=frozenset({"__cluster_metadata"}),
             replica="best",
@@ -95,11 +94,24 @@ def test_planning_names_them_once(evidence: Path, caplog: pytest.LogCaptureFixtu
     ]
 
 
-@pytest.mark.parametrize("name", NOT_YET)
-def test_what_is_not_written_yet_is_no_known_option(name: str) -> None:
-    assert name not in KNOWN
-    with pytest.raises(UsageError, match="is not supported yet"):
-        parse_options({"path": "/mnt/b1", name.upper(): "1"})
+@pytest.mark.parametrize("name", OF_STREAMS)
+def test_options_of_streams_are_ignored_as_the_kafka_source_does(name: str) -> None:
+    assert parse_options({"path": "/mnt/b1", name: "1"}).unused == (name,)
+
+
+def test_one_message_names_everything_that_is_refused() -> None:
+    wrong = {"kafka.auto.offset.reset": "latest", "tabel": "x", "kafka.Enable.auto.commit": "true"}
+    with pytest.raises(UsageError) as caught:
+        parse_options({"path": "/mnt/b1", **wrong})
+    assert str(caught.value) == (
+        "option kafka.auto.offset.reset is refused, as by Spark's Kafka source: startingOffsets "
+        "says where to start; no option named 'tabel'. Did you mean 'table'?; "
+        "option kafka.Enable.auto.commit is refused, as by Spark's Kafka source: nothing is "
+        "committed here"
+    )
+    with pytest.raises(UsageError) as caught:
+        parse_options({"path": "/mnt/b1", "table": "segments", "deep": "true", "until": "logEnd"})
+    assert str(caught.value) == "options deep, until do not apply to table segments"
 
 
 @pytest.mark.parametrize(
@@ -148,7 +160,7 @@ def test_what_is_not_written_yet_is_no_known_option(name: str) -> None:
             "option maxPartitionBytes: '-1' is not a size: write 50MB, 64m or bytes",
         ),
         ({"minPartitions": "0"}, "option minPartitions: '0' is not a number from 1 to 2147483647"),
-        ({"failOnDataLoss": "false"}, "option failOnDataLoss is not supported yet"),
+        ({"failOnDataLoss": "no"}, "option failOnDataLoss: 'no' is neither true nor false"),
         (
             {"kafka.isolation.level": "committed"},
             "option kafka.isolation.level: 'committed' is neither read_uncommitted nor",
@@ -191,3 +203,11 @@ def test_the_start_time_is_one_of_tables_that_predict_starts() -> None:
     assert options.request.started_at == 1_795_240_800_000
     with pytest.raises(UsageError, match="startedAt does not apply to table records"):
         parse_options({"path": "/mnt/b1", "startedAt": "2026-11-21"})
+
+
+def test_the_page_has_every_option_and_no_other() -> None:
+    page = (Path(__file__).parent.parent.parent / "docs" / "spark.md").read_text()
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert {name for row in rows for name in re.findall("`(.*?)`", row)} == {
+        *(set(KNOWN) - {"path", "paths"})
+    }

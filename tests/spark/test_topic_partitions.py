@@ -38,16 +38,17 @@ def test_assign_of_another_shape_is_refused(text: str, problem: str) -> None:
 
 
 def test_minus_two_and_the_word_mean_no_bound_below() -> None:
-    assert parse_starting_offsets("earliest") == {}
+    assert parse_starting_offsets("earliest") is None
     assert parse_starting_offsets('{"a":{"0":23,"1":-2},"b":{"0":0}}') == {
         ("a", 0): 23,
+        ("a", 1): -2,
         ("b", 0): 0,
     }
 
 
 def test_minus_one_and_the_word_mean_no_bound_above() -> None:
-    assert parse_ending_offsets(" Latest ") == {}
-    assert parse_ending_offsets('{"a":{"0":50,"1":-1}}') == {("a", 0): 50}
+    assert parse_ending_offsets(" Latest ") is None
+    assert parse_ending_offsets('{"a":{"0":50,"1":-1}}') == {("a", 0): 50, ("a", 1): -1}
 
 
 @pytest.mark.parametrize("parse", [parse_starting_offsets, parse_ending_offsets])
@@ -77,7 +78,7 @@ def test_nothing_can_end_at_the_earliest_offset(text: str) -> None:
 
 @pytest.mark.parametrize("number", ["x", "-1", "2147483648", "٣", ""])
 def test_a_key_that_is_no_partition_is_refused(number: str) -> None:
-    with pytest.raises(UsageError, match="is no partition number"):
+    with pytest.raises(UsageError, match="is not a partition number"):
         parse_starting_offsets('{"a": {"%s": 1}}' % number)  # noqa: UP031  braces all around
 
 

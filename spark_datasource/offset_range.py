@@ -1,0 +1,141 @@
+"""Where a read starts and ends, as the options of Spark's Kafka source say it.
+
+Three options for each end, of which the first that is given counts: one time, a time for each topic
+partition, an offset for each. Source: Spark 4.0, KafkaSourceProvider#getKafkaOffsetRangeLimit.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader.errors import OptionError, UsageError
+from kafkalog_reader.tables.request import Until
+from spark_datasource.topic_partitions import (
+    EARLIEST,
+    LATEST,
+    parse_ending_offsets,
+    parse_starting_offsets,
+    parse_timestamps,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from kafkalog_reader.tables.request import TopicPartition
+
+_ENDS: Final = {until.value.lower(): until for until in Until}
+_MAX_NAMED: Final = 5
+_STRATEGIES: Final = ("error", "latest")
+
+
+@dataclass(frozen=True, slots=True)
+class OffsetRange:
+    """Both ends of a read.
+
+    Attributes:
+        fields: of the ``ReadRequest``.
+        named: the topic partitions that each JSON option names: they must be all that are read.
+    """
+
+    fields: dict[str, Any] = field(default_factory=dict)
+    named: dict[str, frozenset[TopicPartition]] = field(default_factory=dict)
+
+
+def parse_offset_range(given: Mapping[str, str]) -> OffsetRange:
+    """Both ends, from the options of a batch read.
+
+    Raises:
+        UsageError: a value that makes no sense, or a start above its end.
+    """
+    found = OffsetRange()
+    _parse_start(given, found)
+    _parse_end(given, found)
+    strategy = given.get("startingOffsetsByTimestampStrategy", "error").strip().lower()
+    if strategy not in _STRATEGIES:
+        raise OptionError(
+            "startingOffsetsByTimestampStrategy", f"{strategy!r} is neither error nor latest"
+        )
+    found.fields["starts_at_end"] = strategy == "latest"
+    _check_order(found)
+    return found
+
+
+def check_named(
+    named: Mapping[str, frozenset[TopicPartition]], read: Iterable[TopicPartition]
+) -> None:
+    """Refuse JSON that leaves out a topic partition, as the Kafka source does.
+
+    Raises:
+        OptionError: the first option that does; it names what is missing.
+    """
+    everything = set(read)
+    for option, names in named.items():
+        missing = sorted(everything - names)
+        if missing:
+            shown = ", ".join(f"{topic}-{number}" for topic, number in missing[:_MAX_NAMED])
+            more = f" and {len(missing) - _MAX_NAMED} more" if len(missing) > _MAX_NAMED else ""
+            hint = "" if "Timestamp" in option else ": -2 is the earliest offset, -1 the latest"
+            raise OptionError(
+                option, f"nothing for {shown}{more}. Name every topic partition{hint}"
+            )
+
+
+def _parse_start(given: Mapping[str, str], found: OffsetRange) -> None:
+    if "startingTimestamp" in given:
+        found.fields["starting_timestamp"] = _time(given, "startingTimestamp")
+        return
+    if (option := "startingOffsetsByTimestamp") in given:
+        times = parse_timestamps(option, given[option])
+        found.fields["starting_timestamps"] = times
+        found.named[option] = frozenset(times)
+        return
+    offsets = parse_starting_offsets(given.get("startingOffsets", "earliest"))
+    if offsets is not None:
+        found.named["startingOffsets"] = frozenset(offsets)
+        found.fields["starting_offsets"] = {
+            key: offset for key, offset in offsets.items() if offset != EARLIEST
+        }
+
+
+def _parse_end(given: Mapping[str, str], found: OffsetRange) -> None:
+    if "endingTimestamp" in given:
+        found.fields["ending_timestamp"] = _time(given, "endingTimestamp")
+    elif (by_time := "endingOffsetsByTimestamp") in given:
+        times = parse_timestamps(by_time, given[by_time])
+        found.fields["ending_timestamps"] = times
+        found.named[by_time] = frozenset(times)
+    elif (end := given.get("endingOffsets", "").strip().lower()) in _ENDS:
+        if "until" in given:
+            raise OptionError("until", "endingOffsets says where logs end: give one of them")
+        found.fields["until"] = _ENDS[end]
+    else:
+        offsets = parse_ending_offsets(given.get("endingOffsets", "latest"))
+        if offsets is not None:
+            found.named["endingOffsets"] = frozenset(offsets)
+            found.fields["ending_offsets"] = {
+                key: offset for key, offset in offsets.items() if offset != LATEST
+            }
+
+
+def _check_order(found: OffsetRange) -> None:
+    for first, last, what in (
+        ("starting_offsets", "ending_offsets", "offset"),
+        ("starting_timestamps", "ending_timestamps", "time"),
+    ):
+        starts, ends = found.fields.get(first, {}), found.fields.get(last, {})
+        for (topic, partition), start in starts.items():
+            end = ends.get((topic, partition))
+            if end is not None and start > end:
+                raise UsageError(
+                    f"{topic}-{partition}: {what} {start} to start from is above {what} {end} to "
+                    "end at"
+                )
+
+
+def _time(given: Mapping[str, str], option: str) -> int:
+    text = given[option].strip()
+    try:
+        return int(text)
+    except ValueError:
+        raise OptionError(option, f"{text!r} is not a number of milliseconds") from None
