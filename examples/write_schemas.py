@@ -7,15 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from kafkalog_reader import registry
-from kafkalog_reader.report.json_schema import partition_schema, plan_schema, table_schema
+from kafkalog_reader.cli.schema import OF_COMMANDS, schema_named
 
 FOLDER = Path(__file__).parent.parent / "docs" / "schemas"
 
 
 def schemas() -> dict[str, dict[str, Any]]:
     """The schemas by name."""
-    tables = {name: table_schema(registry.table(name)) for name in registry.TABLES}
-    return {"replica-diff": partition_schema(), "plan": plan_schema(), **tables}
+    return {name: schema_named(name) for name in (*OF_COMMANDS, *registry.TABLES)}
 
 
 def main() -> None:

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import json
+from typing import Any, Final
 
 import click
 
 from kafkalog_reader.cli.run import verbose_option
 
-REPLICA_DIFF = "replica-diff"
-PLAN = "plan"
+OF_COMMANDS: Final = ("replica-diff", "plan", "changes", "ls-by-topic", "ls-by-broker")
+"""What ``kafkalog schema`` knows besides tables."""
 
 
 @click.command("schema", no_args_is_help=True, short_help="JSON Schema of --format json.")
-@click.argument("name", metavar="replica-diff|plan|TABLE")
+@click.argument("name", metavar="NAME")
 @verbose_option()
 def schema_command(name: str) -> None:
     """Print the JSON Schema of one line of --format json.
@@ -23,12 +24,33 @@ def schema_command(name: str) -> None:
       kafkalog schema replica-diff
       kafkalog schema findings
 
-    TABLE is any table of `kafkalog tables`; `kafkalog verify --format json` prints rows of the
-    table findings. The schemas are also in docs/schemas.
+    NAME is replica-diff, plan, changes, ls-by-topic, ls-by-broker, or any table of `kafkalog
+    tables`. `kafkalog verify` prints rows of the table findings, `kafkalog ls` without --by rows
+    of the table replicas. The schemas are also in docs/schemas.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
-    from kafkalog_reader import registry
-    from kafkalog_reader.report.json_schema import partition_schema, plan_schema, table_schema
+    click.echo(json.dumps(schema_named(name), indent=2, ensure_ascii=False))
 
-    made = {REPLICA_DIFF: partition_schema, PLAN: plan_schema}.get(name)
-    schema = table_schema(registry.table(name)) if made is None else made()
-    click.echo(json.dumps(schema, indent=2, ensure_ascii=False))
+
+def schema_named(name: str) -> dict[str, Any]:
+    """The schema of a command's lines, or of a table's rows.
+
+    Raises:
+        UsageError: there is neither; the message names the nearest table.
+    """
+    from kafkalog_reader import registry
+    from kafkalog_reader.cli.replica_groups import KEYS
+    from kafkalog_reader.report import json_schema
+
+    match name:
+        case "replica-diff":
+            return json_schema.partition_schema()
+        case "plan":
+            return json_schema.plan_schema()
+        case "changes":
+            return json_schema.changes_schema()
+        case "ls-by-topic":
+            return json_schema.group_schema("topic", KEYS["topic"])
+        case "ls-by-broker":
+            return json_schema.group_schema("broker", KEYS["broker"])
+        case _:
+            return json_schema.table_schema(registry.table(name))

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pyarrow as pa
 
+from kafkalog_reader.audits.changes import ChangeKind
 from kafkalog_reader.audits.tables.findings import FindingsTable
 from kafkalog_reader.audits.tables.partitions import PartitionsTable
 from kafkalog_reader.report.partition_json import SCHEMA_VERSION
 from kafkalog_reader.report.plan_json import PLAN_SCHEMA_VERSION
+from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.schemas import IDENTITY
 
 if TYPE_CHECKING:
@@ -122,6 +124,46 @@ def plan_schema() -> Schema:
                     _object(_named(_TEXT, "partition", "code", "severity", "message"))
                 ),
                 "steps": _list(_object(step)),
+            }
+        ),
+    }
+
+
+def changes_schema() -> Schema:
+    """One line that ``kafkalog changes --format json`` prints: a range of offsets."""
+    return {
+        "$schema": DIALECT,
+        "title": "kafkalog changes --format json",
+        "description": "One object a range of offsets, one a line. Offsets are half-open.",
+        **_object(
+            {
+                "topic": _TEXT,
+                "partition": _INTEGER,
+                "kind": {"enum": [kind.value for kind in ChangeKind]},
+                **_named(_or_null(_INTEGER), "firstOffset", "nextOffset", "records"),
+                "detail": _or_null(_TEXT),
+            }
+        ),
+    }
+
+
+def group_schema(by: str, key: Iterable[str]) -> Schema:
+    """One line that ``kafkalog ls --by`` prints as JSON: sums over the replicas of a group.
+
+    Args:
+        by: ``topic`` or ``broker``.
+        key: columns of the table ``replicas`` that the replicas of a group have in common.
+    """
+    columns = {column.name: column for column in ReplicasTable.columns}
+    sums = ("segments", "sizeInBytes", "filesSizeInBytes")
+    return {
+        "$schema": DIALECT,
+        "title": f"kafkalog ls --by {by} --format json",
+        "description": f"One object a {by}, one a line. Sums leave out what could not be read.",
+        **_object(
+            {
+                **_row(columns[name] for name in key)["properties"],
+                **_named(_INTEGER, "partitions", "brokers", "replicas", *sums),
             }
         ),
     }

@@ -14,6 +14,7 @@ from fixtures import CAPTURES
 from fixtures.synthetic import SCENARIOS
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
+from kafkalog_reader.cli.schema import OF_COMMANDS
 from kafkalog_reader.registry import TABLES, table
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def assert_each_line_is_valid(name: str, printed: str) -> None:
         validator(name).validate(json.loads(line))
 
 
-@pytest.mark.parametrize("name", sorted(["replica-diff", "plan", *TABLES]))
+@pytest.mark.parametrize("name", sorted([*OF_COMMANDS, *TABLES]))
 def test_published_schema_is_the_programs(name: str, run: Run) -> None:
     printed = run("schema", name)
     assert printed.status == 0
@@ -91,6 +92,19 @@ def test_plan_with_a_start_that_cuts_is_valid(run: Run, tmp_path: Path) -> None:
     for log in tmp_path.rglob("*.log"):
         log.write_bytes(log.read_bytes()[:-3])
     assert_each_line_is_valid("plan", run("plan", tmp_path, "--format", "json").out)
+
+
+@pytest.mark.parametrize(("old", "new"), [("stale", "shrunk"), ("shrunk", "healed")])
+def test_changes_are_valid(old: str, new: str, run: Run) -> None:
+    pair = [CAPTURES / "s1" / each / "broker-1" for each in (old, new)]
+    assert_each_line_is_valid("changes", run("changes", *pair, "--format", "json").out)
+
+
+@pytest.mark.parametrize("by", ["topic", "broker"])
+def test_groups_of_replicas_are_valid(by: str, run: Run) -> None:
+    state = CAPTURES / "s3_2" / "both-led"
+    printed = run("ls", state, "--by", by, "--format", "json").out
+    assert_each_line_is_valid(f"ls-by-{by}", printed)
 
 
 def test_verify_prints_rows_of_findings(run: Run, tmp_path: Path) -> None:
