@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.errors import LocatedError, LogPosition, UnreadableFileError
-from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.salvage.repair import repaired_flip, repaired_header, whole_records
-from kafkalog_reader.scan.damaged_region import DamagedRegion
 from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.segment_slice import SegmentSlice
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.log_unit import log_start_offset
 from kafkalog_reader.tables.selected_batches import (
     LAST_CODEC,
@@ -138,7 +137,7 @@ class ReadableBatches:
         )
         try:
             for found in scan:
-                if isinstance(found, DamagedRegion):
+                if isinstance(found, UnreadableRegion):
                     yield from self._of_region(found, piece, damage)
                 else:
                     self.found_batches += found.count
@@ -154,7 +153,7 @@ class ReadableBatches:
         return asked
 
     def _of_region(
-        self, region: DamagedRegion, piece: SegmentSlice, damage: NotedDamage
+        self, region: UnreadableRegion, piece: SegmentSlice, damage: NotedDamage
     ) -> Iterator[ReadableRun]:
         repair = None
         if region.end is not ScanEnd.ZEROS and self._may_try(piece):
@@ -167,8 +166,7 @@ class ReadableBatches:
             return
         if piece.is_log_end and region.is_unfinished:
             if region.end is ScanEnd.TORN:
-                where = LogPosition(shown(piece.path), region.start, region.first_offset)
-                self.torn_tail = TornTail(where=where, size_in_bytes=region.size_in_bytes)
+                self.torn_tail = TornTail(where=region.where, size_in_bytes=region.size_in_bytes)
         elif self._is_outside(region):
             return
         with damage.of_stretches():
@@ -203,7 +201,7 @@ class ReadableBatches:
                 yield ReadableRun(piece=piece, run=repair.run, repair=repair)
             first = row + 1
 
-    def _is_outside(self, region: DamagedRegion) -> bool:
+    def _is_outside(self, region: UnreadableRegion) -> bool:
         """Whether the sound batches on both sides show that nothing asked for can be in it."""
         if region.next_offset is not None and region.next_offset <= self.from_offset:
             return True

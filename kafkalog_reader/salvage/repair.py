@@ -24,8 +24,8 @@ from kafkalog_reader.scan.batch_scan import CODEC_MASK, HEADER_SIZE, BatchRun
 from kafkalog_reader.scan.damage import Damage, Mode
 
 if TYPE_CHECKING:
-    from kafkalog_reader.scan.damaged_region import DamagedRegion
     from kafkalog_reader.scan.segment_slice import SegmentSlice
+    from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 MAX_REPAIRED_SIZE: Final = 64 << 20
 """Bytes of a batch. The longer it is, the more often chance looks like a flipped bit."""
@@ -73,7 +73,7 @@ def repaired_flip(run: BatchRun, row: int, piece: SegmentSlice) -> RepairedBatch
     return _sound(content, position, int(run.base_offset[row]), piece, how, "flippedBit")
 
 
-def repaired_header(region: DamagedRegion, piece: SegmentSlice) -> RepairedBatch | None:
+def repaired_header(region: UnreadableRegion, piece: SegmentSlice) -> RepairedBatch | None:
     """Put right a batch whose length or magic alone is wrong, as its CRC then proves."""
     found = repaired_batch(
         piece.path, region.start, region.stop, follow_links=piece.directory.follow_links
@@ -86,7 +86,7 @@ def repaired_header(region: DamagedRegion, piece: SegmentSlice) -> RepairedBatch
     return _sound(content, region.start, lowest, piece, how, field.value)
 
 
-def whole_records(region: DamagedRegion, piece: SegmentSlice) -> RepairedBatch | None:
+def whole_records(region: UnreadableRegion, piece: SegmentSlice) -> RepairedBatch | None:
     """Make a batch of the records that are whole in a torn uncompressed one of magic 2."""
     content = _torn_content(region, piece)
     if content is None:
@@ -154,7 +154,7 @@ def _scanned(content: bytearray, position: int, lowest: int) -> BatchRun | None:
     return room.first(1, 1)[0]
 
 
-def _torn_content(region: DamagedRegion, piece: SegmentSlice) -> bytearray | None:
+def _torn_content(region: UnreadableRegion, piece: SegmentSlice) -> bytearray | None:
     size = region.size_in_bytes
     if not HEADER_SIZE < size <= MAX_REPAIRED_SIZE or not region.begins_batch:
         return None

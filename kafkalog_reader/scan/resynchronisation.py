@@ -1,6 +1,6 @@
 """The next sound batch behind damage: the damaged one's own end, the offset index, every byte.
 
-Only a valid CRC counts. What is skipped becomes a value, ``DamagedRegion``, and reading goes on.
+Only a valid CRC counts. What is skipped becomes a value, ``UnreadableRegion``, and reading goes on.
 Brokers do not: a length that points behind the end of the file ends the log for them.
 """
 
@@ -10,15 +10,16 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.threads import threads
 from kafkalog_reader.io.window import WINDOW_SIZE
 from kafkalog_reader.scan.batch_finder import MIN_ENTRY, BatchFinder
 from kafkalog_reader.scan.batch_scan import MAX_OFFSET, BatchRun, SegmentScan
-from kafkalog_reader.scan.damaged_region import DamagedRegion
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.sound_pieces import SoundPieces
 from kafkalog_reader.scan.sound_scan import SoundScan
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
@@ -89,16 +90,16 @@ class ResynchronisedScan:
         """Up to here it is known which wrong CRCs hide nothing."""
         self._is_damaged = False
 
-    def __iter__(self) -> Iterator[BatchRun | DamagedRegion]:
+    def __iter__(self) -> Iterator[BatchRun | UnreadableRegion]:
         for found in self._found(offer=False):
             assert not isinstance(found, UnscannedBatches)
             yield found
 
-    def offering(self) -> Iterator[BatchRun | DamagedRegion | UnscannedBatches]:
+    def offering(self) -> Iterator[BatchRun | UnreadableRegion | UnscannedBatches]:
         """Iterate over the same, and offer batches before they are scanned: see SegmentScan."""
         return self._found(offer=True)
 
-    def _found(self, *, offer: bool) -> Iterator[BatchRun | DamagedRegion | UnscannedBatches]:
+    def _found(self, *, offer: bool) -> Iterator[BatchRun | UnreadableRegion | UnscannedBatches]:
         try:
             yield from self._batches_and_regions(offer=offer)
         finally:
@@ -106,7 +107,7 @@ class ResynchronisedScan:
 
     def _batches_and_regions(
         self, *, offer: bool
-    ) -> Iterator[BatchRun | DamagedRegion | UnscannedBatches]:
+    ) -> Iterator[BatchRun | UnreadableRegion | UnscannedBatches]:
         position = self._start
         if not offer:
             for sound in self._sound_prefix():
@@ -117,7 +118,7 @@ class ResynchronisedScan:
             self._end_at(position)
         while position < self._stop:
             scan = self._scan_from(position)
-            region: DamagedRegion | None = None
+            region: UnreadableRegion | None = None
             for run in scan.offering() if offer else scan:
                 if isinstance(run, UnscannedBatches):
                     yield run
@@ -253,7 +254,7 @@ class ResynchronisedScan:
             return None
         return found
 
-    def _region_of_batch(self, run: BatchRun, number: int, following: int) -> DamagedRegion:
+    def _region_of_batch(self, run: BatchRun, number: int, following: int) -> UnreadableRegion:
         position = int(run.position[number])
         return self._region(
             position,
@@ -265,7 +266,7 @@ class ResynchronisedScan:
 
     # --- chains that end
 
-    def _region_of_end(self, scan: SegmentScan) -> DamagedRegion:
+    def _region_of_end(self, scan: SegmentScan) -> UnreadableRegion:
         position = scan.end_position
         following = None
         self._searches += 1
@@ -306,14 +307,16 @@ class ResynchronisedScan:
 
     def _region(
         self, start: int, following: int | None, end: ScanEnd, problem: str
-    ) -> DamagedRegion:
-        region = DamagedRegion(
+    ) -> UnreadableRegion:
+        region = UnreadableRegion(
+            file=shown(self._segment.path("log")),
             start=start,
             stop=self._stop if following is None else following,
             first_offset=self.next_offset,
             next_offset=None if following is None else self._finder.base_offset_at(following),
             end=end,
             problem=problem,
+            goes_on=following is not None,
             begins_batch=self._begins_batch(self._finder.header_at(start)),
             given_up=self._finder.given_up,
         )

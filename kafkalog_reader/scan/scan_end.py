@@ -18,3 +18,5 @@ class ScanEnd(Enum):
     UNKNOWN_MAGIC = "unknown magic"
     WRONG_CRC = "wrong CRC"
     """Ends no scan, but the tail that a broker's recovery would keep."""
+    REFUSED = "refused"
+    """The operating system does not read it: ends no scan, but what an audit can say of a log."""

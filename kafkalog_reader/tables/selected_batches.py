@@ -17,11 +17,11 @@ from kafkalog_reader.errors import (
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.batch_scan import CODEC_MASK, BatchRun, SegmentScan
 from kafkalog_reader.scan.damage import Mode
-from kafkalog_reader.scan.damaged_region import DamagedRegion
 from kafkalog_reader.scan.expected_end import missing_records, size_of
 from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.segment_slice import batch_position
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _scanned(
         if isinstance(found, UnscannedBatches):
             yield found
             continue
-        if isinstance(found, DamagedRegion):
+        if isinstance(found, UnreadableRegion):
             report_region(found, piece, damage)
             continue
         yield _pruned(found, piece, request)
@@ -250,8 +250,8 @@ def _batch_error(run: BatchRun, batch: int, piece: SegmentSlice) -> LocatedError
     return UnsupportedFormatError(f"unknown codec {codec}, 0 to 4 are known", where)
 
 
-def report_region(region: DamagedRegion, piece: SegmentSlice, damage: Damage) -> None:
-    where = LogPosition(shown(piece.path), region.start, region.first_offset)
+def report_region(region: UnreadableRegion, piece: SegmentSlice, damage: Damage) -> None:
+    where = region.where
     if piece.is_log_end and region.is_unfinished:
         logger.warning("%s: %s, the log ends here", where, region.description)
     elif region.end is ScanEnd.UNKNOWN_MAGIC:

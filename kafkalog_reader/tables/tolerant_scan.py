@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import (
     CorruptRecordError,
-    LogPosition,
     UnreadableFileError,
     UnsupportedFormatError,
 )
-from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.damage import Damage
-from kafkalog_reader.scan.damaged_region import DamagedRegion
 from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -75,7 +73,7 @@ class TolerantScan:
         )
         try:
             for found in scan:
-                if isinstance(found, DamagedRegion):
+                if isinstance(found, UnreadableRegion):
                     self._report(found)
                 else:
                     yield found
@@ -89,15 +87,12 @@ class TolerantScan:
             self.is_readable, self.end_position = False, position
             self.damaged_from = self._piece.segment.base_offset if offset is None else offset
 
-    def _report(self, region: DamagedRegion) -> None:
-        where = LogPosition(
-            shown(self._piece.segment.path("log")), region.start, region.first_offset
-        )
+    def _report(self, region: UnreadableRegion) -> None:
         if self._piece.is_last and region.is_unfinished:
             if region.end is ScanEnd.TORN:
-                logger.warning("%s: %s: the log ends here", where, region.description)
+                logger.warning("%s: %s: the log ends here", region.where, region.description)
             return
         self._damaged(region.start, region.first_offset)
         is_foreign = region.end is ScanEnd.UNKNOWN_MAGIC
         kind = UnsupportedFormatError if is_foreign else CorruptRecordError
-        self._damage.left_out(kind(region.description, where))
+        self._damage.left_out(kind(region.description, region.where))

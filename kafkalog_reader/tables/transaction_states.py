@@ -25,9 +25,9 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.scan.damage import Mode
-from kafkalog_reader.scan.damaged_region import DamagedRegion
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, read_entries
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.transaction_outcomes import (
@@ -158,9 +158,9 @@ class _Gathered:
         except UnreadableFileError:  # whoever reads the records there says so
             self._is_damaged = True
 
-    def _runs(self, found: Iterable[BatchRun | DamagedRegion]) -> Iterator[BatchRun]:
+    def _runs(self, found: Iterable[BatchRun | UnreadableRegion]) -> Iterator[BatchRun]:
         for each in found:
-            if isinstance(each, DamagedRegion):
+            if isinstance(each, UnreadableRegion):
                 self._is_damaged = True
             else:
                 yield each

@@ -17,8 +17,8 @@ from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.scan import batch_finder, resynchronisation
-from kafkalog_reader.scan.damaged_region import DamagedRegion
 from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import T, batch, write_segment
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def scanned(path: Path) -> tuple[dict[int, int], list[DamagedRegion]]:
+def scanned(path: Path) -> tuple[dict[int, int], list[UnreadableRegion]]:
     """Sound batches, position and size, and the damaged regions."""
     (directory,) = discover([str(path.parent)]).partition_directories(ReadRequest())
     (segment,) = segments(directory)
     sound: dict[int, int] = {}
-    regions: list[DamagedRegion] = []
+    regions: list[UnreadableRegion] = []
     for found in ResynchronisedScan(segment):
-        if isinstance(found, DamagedRegion):
+        if isinstance(found, UnreadableRegion):
             regions.append(found)
         else:
             which = found.crc_valid

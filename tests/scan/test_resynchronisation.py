@@ -15,8 +15,8 @@ from kafkalog_reader.format.message import build_message
 from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.scan.damaged_region import DamagedRegion
 from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import T, batch, offsets, rows, write_segment
 
@@ -37,14 +37,14 @@ MIXED = [
 OFFSETS = [[0, 1, 2], [3], [4], [5], [6, 7, 8], [9, 10]]
 
 
-def found_in(path: Path, **options) -> tuple[list[int], list[DamagedRegion]]:
+def found_in(path: Path, **options) -> tuple[list[int], list[UnreadableRegion]]:
     """Base offsets of sound batches, and the damaged regions."""
     (directory,) = discover([str(path.parent)]).partition_directories(ReadRequest())
     (segment,) = segments(directory)
     bases: list[int] = []
-    regions: list[DamagedRegion] = []
+    regions: list[UnreadableRegion] = []
     for found in ResynchronisedScan(segment, **options):
-        if isinstance(found, DamagedRegion):
+        if isinstance(found, UnreadableRegion):
             regions.append(found)
         else:
             bases += found.base_offset[found.crc_valid].tolist()

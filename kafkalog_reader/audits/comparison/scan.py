@@ -9,8 +9,8 @@ from kafkalog_reader.audits.comparison.verdict import is_damage
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.log.batch_stream import BatchStream, Regression
-    from kafkalog_reader.audits.log.scan_stop import ScanStop
     from kafkalog_reader.errors import LogPosition
+    from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class Scan:
         last_timestamp: timestamp of the last batch in milliseconds; None without batches.
     """
 
-    stops: tuple[ScanStop, ...]
+    stops: tuple[UnreadableRegion, ...]
     regressions: tuple[Regression, ...]
     regression_count: int
     unexplained_falls: int

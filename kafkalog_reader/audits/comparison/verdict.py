@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.comparison.committed import CommitBounds, History
     from kafkalog_reader.audits.comparison.difference import Comparison
-    from kafkalog_reader.audits.log.scan_stop import ScanStop
+    from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 
 NEXT_MAGIC: Final = 3
@@ -47,7 +47,7 @@ def verdict_of(
     histories: Sequence[History],
     bounds: Sequence[CommitBounds],
     comparison: Comparison,
-    stops: Sequence[Sequence[ScanStop]],
+    stops: Sequence[Sequence[UnreadableRegion]],
 ) -> Verdict:
     """The verdict of replicas that could be read and have the same topic id."""
     if any(is_unread(stop) for of_replica in stops for stop in of_replica):
@@ -77,7 +77,7 @@ def verdict_of(
     return Verdict.CONSISTENT
 
 
-def is_unread(stop: ScanStop) -> bool:
+def is_unread(stop: UnreadableRegion) -> bool:
     """Whether this version of the program, or the operating system, cannot read existing bytes.
 
     A future format has the next magic where a batch is expected; any other magic is a damaged byte,
@@ -85,21 +85,19 @@ def is_unread(stop: ScanStop) -> bool:
     """
     if stop.end is ScanEnd.UNKNOWN_MAGIC:
         return stop.begins_batch and stop.problem.startswith(f"unknown magic {NEXT_MAGIC}")
-    return stop.end is None
+    return stop.end is ScanEnd.REFUSED
 
 
-def is_damage(stop: ScanStop) -> bool:
+def is_damage(stop: UnreadableRegion) -> bool:
     """Whether a stop is damage, and not just the unfinished end of a log."""
-    if is_unread(stop):
-        return False
-    return not (stop.in_last_segment and stop.end in (ScanEnd.TORN, ScanEnd.ZEROS))
+    return not (is_unread(stop) or stop.is_unfinished)
 
 
 def is_replaced(
     comparison: Comparison,
     index: int,
-    stop: ScanStop,
-    stops: Sequence[Sequence[ScanStop]],
+    stop: UnreadableRegion,
+    stops: Sequence[Sequence[UnreadableRegion]],
 ) -> bool:
     """Whether no record is missing at a stop, or another replica of the same history has it.
 
@@ -109,7 +107,7 @@ def is_replaced(
         stop: where reading stopped.
         stops: those of every replica; one that stops at the same place replaces nothing.
     """
-    offset, until = stop.where.offset, stop.hidden_until
+    offset, until = stop.where.offset, stop.next_offset
     if offset is None:
         return False
     if until is not None and until <= offset:
@@ -132,11 +130,11 @@ def is_replaced(
     )
 
 
-def _hides(stop: ScanStop, first_offset: int, next_offset: int) -> bool:
+def _hides(stop: UnreadableRegion, first_offset: int, next_offset: int) -> bool:
     begins = stop.where.offset
     if begins is None or begins >= next_offset:
         return begins is None
-    return stop.hidden_until is None or stop.hidden_until > first_offset
+    return stop.next_offset is None or stop.next_offset > first_offset
 
 
 def shares_nothing(comparison: Comparison) -> bool:

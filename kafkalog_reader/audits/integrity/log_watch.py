@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.segment_checks import SegmentCheck
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.audits.log.scan_stop import ScanStop
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 
 class WatchedStream(BatchStream):
@@ -148,10 +148,7 @@ class WatchedStream(BatchStream):
         self, segment: SegmentFiles, check: BatchCheck, first_stop: int, *, is_closed: bool
     ) -> None:
         stops = self.stops[first_stop:]
-        damaged = [
-            (stop.where.position or 0, (stop.where.position or 0) + stop.size_in_bytes)
-            for stop in stops
-        ]
+        damaged = [(stop.start, stop.stop) for stop in stops]
         if self._offset_index is not None:
             self.found += self._offset_index.findings(segment.log_size or 0, damaged, check.batches)
         if self._time_index is not None:
@@ -189,7 +186,7 @@ class WatchedStream(BatchStream):
 
 
 def search_findings(
-    replica: Replica, segment: SegmentFiles, stops: Sequence[ScanStop], unsearched: int
+    replica: Replica, segment: SegmentFiles, stops: Sequence[UnreadableRegion], unsearched: int
 ) -> Iterator[Finding]:
     """Yield KL-005 if a limit on work left places of a segment unchecked.
 

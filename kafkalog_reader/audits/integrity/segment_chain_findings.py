@@ -31,12 +31,15 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.batch_findings import BatchCheck
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.audits.log.scan_stop import ScanStop
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 
 def border_findings(
-    replica: Replica, before: BatchCheck | None, check: BatchCheck, stops: Sequence[ScanStop]
+    replica: Replica,
+    before: BatchCheck | None,
+    check: BatchCheck,
+    stops: Sequence[UnreadableRegion],
 ) -> Iterator[Finding]:
     """Yield findings about the start of a segment.
 

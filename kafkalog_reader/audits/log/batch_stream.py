@@ -5,7 +5,7 @@ It also collects the lineage, the places where scans stopped, and offsets that f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Final
 
@@ -14,14 +14,14 @@ import numpy as np
 from kafkalog_reader.audits.log.lineage import LineageBuilder
 from kafkalog_reader.audits.log.read_segment import ReadSegment
 from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
-from kafkalog_reader.audits.log.scan_stop import ScanStop
 from kafkalog_reader.decode.control_type import CONTROL, TRANSACTIONAL
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.scan.damaged_region import DamagedRegion
 from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,7 +101,7 @@ class BatchStream:
     ) -> None:
         self.lineage = LineageBuilder()
         self.retries = RetryWatch()
-        self.stops: list[ScanStop] = []
+        self.stops: list[UnreadableRegion] = []
         self.unsearched = 0
         self.regressions: list[Regression] = []
         self.regression_count = 0
@@ -142,11 +142,13 @@ class BatchStream:
             return [s for s in segments(directory) if s.log_size is not None]
         except UnreadableFileError as error:
             self.stops.append(
-                ScanStop(
-                    where=error.where,
-                    size_in_bytes=0,
-                    hidden_until=None,
-                    end=None,
+                UnreadableRegion(
+                    file=error.where.file,
+                    start=0,
+                    stop=0,
+                    first_offset=None,
+                    next_offset=None,
+                    end=ScanEnd.REFUSED,
                     problem=error.problem,
                 )
             )
@@ -266,7 +268,7 @@ class BatchStream:
     def hidden(self, offset: int) -> bool:
         """Whether an offset is after damage that ended the scan of its segment."""
         return any(
-            stop.hidden_until is not None and (stop.where.offset or 0) <= offset < stop.hidden_until
+            stop.next_offset is not None and (stop.where.offset or 0) <= offset < stop.next_offset
             for stop in self.stops
         )
 
@@ -382,7 +384,7 @@ class BatchStream:
         try:
             scan = self._scan(segment)
             for found in scan:
-                if isinstance(found, DamagedRegion):
+                if isinstance(found, UnreadableRegion):
                     read.add_damage(found.start)
                     self._stop_at(found, next_base)
                 elif found.count:
@@ -393,25 +395,22 @@ class BatchStream:
         except UnreadableFileError as error:  # the rest of the log is still read
             position = error.where.position or 0
             self.stops.append(
-                ScanStop(
-                    where=LogPosition(self.path, position, self.next_offset),
-                    size_in_bytes=max(0, (segment.log_size or 0) - position),
-                    hidden_until=next_base,
-                    end=None,
+                UnreadableRegion(
+                    file=self.path,
+                    start=position,
+                    stop=max(position, segment.log_size or 0),
+                    first_offset=self.next_offset,
+                    next_offset=next_base,
+                    end=ScanEnd.REFUSED,
                     problem=error.problem,
                 )
             )
 
-    def _stop_at(self, region: DamagedRegion, next_base: int | None) -> None:
+    def _stop_at(self, region: UnreadableRegion, next_base: int | None) -> None:
         self.stops.append(
-            ScanStop(
-                where=LogPosition(self.path, region.start, self.next_offset),
-                size_in_bytes=region.size_in_bytes,
-                hidden_until=next_base if region.next_offset is None else region.next_offset,
-                end=region.end,
-                problem=region.problem,
-                goes_on_at=None if region.next_offset is None else region.stop,
-                begins_batch=region.begins_batch,
-                given_up=region.given_up,
+            replace(
+                region,
+                first_offset=self.next_offset,
+                next_offset=next_base if region.next_offset is None else region.next_offset,
             )
         )

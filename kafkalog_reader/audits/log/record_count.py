@@ -15,8 +15,8 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.partition_directory import readable_segments
-from kafkalog_reader.scan.damaged_region import DamagedRegion
 from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,7 +70,7 @@ def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[BatchRun
         if next_base is None or next_base > first_offset:
             scan = ResynchronisedScan(segment, check_crc=False, follow_links=directory.follow_links)
             for piece in scan:
-                if not isinstance(piece, DamagedRegion):
+                if not isinstance(piece, UnreadableRegion):
                     yield piece
 
 

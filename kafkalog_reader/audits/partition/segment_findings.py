@@ -43,11 +43,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.audits.log.batch_stream import BatchPlace
-    from kafkalog_reader.audits.log.scan_stop import ScanStop
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 _NEWEST_MAGIC = 2
 _ROUND = 1 << 20
@@ -213,20 +213,20 @@ def _committed(audit: PartitionAudit, replica: ReplicaAudit, offset: int) -> str
     return "known" if offset < bound.known else "possible" if offset < bound.possible else "none"
 
 
-def _stop_finding(audit: PartitionAudit, replica: ReplicaAudit, stop: ScanStop) -> Finding:
+def _stop_finding(audit: PartitionAudit, replica: ReplicaAudit, stop: UnreadableRegion) -> Finding:
     """Rate the place where the batches of a segment could not be followed any further."""
     replaced = _is_replaced(audit, replica, stop)
     code, severity, confidence = _judged(replica, stop, is_replaced=replaced)
     directory = replica.directory
     offset = stop.where.offset
-    hides = offset is not None and stop.hidden_until is not None and stop.hidden_until > offset
-    behind = f"; offsets {offset} to {(stop.hidden_until or 0) - 1}" if hides else ""
+    hides = offset is not None and stop.next_offset is not None and stop.next_offset > offset
+    behind = f"; offsets {offset} to {(stop.next_offset or 0) - 1}" if hides else ""
     saved = (
         f"{behind} follow it, another copy has them"
         if behind and replaced
         else (f"{behind} follow it" if behind else "")
     )
-    until = None if offset is None else stop.hidden_until or offset
+    until = None if offset is None else stop.next_offset or offset
     return finding(
         code,
         f"{stop.where}: {stop.problem}{saved}",
@@ -238,24 +238,24 @@ def _stop_finding(audit: PartitionAudit, replica: ReplicaAudit, stop: ScanStop) 
         size_in_bytes=stop.size_in_bytes,
         offsets=None if offset is None or until is None else (offset, until),
         evidence={"problem": stop.problem, "bytesNotRead": stop.size_in_bytes},
-        lookalikes=None if stop.in_last_segment else (),
+        lookalikes=None if stop.ends_log else (),
         bytes_at_risk=stop.size_in_bytes,
         actions=_actions_of(stop, code, severity, is_clean=directory.log_directory.clean_shutdown),
     )
 
 
 def _actions_of(
-    stop: ScanStop, code: str, severity: str | None, *, is_clean: bool | None
+    stop: UnreadableRegion, code: str, severity: str | None, *, is_clean: bool | None
 ) -> tuple[str, ...] | None:
     """The actions; a clean log loses zeros and a torn end only if its next start recovers it."""
     if code == ZERO_TAIL and severity == "I":
         return (NOTHING_TO_DO,)
-    if code in _TAILS and stop.in_last_segment and is_clean:
+    if code in _TAILS and stop.ends_log and is_clean:
         return (FORCE_RECOVERY, COMPARE_REPLICAS)
     return actions_of_refusal(stop.problem)
 
 
-def _is_replaced(audit: PartitionAudit, replica: ReplicaAudit, stop: ScanStop) -> bool:
+def _is_replaced(audit: PartitionAudit, replica: ReplicaAudit, stop: UnreadableRegion) -> bool:
     if isinstance(audit.comparison, NotCompared) or len(audit.replicas) == 1:
         return False
     stops = [each.scan.stops for each in audit.replicas]
@@ -263,14 +263,14 @@ def _is_replaced(audit: PartitionAudit, replica: ReplicaAudit, stop: ScanStop) -
 
 
 def _judged(
-    replica: ReplicaAudit, stop: ScanStop, *, is_replaced: bool
+    replica: ReplicaAudit, stop: UnreadableRegion, *, is_replaced: bool
 ) -> tuple[str, str | None, str]:
     directory = replica.directory
-    is_hot = stop.in_last_segment and not directory.log_directory.clean_shutdown
+    is_hot = stop.ends_log and not directory.log_directory.clean_shutdown
     confidence = "possible" if is_hot else "proven"
-    if stop.end is None:
+    if stop.end is ScanEnd.REFUSED:
         return UNREADABLE_FILE, None, "proven"
-    if stop.goes_on_at is None and stop.end is ScanEnd.ZEROS:
+    if not stop.goes_on and stop.end is ScanEnd.ZEROS:
         return ZERO_TAIL, _severity_of_zeros(stop, is_hot=is_hot), confidence
     if not stop.begins_batch and not _is_fragment(stop):
         return UNREADABLE_REGION, None, confidence
@@ -282,18 +282,18 @@ def _judged(
                 None,
                 "proven",
             )
-        case ScanEnd.TORN if stop.goes_on_at is None:
-            return TORN_TAIL, "L" if stop.in_last_segment else "H", confidence
+        case ScanEnd.TORN if not stop.goes_on:
+            return TORN_TAIL, "L" if stop.ends_log else "H", confidence
         case ScanEnd.WRONG_CRC:
             return _judged_checksum(directory, stop, is_replaced=is_replaced)
     return BATCH_LENGTH_IMPOSSIBLE, None, confidence
 
 
 def _judged_checksum(
-    directory: PartitionDirectory, stop: ScanStop, *, is_replaced: bool
+    directory: PartitionDirectory, stop: UnreadableRegion, *, is_replaced: bool
 ) -> tuple[str, str | None, str]:
     """What the checksum shows: only the length is wrong, or the content is damaged, too."""
-    if stop.goes_on_at is not None:
+    if stop.goes_on:
         match _repair(directory, stop.where, stop.size_in_bytes):
             case Repair.LENGTH:
                 return BATCH_LENGTH_IMPOSSIBLE, None, "proven"
@@ -308,17 +308,17 @@ def _repair(directory: PartitionDirectory, where: LogPosition, size: int) -> Rep
     return repair_of(path, start, start + size, follow_links=directory.follow_links)
 
 
-def _is_fragment(stop: ScanStop) -> bool:
+def _is_fragment(stop: UnreadableRegion) -> bool:
     """Whether too few bytes are left to tell it from a batch."""
-    is_small = stop.goes_on_at is None and stop.size_in_bytes < MIN_ENTRY
+    is_small = not stop.goes_on and stop.size_in_bytes < MIN_ENTRY
     return is_small and stop.end is ScanEnd.TORN
 
 
-def _severity_of_zeros(stop: ScanStop, *, is_hot: bool) -> str:
+def _severity_of_zeros(stop: UnreadableRegion, *, is_hot: bool) -> str:
     """The severity of zeros; a preallocated file has a round size, and a shutdown trims it."""
-    if not stop.in_last_segment or not is_hot:
+    if not stop.ends_log or not is_hot:
         return "H"
-    is_round = ((stop.where.position or 0) + stop.size_in_bytes) % _ROUND == 0
+    is_round = stop.stop % _ROUND == 0
     return "I" if is_round else "M"
 
 

@@ -16,8 +16,8 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.scan.damaged_region import DamagedRegion
 from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.log.read_segment import ReadSegment
@@ -69,7 +69,7 @@ class LostRange:
             self.files, self.start, stop, progress=progress, follow_links=self.follow_links
         )
         return behind + sum(
-            self._records(piece) for piece in scan if not isinstance(piece, DamagedRegion)
+            self._records(piece) for piece in scan if not isinstance(piece, UnreadableRegion)
         )
 
     def records_outside(self, first_offset: int, next_offset: int, progress: Progress) -> int:
@@ -83,7 +83,7 @@ class LostRange:
         )
         found = 0
         for piece in scan:
-            if not isinstance(piece, DamagedRegion):
+            if not isinstance(piece, UnreadableRegion):
                 base = piece.base_offset
                 found += self._records(
                     piece.taken(np.flatnonzero((base < first_offset) | (base >= next_offset)))

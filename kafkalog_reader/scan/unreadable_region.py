@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.scan.scan_end import ScanEnd
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DamagedRegion:
+class UnreadableRegion:
     """Bytes of a segment between two sound batches, or behind the last one.
 
     Attributes:
+        file: the segment file as shown to people; the directory where that cannot be listed.
         start, stop: its byte range in the file.
         first_offset: expected where it begins; None in front of the first batch.
-        next_offset: base offset of the sound batch behind it; None when nothing sound follows.
+        next_offset: base offset of what follows: the next sound batch, or, where the caller knows
+            it, the next segment. None when nothing follows.
+        goes_on: whether a sound batch follows in the same file.
         end: what is wrong where it begins.
         problem: the same in words.
         begins_batch: the offset where it begins is that of a batch that may stand there.
@@ -22,29 +26,42 @@ class DamagedRegion:
             the region after all.
     """
 
+    file: str
     start: int
     stop: int
     first_offset: int | None
     next_offset: int | None
     end: ScanEnd
     problem: str
+    goes_on: bool = False
     begins_batch: bool = False
     given_up: int = 0
+
+    @property
+    def where(self) -> LogPosition:
+        """Its first byte, with the offset expected there; a directory has no bytes."""
+        position = self.start if self.stop > self.start else None
+        return LogPosition(self.file, position, self.first_offset)
 
     @property
     def size_in_bytes(self) -> int:
         return self.stop - self.start
 
     @property
+    def ends_log(self) -> bool:
+        """Whether nothing of the log follows, as far as the caller knows."""
+        return self.next_offset is None
+
+    @property
     def is_unfinished(self) -> bool:
         """Whether at the end of a log it is how a crash leaves one: no damage."""
-        return self.next_offset is None and self.end in (ScanEnd.TORN, ScanEnd.ZEROS)
+        return self.ends_log and self.end in (ScanEnd.TORN, ScanEnd.ZEROS)
 
     @property
     def description(self) -> str:
         """What is wrong, and how far it reaches."""
         text = self.problem
-        if self.next_offset is not None:
+        if self.goes_on:
             text += (
                 f"; {self.size_in_bytes:,} bytes are skipped, offset {self.next_offset} follows "
                 f"at position {self.stop}"
