@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.tables.options import ReadOptions
-    from kafkalog_reader.tables.table import Table
+    from kafkalog_reader.tables.table import AnyTable
 
 # The module of each table. Modules are imported on demand: a command that needs one
 # table does not import all.
@@ -49,7 +49,7 @@ Splitting a segment would gain nothing and may require reading it up to the spli
 """
 
 
-def table(name: str) -> Table:
+def table(name: str) -> AnyTable:
     """The table with that name.
 
     Raises:
@@ -60,12 +60,12 @@ def table(name: str) -> Table:
             f"no table named {name!r}{nearest(name, TABLES) or '.'} `kafkalog tables` lists all."
         )
     module, class_name = TABLES[name].split(":")
-    made: Table = getattr(import_module(module), class_name)()
+    made: AnyTable = getattr(import_module(module), class_name)()
     return made
 
 
 def request(
-    table: Table,
+    table: AnyTable,
     columns: Iterable[str] | None = None,
     **options: Unpack[ReadOptions],
 ) -> ReadRequest:
@@ -83,7 +83,9 @@ def request(
     return with_columns(table, ReadRequest(**found), columns)
 
 
-def with_columns(table: Table, request: ReadRequest, columns: Iterable[str] | None) -> ReadRequest:
+def with_columns(
+    table: AnyTable, request: ReadRequest, columns: Iterable[str] | None
+) -> ReadRequest:
     """The same request for these columns; None is all of them.
 
     Raises:
@@ -104,7 +106,7 @@ def _names(columns: Iterable[str] | None) -> tuple[str, ...] | None:
 
 
 def read(
-    table: Table, evidence: Evidence, request: ReadRequest, progress: Progress | None = None
+    table: AnyTable, evidence: Evidence, request: ReadRequest, progress: Progress | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield the rows of a whole table, unit by unit, up to the limit."""
     from kafkalog_reader.io.progress import no_progress

@@ -11,7 +11,7 @@ from kafkalog_reader.tables.options import OPTIONS
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kafkalog_reader.tables.table import Table
+    from kafkalog_reader.tables.table import AnyTable
 
 # What Spark has besides the options of reading, by name, and for which tables; None is all.
 # Spark itself adds `path` for load(a) and `paths`, as JSON, for load([a]).
@@ -71,7 +71,7 @@ def unused(options: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(sorted(name for name in options if name.lower() not in known))
 
 
-def check_applicable(given: Mapping[str, str], table: Table) -> None:
+def check_applicable(given: Mapping[str, str], table: AnyTable) -> None:
     """Refuse what this table would silently ignore.
 
     Raises:
@@ -83,7 +83,7 @@ def check_applicable(given: Mapping[str, str], table: Table) -> None:
         raise UsageError(f"{names} not apply to table {table.name}")
 
 
-def _applies(name: str, table: Table) -> bool:
+def _applies(name: str, table: AnyTable) -> bool:
     tables = OPTIONS[READING[name]].tables if name in READING else _OF_SPARK[name]
     return tables is None or table.name in tables
 

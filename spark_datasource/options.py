@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kafkalog_reader.tables.request import TopicPartition
-    from kafkalog_reader.tables.table import Table
+    from kafkalog_reader.tables.table import AnyTable
 
 _TOPIC_CHOICES: Final = ("subscribe", "subscribePattern", "assign")
 
@@ -78,7 +78,7 @@ def parse_options(options: Mapping[str, str]) -> SourceOptions:
     )
 
 
-def _request(given: Mapping[str, str], table: Table, offsets: OffsetRange) -> ReadRequest:
+def _request(given: Mapping[str, str], table: AnyTable, offsets: OffsetRange) -> ReadRequest:
     chosen = [name for name in _TOPIC_CHOICES if name in given]
     if len(chosen) > 1:
         raise UsageError(f"options {' and '.join(chosen)} exclude each other: give one of them")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Table, Unit
+    from kafkalog_reader.tables.table import AnyTable, Unit
 
 OPEN_COST: Final = 1 << 20
 """What opening a unit costs, in bytes that could be read instead: ten thousand empty segments are
@@ -27,7 +27,7 @@ class PackedUnits(InputPartition):
 
 
 def plan(
-    table: Table, evidence: Evidence, request: ReadRequest, min_partitions: int | None = None
+    table: AnyTable, evidence: Evidence, request: ReadRequest, min_partitions: int | None = None
 ) -> list[PackedUnits]:
     """Cut the whole table into tasks of about ``request.max_partition_bytes``.
 

@@ -19,7 +19,7 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from pyspark.sql.types import StructField, StructType
 
-    from kafkalog_reader.tables.table import Table
+    from kafkalog_reader.tables.table import AnyTable
 
 KAFKA_COLUMNS: Final = tuple(
     column.name for column in schemas.KAFKA_COLUMNS if column.name != "headers"
@@ -28,7 +28,7 @@ KAFKA_COLUMNS: Final = tuple(
 
 
 def parse_columns(
-    text: str | None, table: Table, *, with_headers: bool = False
+    text: str | None, table: AnyTable, *, with_headers: bool = False
 ) -> tuple[str, ...] | None:
     """Names in the order wanted; None is every column.
 
@@ -59,13 +59,13 @@ def parse_columns(
     return columns
 
 
-def spark_schema(table: Table, columns: tuple[str, ...] | None) -> StructType:
+def spark_schema(table: AnyTable, columns: tuple[str, ...] | None) -> StructType:
     """The Spark types of these columns."""
     schema: StructType = from_arrow_schema(table.projected(ReadRequest(columns=columns)))
     return schema
 
 
-def projected_columns(table: Table, schema: StructType) -> tuple[str, ...]:
+def projected_columns(table: AnyTable, schema: StructType) -> tuple[str, ...]:
     """The columns of a schema that the user may have written.
 
     Raises:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest, TopicPartition
-    from kafkalog_reader.tables.table import Table
+    from kafkalog_reader.tables.table import AnyTable
     from spark_datasource.options import SourceOptions
 
 logger = logging.getLogger(__name__)
@@ -87,6 +87,6 @@ def _topic_partitions(evidence: Evidence, request: ReadRequest) -> Iterator[Topi
             yield topic, partition
 
 
-def _cheapest(table: Table) -> str:
+def _cheapest(table: AnyTable) -> str:
     names = [column.name for column in table.columns]
     return "offset" if "offset" in names else names[0]

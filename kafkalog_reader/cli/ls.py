@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.cli.replica_list import Row
     from kafkalog_reader.cli.table import Reading
-    from kafkalog_reader.tables.table import Table
+    from kafkalog_reader.tables.table import AnyTable
 
 
 @click.command("ls", short_help="One line a replica: broker, offsets, size, state.")
@@ -97,7 +97,7 @@ def ls_command(
 
 
 def _write_gathered(
-    table: Table, reading: Reading, sort: str, by: str | None, *, as_json: bool
+    table: AnyTable, reading: Reading, sort: str, by: str | None, *, as_json: bool
 ) -> bool:
     """Write what needs all rows at once: aligned text, sorted rows, sums."""
     from kafkalog_reader.cli.output import standard_output
@@ -135,7 +135,9 @@ def _json_lines(replicas: list[Row], sort: str, by: str | None) -> Iterator[str]
     return (json.dumps(group) for group in groups_of(replicas, by, sort))
 
 
-def _write_sorted(table: Table, gathered: list[pa.RecordBatch], sort: str, sink: IO[bytes]) -> None:
+def _write_sorted(
+    table: AnyTable, gathered: list[pa.RecordBatch], sort: str, sink: IO[bytes]
+) -> None:
     import pyarrow as pa
 
     from kafkalog_reader.cli.output import row_writer
@@ -155,7 +157,7 @@ def _write_sorted(table: Table, gathered: list[pa.RecordBatch], sort: str, sink:
 
 
 def _write_table(
-    table: Table, reading: Reading, _sort: str, _by: str | None, *, as_json: bool
+    table: AnyTable, reading: Reading, _sort: str, _by: str | None, *, as_json: bool
 ) -> bool:
     """Write the table replicas row by row as it is read."""
     from kafkalog_reader.cli.output import row_writer, standard_output

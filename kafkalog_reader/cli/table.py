@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.cli.rows import RowWriter
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Table
+    from kafkalog_reader.tables.table import AnyTable
 
     Take = Callable[[pa.RecordBatch], pa.RecordBatch]
 
@@ -99,9 +99,9 @@ def table_command(
 
 
 def print_rows(
-    table: Table, evidence: Evidence, request: ReadRequest, output_format: str, output: str | None,
-    *, render: str | None, overwrite: bool, taken_from: Take = lambda rows: rows,
-    schema: pa.Schema | None = None,
+    table: AnyTable, evidence: Evidence, request: ReadRequest, output_format: str,
+    output: str | None, *, render: str | None, overwrite: bool,
+    taken_from: Take = lambda rows: rows, schema: pa.Schema | None = None,
 ) -> None:  # fmt: skip
     """Write the rows of a table to standard output or a file.
 
@@ -132,7 +132,7 @@ class Reading:
     """
 
     def __init__(
-        self, table: Table, evidence: Evidence, request: ReadRequest, *, rows_on_stdout: bool
+        self, table: AnyTable, evidence: Evidence, request: ReadRequest, *, rows_on_stdout: bool
     ) -> None:
         self.rows_done = 0
         self._source = (table, evidence, request)
@@ -175,7 +175,7 @@ def write_rows(
 class Severities:
     """Looks at the severities of findings as they pass, asked for or not."""
 
-    def __init__(self, table: Table, request: ReadRequest) -> None:
+    def __init__(self, table: AnyTable, request: ReadRequest) -> None:
         self.asked = request
         self._shown = None
         self._seen: set[str] = set()

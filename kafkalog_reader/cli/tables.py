@@ -14,7 +14,7 @@ from kafkalog_reader.cli.options import text_or_json_option
 from kafkalog_reader.cli.run import verbose_option
 
 if TYPE_CHECKING:
-    from kafkalog_reader.tables.table import Column, Table
+    from kafkalog_reader.tables.table import AnyTable, Column
 
 WIDEST_TYPE: Final = 20
 """One longer type, that of headers, must not push all meanings to the right."""
@@ -39,7 +39,7 @@ def tables_command(names: tuple[str, ...], output_format: str) -> None:
     click.echo("\n".join(show(registry.table(name)) for name in names or registry.TABLES))
 
 
-def _as_text(table: Table) -> str:
+def _as_text(table: AnyTable) -> str:
     """The table's name and meaning, then its columns, aligned."""
     from kafkalog_reader.cli.printable import for_stdout
 
@@ -62,7 +62,7 @@ def _wrapped(line: str, indentation: int) -> list[str]:
     return textwrap.wrap(line, columns, subsequent_indent=" " * indentation, drop_whitespace=True)
 
 
-def _as_json(table: Table) -> str:
+def _as_json(table: AnyTable) -> str:
     columns: list[dict[str, Any]] = [
         {"name": c.name, "type": type_name(c), "unit": c.unit or None, "doc": c.doc}
         for c in table.columns

@@ -17,7 +17,7 @@ from kafkalog_reader.tables.schemas import IDENTITY
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from kafkalog_reader.tables.table import Column, Table
+    from kafkalog_reader.tables.table import AnyTable, Column
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 Schema = dict[str, Any]
@@ -27,7 +27,7 @@ _INTEGER: Final[Schema] = {"type": "integer"}
 _TEXT: Final[Schema] = {"type": "string"}
 
 
-def table_schema(table: Table) -> Schema:
+def table_schema(table: AnyTable) -> Schema:
     """One line that ``kafkalog table NAME --format json`` prints with all columns."""
     return {
         "$schema": DIALECT,

@@ -24,7 +24,7 @@ from kafkalog_reader.tables.selected_batches import (
     TRANSACTIONAL,
     scanned_runs,
 )
-from kafkalog_reader.tables.table import Table, Unit
+from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -66,19 +66,19 @@ _FLAGS: Final[dict[str, Callable[[BatchRun], NDArray[np.bool_]]]] = {
 }
 
 
-class BatchesTable(Table):
+class BatchesTable(Table[LogUnit]):
     """Record batches without their payload: what kafka-dump-log prints of each, and more."""
 
     name: ClassVar[str] = "batches"
     doc: ClassVar[str] = "record batches: header, position, size, CRC stored and computed"
     columns: ClassVar[tuple[Column, ...]] = BATCHES
 
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
         """Byte ranges of segments, cut at record-batch borders."""
         return iter(log_units(chosen_replicas(evidence, request), request))
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the batches of a unit; a wrong CRC is a row, not an error.
 
@@ -86,7 +86,6 @@ class BatchesTable(Table):
             LocatedError: the chain of batches breaks, in mode ``FAILFAST``.
             UnreadableFileError: a file cannot be opened or read.
         """
-        assert isinstance(unit, LogUnit)
         schema = self.projected(request)
         damage = Damage(request.mode)
         for piece in unit.slices:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.checkpoint import OffsetCheckpointEntry, parse_offset_checkpoint
@@ -34,7 +34,7 @@ class LogDirectoryUnit(Unit):
     only: frozenset[tuple[str, int]] | None
 
 
-class CheckpointsTable(Table):
+class CheckpointsTable(Table[LogDirectoryUnit]):
     """One row is one row of one offset checkpoint."""
 
     name: ClassVar[str] = "checkpoints"
@@ -57,11 +57,10 @@ class CheckpointsTable(Table):
             yield LogDirectoryUnit(size_in_bytes=0, root=root, only=only)
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: LogDirectoryUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of the files of one log directory, as they stand."""
         schema = self.projected(request)
-        unit = cast("LogDirectoryUnit", unit)
         for name in OFFSET_CHECKPOINTS:
             try:
                 entries = _entries(unit.root, name, progress)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -26,13 +26,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, SegmentFiles
     from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
 
 Entries = np.ndarray[Any, np.dtype[Any]]
 """Entries of an index file as numpy records, big-endian as they lie there."""
 
 
-class IndexTable(Table):
+class IndexTable(Table[SegmentUnit]):
     """One row is one entry of one index file of a live segment, with ``confirmed`` by its log."""
 
     kind: ClassVar[str]
@@ -60,10 +59,10 @@ class IndexTable(Table):
         return segment_units(evidence, request, live_only=True)
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: SegmentUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the entries, segment after segment; zeros of preallocation are none."""
-        for piece in cast("SegmentUnit", unit).pieces:
+        for piece in unit.pieces:
             if self.size_of(piece.segment):
                 try:
                     yield from self._rows(piece, request, progress)

@@ -5,7 +5,7 @@ Twice for every replica: as its checkpoint says and as its batches say.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
 
 import numpy as np
 
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
 
 _NO_LEADER_EPOCH: Final = -1
 """Of messages of magic 0 and 1, and of batches that no leader stamped: it is none."""
@@ -45,7 +44,7 @@ class _Intervals(NamedTuple):
     next_offset: int
 
 
-class LeaderEpochsTable(Table):
+class LeaderEpochsTable(Table[DirectoryUnit]):
     """One row is one interval of one replica, by one source."""
 
     name: ClassVar[str] = "leader_epochs"
@@ -57,7 +56,7 @@ class LeaderEpochsTable(Table):
         return directory_units(evidence, request, replicas_only=True)
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: DirectoryUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the intervals of the checkpoint, then those of the batches, of each replica."""
         schema = self.projected(request)
@@ -65,7 +64,7 @@ class LeaderEpochsTable(Table):
             ("checkpoint", _checkpoint_intervals),
             ("batches", lambda directory: _batch_intervals(directory, request.mode, progress)),
         )
-        for directory in cast("DirectoryUnit", unit).directories:
+        for directory in unit.directories:
             for source, intervals_of in sources:
                 try:
                     intervals = intervals_of(directory)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 import pyarrow as pa
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
 
 PRODUCER_ENTRY: Final = np.dtype([
     ("producer_id", ">i8"),
@@ -41,7 +40,7 @@ PRODUCER_ENTRY: Final = np.dtype([
 ])  # fmt: skip
 
 
-class ProducersTable(Table):
+class ProducersTable(Table[DirectoryUnit]):
     """One row is one producer in one snapshot."""
 
     name: ClassVar[str] = "producers"
@@ -53,11 +52,11 @@ class ProducersTable(Table):
         return directory_units(evidence, request, replicas_only=True)
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: DirectoryUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the producers, snapshot after snapshot, in the order of the file."""
         schema = self.projected(request)
-        for directory in cast("DirectoryUnit", unit).directories:
+        for directory in unit.directories:
             try:
                 offsets = producer_snapshot_offsets(directory)
             except LocatedError as error:

@@ -12,7 +12,7 @@ from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.schemas import RECORDS
-from kafkalog_reader.tables.table import Table, Unit
+from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class RecordsTable(Table):
+class RecordsTable(Table[LogUnit]):
     """Records as Spark's Kafka source shows them, and behind them where each one lies."""
 
     name: ClassVar[str] = "records"
     doc: ClassVar[str] = "records, with the columns of Spark's Kafka source first"
     columns: ClassVar[tuple[Column, ...]] = RECORDS
 
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
         """Byte ranges of segments, cut at record-batch borders; no records may be missing."""
         expected = ExpectedEnds()
 
@@ -43,7 +43,7 @@ class RecordsTable(Table):
         return log_units(chosen_replicas(evidence, request), request, asked, expected)
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the records of a unit; see ``ReadRequest.mode`` for damage.
 
@@ -52,7 +52,6 @@ class RecordsTable(Table):
             MissingRecordsError: records that other files prove are not there, in that mode.
             UnreadableFileError: a file cannot be opened or read, or is shorter than when planned.
         """
-        assert isinstance(unit, LogUnit)
         schema = self.projected(request)
         for piece in unit.slices:
             yield from read_slice(piece, schema, request, request.damage, progress)

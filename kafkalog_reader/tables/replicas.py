@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkalog_reader.errors import LocatedError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_topic_id
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory, SegmentFiles
     from kafkalog_reader.scan.log_tail import LogTail
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +39,7 @@ _FROM_TAIL: Final = _LAST_STABLE | {
 }  # fmt: skip
 
 
-class ReplicasTable(Table):
+class ReplicasTable(Table[DirectoryUnit]):
     """One row is one replica, or what is left of one."""
 
     name: ClassVar[str] = "replicas"
@@ -52,12 +51,12 @@ class ReplicasTable(Table):
         return directory_units(evidence, request, replicas_only=False)
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: DirectoryUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one unit; logs are opened only where a column needs it."""
         schema = self.projected(request)
         rows = []
-        for directory in cast("DirectoryUnit", unit).directories:
+        for directory in unit.directories:
             replica = _Replica(directory, frozenset(schema.names), request.mode, progress)
             try:
                 with one_look():

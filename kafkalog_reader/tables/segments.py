@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.scan.batch_scan import BatchRun
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
 
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 _LOG_APPEND_TIME: Final = 0x08
@@ -33,7 +32,7 @@ _FROM_BATCHES: Final = frozenset({
 })  # fmt: skip
 
 
-class SegmentsTable(Table):
+class SegmentsTable(Table[SegmentUnit]):
     """One row is one segment."""
 
     name: ClassVar[str] = "segments"
@@ -45,11 +44,11 @@ class SegmentsTable(Table):
         return segment_units(evidence, request, live_only=False)
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: SegmentUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one unit; logs are scanned only where a column needs it."""
         schema = self.projected(request)
-        pieces = cast("SegmentUnit", unit).pieces
+        pieces = unit.pieces
         needs_scan = not _FROM_BATCHES.isdisjoint(schema.names)
         rows = [_row(piece, request, progress, needs_scan=needs_scan) for piece in pieces]
         values = {name: [row[name] for row in rows] for name in schema.names}

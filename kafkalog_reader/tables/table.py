@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import pyarrow as pa
 
@@ -44,8 +44,14 @@ class Unit:
     size_in_bytes: int
 
 
-class Table(ABC):
-    """A table over the evidence; instances hold no state and are shared."""
+UnitT = TypeVar("UnitT", bound=Unit)
+
+
+class Table(ABC, Generic[UnitT]):
+    """A table over the evidence; instances hold no state and are shared.
+
+    ``UnitT`` is its unit of work: what ``units`` yields and ``read`` takes.
+    """
 
     name: ClassVar[str]
     doc: ClassVar[str]
@@ -73,11 +79,15 @@ class Table(ABC):
         return pa.schema([schema.field(name) for name in request.columns])
 
     @abstractmethod
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[UnitT]:
         """Cut the work: the driver's part. Lists directories, opens as little as possible."""
 
     @abstractmethod
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: UnitT, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one unit as record batches of exactly ``projected(request)``."""
+
+
+AnyTable = Table[Any]
+"""A table of which the unit does not matter: it is handed from ``units`` to ``read``."""

@@ -26,7 +26,7 @@ class Stretch(Unit):
     name: str
 
 
-class StretchesTable(Table):
+class StretchesTable(Table[Unit]):
     """Stretches of given sizes, cut as the request says."""
 
     name = "stretches"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from kafkalog_reader.audits.election.truncation_rule import rule_named
 from kafkalog_reader.audits.partition.auditor import audit_partition
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
 
 
-class AuditTable(Table):
+class AuditTable(Table[PartitionUnit]):
     """A table whose unit is a topic partition with all its replicas."""
 
     @abstractmethod
@@ -35,16 +34,15 @@ class AuditTable(Table):
         return partition_units(evidence, request, with_topics=True)
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: PartitionUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of a partition."""
+        """Yield the rows of a unit."""
         schema = self.projected(request)
-        partition = cast("PartitionUnit", unit)
         audit = audit_partition(
-            partition.directories,
+            unit.directories,
             progress,
-            topics=partition.topics,
-            membership=partition.membership,
+            topics=unit.topics,
+            membership=unit.membership,
             rule=rule_named(request.rule),
             started_at=request.started_at,
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.election_rules import (
@@ -76,14 +76,14 @@ class RootUnit(Unit):
         return sorted([*self.found, *directory_findings(self.root)], key=lambda each: each.order)
 
 
-class FindingsTable(Table):
+class FindingsTable(Table[PartitionUnit | RootUnit]):
     """One row for each finding."""
 
     name: ClassVar[str] = "findings"
     doc: ClassVar[str] = "one row per finding: what is wrong, where, how sure, what to do"
     columns: ClassVar[tuple[Column, ...]] = FINDINGS
 
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[Unit]:
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit | RootUnit]:
         """One unit for each topic partition, and for each log directory if no topic is selected.
 
         A log directory that was supplied only in part gets no unit.
@@ -93,7 +93,7 @@ class FindingsTable(Table):
         yield from root_units(evidence, request)
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: PartitionUnit | RootUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the findings of one partition; damage is a row in every read mode."""
         schema = self.projected(request)
@@ -102,7 +102,7 @@ class FindingsTable(Table):
         else:
             rows = [
                 finding_row(audit, each)
-                for audit, found in audited(cast("PartitionUnit", unit), request, progress)
+                for audit, found in audited(unit, request, progress)
                 for each in found
             ]
         yield build_from_dicts(schema, rows)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.auditor import audit_partition
@@ -22,10 +22,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
 
 
-class PartitionsTable(Table):
+class PartitionsTable(Table[PartitionUnit]):
     """One row for each topic partition."""
 
     name: ClassVar[str] = "partitions"
@@ -37,11 +36,11 @@ class PartitionsTable(Table):
         return partition_units(evidence, request)
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: PartitionUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the row of a partition; what cannot be concluded is null."""
         schema = self.projected(request)
-        audit = audit_partition(cast("PartitionUnit", unit).directories, progress)
+        audit = audit_partition(unit.directories, progress)
         row = partition_row(audit)
         if "lastStableOffset" in schema.names:
             row["lastStableOffset"] = _last_stable_offset(audit, row, progress)

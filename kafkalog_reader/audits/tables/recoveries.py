@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
 from kafkalog_reader.audits.recovery.recovery import broker_key, predict_start
@@ -45,7 +45,7 @@ class BrokerUnit(Unit):
     topics: ClusterTopics | None
 
 
-class RecoveriesTable(Table):
+class RecoveriesTable(Table[BrokerUnit]):
     """One row for each replica."""
 
     name: ClassVar[str] = "recoveries"
@@ -83,7 +83,7 @@ class RecoveriesTable(Table):
             )
 
     def read(
-        self, unit: Unit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: BrokerUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one broker.
 
@@ -92,8 +92,7 @@ class RecoveriesTable(Table):
                 no outcome and a reason, and the others are reported without it.
         """
         schema = self.projected(request)
-        broker = cast("BrokerUnit", unit)
-        peers = dict(zip(broker.directories, broker.peers, strict=False))
+        peers = dict(zip(unit.directories, unit.peers, strict=False))
 
         def predicted(
             directories: Sequence[PartitionDirectory],
@@ -101,7 +100,7 @@ class RecoveriesTable(Table):
         ) -> tuple[Recovery, ...]:
             return predict_start(
                 directories,
-                broker.topics,
+                unit.topics,
                 others=others,
                 started_at=request.started_at,
                 peers=lambda directory: peers.get(directory, ()),
@@ -110,27 +109,27 @@ class RecoveriesTable(Table):
 
         refused: dict[PartitionDirectory, LocatedError] = {}
         try:
-            recoveries = predicted(broker.directories, broker.others)
+            recoveries = predicted(unit.directories, unit.others)
         except LocatedError:
             damage = Damage(request.mode)
-            for directory in (*broker.directories, *broker.others):
+            for directory in (*unit.directories, *unit.others):
                 try:
                     predicted((directory,))
                 except LocatedError as error:
                     damage.left_out(error)
                     refused[directory] = error
             recoveries = predicted(
-                [each for each in broker.directories if each not in refused],
-                [each for each in broker.others if each not in refused],
+                [each for each in unit.directories if each not in refused],
+                [each for each in unit.others if each not in refused],
             )
         reported = {recovery.directory: recovery_row(recovery) for recovery in recoveries}
         nothing = dict.fromkeys(schema.names)
-        for directory in broker.directories:
+        for directory in unit.directories:
             if (why := refused.get(directory)) is None:
                 continue
             reason = f"the start cannot be predicted: {why}"
             reported[directory] = nothing | identity_of(directory) | {"reason": reason}
-        rows: list[dict[str, Any]] = [reported[directory] for directory in broker.directories]
+        rows: list[dict[str, Any]] = [reported[directory] for directory in unit.directories]
         values = {name: [row[name] for row in rows] for name in schema.names}
         yield build_rows(schema, len(rows), values)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from kafkalog_reader.audits.tables.findings import (
     RootUnit,
@@ -17,7 +17,6 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.tables.table import Unit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,7 +37,7 @@ class Verification:
 
 
 def verify(
-    unit: Unit,
+    unit: PartitionUnit | RootUnit,
     request: ReadRequest = ReadRequest(),  # noqa: B008  frozen
     progress: Progress = no_progress,
 ) -> Verification:
@@ -50,7 +49,7 @@ def verify(
     findings: list[tuple[Finding, dict[str, Any]]] = []
     undecided: list[str] = []
     replicas = batches = size = 0
-    for audit, found in audited(cast("PartitionUnit", unit), request, progress):
+    for audit, found in audited(unit, request, progress):
         findings += [(each, finding_row(audit, each)) for each in found]
         if audit.reason and not audit.is_metadata:  # the quorum resolves forks of its own log
             name = "" if audit.topic is None else shown(f"{audit.topic}-{audit.partition}: ")
