@@ -1,4 +1,4 @@
-"""Arrow columns as text, whole columns at a time: timestamps, binary values, nested JSON."""
+"""Converts whole Arrow columns to text: timestamps, binary values, nested JSON."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 RENDERINGS: Final = ("base64", "utf8", "hex")
-"""How binary values may be shown. ``utf8`` writes bytes that are none as ``\\xNN``."""
+"""How binary values may be shown. ``utf8`` writes bytes that are not UTF-8 as ``\\xNN``."""
 
 NEEDS_ESCAPE: Final = r"[^\p{L}\p{M}\p{N}\p{P}\p{S} ]"
-"""Whatever ``str.isprintable`` denies: it could act on a terminal, or not be seen."""
+"""Characters for which ``str.isprintable`` is False: controls and invisible ones."""
 NEEDS_JSON_ESCAPE: Final = NEEDS_ESCAPE + r'|["\\]'
 YEAR_1_MS: Final = -62_135_596_800_000
 YEAR_10000_MS: Final = 253_402_300_800_000
@@ -45,7 +45,7 @@ def timestamps(column: pa.Array) -> pa.StringArray:
 
 
 def _year_as_java(moment: str) -> str:
-    """Four digits at least, a sign before more: java.time's ``uuuu``, which numpy does not do."""
+    """At least four digits, with a sign if more, as java.time's ``uuuu``; numpy cannot do this."""
     sign, digits = ("-", moment[1:]) if moment.startswith("-") else ("", moment)
     year, rest = digits.split("-", 1)
     year = year.zfill(YEAR_DIGITS)
@@ -53,7 +53,7 @@ def _year_as_java(moment: str) -> str:
 
 
 def binaries(column: pa.Array, rendering: str) -> pa.StringArray:
-    """Binary values as base64, hexadecimal digits, or the text that they are."""
+    """Binary values as base64, hexadecimal digits, or text."""
     if rendering == "utf8":
         try:
             return column.cast(pa.string())
@@ -77,7 +77,7 @@ def plain(column: pa.Array, rendering: str, *, escaped: bool = True) -> pa.Strin
 
     Args:
         column: of any type.
-        rendering: of binary values.
+        rendering: how binary values are shown.
         escaped: whether control characters in text are escaped; nothing else is done to it.
     """
     kind = column.type
@@ -110,7 +110,7 @@ def as_text(column: pa.Array, rendering: str) -> pa.Array:
 
 
 def json_values(column: pa.Array, rendering: str) -> pa.StringArray:
-    """One JSON value a row; null is ``null``, so that nothing in the answer is null."""
+    """One JSON value per row; null becomes ``null``, so that the result has no nulls."""
     kind = column.type
     if pa.types.is_struct(kind):
         text = json_objects(
@@ -131,7 +131,7 @@ def json_values(column: pa.Array, rendering: str) -> pa.StringArray:
 
 
 def json_objects(names: list[str], values: list[pa.StringArray]) -> pa.StringArray | None:
-    """One object a row from columns of JSON values; None without columns."""
+    """One object per row from columns of JSON values; None without columns."""
     if not names:
         return None
     pieces: list[pa.StringArray | str] = []
@@ -158,7 +158,7 @@ def _json_strings(column: pa.StringArray) -> pa.StringArray:
 
 
 def json_string(text: str) -> str:
-    """A JSON string that is safe on a terminal too: C1 controls and the like escaped."""
+    """A JSON string that is also safe on a terminal: C1 controls and the like are escaped."""
     quoted = json.dumps(text, ensure_ascii=False)
     if quoted.isprintable():
         return quoted

@@ -33,7 +33,7 @@ _HEADINGS: Final = (
 _WORDS: Final = {
     "unchanged": "unchanged",
     "added": "new records",
-    "expired": "gone at the start",
+    "expired": "deleted at the log start",
     "compacted": "compacted",
     "truncated": "truncated, not known to be committed",
     "lostCommitted": "LOST COMMITTED RECORDS",
@@ -49,7 +49,7 @@ _WORDS: Final = {
 @click.command("changes", short_help="What happened on one broker between two copies of it.")
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
-@text_or_json_option("one object a range of offsets")
+@text_or_json_option("one object per range of offsets")
 @reading_options("topic", "partition")
 @follow_links_option
 @max_rate_option
@@ -64,12 +64,12 @@ def changes_command(
     Example:
       kafkalog changes /backup/b1 /mnt/b1
 
-    Of each partition: what went at the start (retention, or a request to delete records), what
-    compaction explains, what was truncated or replaced, and what is new. Records of the old copy
-    below its high watermark were committed: where they were cut, they are lost.
+    For each partition: what was deleted at the log start (by retention, or a request to delete
+    records), what compaction explains, what was truncated or replaced, and what is new. Records of
+    the old copy below its high watermark were committed: if they were truncated, they are lost.
 
-    The exit status is 1 when committed records, whole partitions or records in the middle are gone,
-    or the log is damaged; 2 when something could not be compared; 0 otherwise.
+    The exit status is 1 if committed records, whole partitions or records in the middle are
+    missing, or the log is damaged; 2 if something could not be compared; 0 otherwise.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.changes import LOSSES, ChangeKind, changes, two_times

@@ -1,4 +1,4 @@
-"""What ``replica-diff`` says of log directories: what is wrong with them concerns every replica."""
+"""What ``replica-diff`` shows about log directories: their findings concern every replica."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SEVERE: Final = "CH"
 
 
 def directory_lines(found: Iterable[Finding], columns: int) -> Iterator[Line]:
-    """Yield one entry a code that is critical or high, with its first place, and a blank line."""
+    """Yield one entry for each critical or high code, with its first place, and a blank line."""
     by_code: dict[tuple[int, str], list[Finding]] = defaultdict(list)
     for each in found:
         if each.severity in _SEVERE:

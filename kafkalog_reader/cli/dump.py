@@ -1,4 +1,4 @@
-"""``kafkalog dump``: files of a partition directory as ``kafka-dump-log`` prints them."""
+"""``kafkalog dump``: prints files of a partition directory as ``kafka-dump-log`` does."""
 
 from __future__ import annotations
 
@@ -23,39 +23,43 @@ if TYPE_CHECKING:
 
 LINES_AT_ONCE: Final = 1000
 MAX_INT: Final = 2**31 - 1
-"""What Kafka's tool takes for no limit."""
+"""The value that means no limit in Kafka's tool."""
 _SUFFIXES: Final = (".log", ".checkpoint", ".index", ".timeindex", ".txnindex", ".snapshot")
 
 
 @click.command("dump", short_help="Files in the layout of kafka-dump-log.")
 @click.argument("paths", metavar="[FILE]...", nargs=-1)
-@click.option("--files", metavar="a,b", help="Files between commas, besides FILE.")
+@click.option("--files", metavar="a,b", help="More files, separated by commas.")
 @click.option("--deep-iteration", is_flag=True, help="A line for each record under its batch.")
 @click.option(
-    "--print-data-log", is_flag=True, help="Keys and payloads too; implies --deep-iteration."
+    "--print-data-log", is_flag=True, help="Also print keys and payloads; implies --deep-iteration."
 )
 @click.option(
-    "--skip-record-metadata", is_flag=True, help="Of records only key and payload; no control ones."
+    "--skip-record-metadata",
+    is_flag=True,
+    help="Print only key and payload of records, no control records.",
 )
 @click.option(
     "--max-bytes",
     metavar="BYTES",
     type=click.IntRange(0, MAX_INT),
-    help="Of a .log or .checkpoint only the whole batches in its first BYTES.",
+    help="Print only the whole batches in the first BYTES of a .log or .checkpoint.",
 )
 @click.option(
     "--index-sanity-check",
     is_flag=True,
-    help="Of an index only whether a broker takes it as it is at its start.",
+    help="Only check whether a broker would accept an index at its start.",
 )
 @click.option(
-    "--verify-index-only", is_flag=True, help="Compare indexes with their log; print no entry."
+    "--verify-index-only",
+    is_flag=True,
+    help="Compare indexes with their log without printing entries.",
 )
 @click.option(
     "--max-message-size",
     metavar="BYTES",
     type=click.IntRange(0, MAX_INT),
-    help="Refuse an offset index entry that points at a larger batch.  [default: any size]",
+    help="Refuse an offset index entry that points to a larger batch.  [default: any size]",
 )
 @max_rate_option
 @verbose_option()
@@ -73,13 +77,12 @@ def dump_command(
 
     The layout is that of Kafka 4.3, line for line. FILE may be a .log, .index, .timeindex,
     .txnindex, .snapshot (of producers) or .checkpoint (of the metadata log). A wrong CRC is shown
-    as isvalid: false and does not end the dump. Index entries that the log does not confirm follow
-    on standard error; docs/dump.md says which of them are sound all the same.
+    as isvalid: false and does not end the dump. Index entries that the log does not confirm are
+    listed on standard error; docs/dump.md says which of them are nevertheless sound.
 
-    A FILE of another kind is skipped, as in that tool; the exit status is then 2.
+    A FILE of another kind is skipped, as by that tool; the exit status is then 2.
 
-    On a terminal control characters in what was written are escaped; in a pipe they stand as they
-    are.
+    Control characters are escaped on a terminal, and left unchanged in a pipe.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.dump_index import IndexOptions
     from kafkalog_reader.cli.dump_mismatches import IndexMismatches
@@ -115,7 +118,7 @@ def dump_command(
 
 
 def total_size(files: tuple[str, ...]) -> int:
-    """Bytes of those files that are there."""
+    """Total bytes of the files that exist."""
     return sum(Path(file).stat().st_size for file in files if Path(file).is_file())
 
 
@@ -135,7 +138,7 @@ def _lines(
         ".txnindex": dump_index.transaction_index_lines,
         ".snapshot": dump_index.producer_snapshot_lines,
     }
-    if not os.path.lexists(file):  # Kafka's tool calls a name that it does not know unknown
+    if not os.path.lexists(file):  # Kafka's tool reports such a name as unknown
         raise UnreadableFileError("no such file or directory", LogPosition(shown(file)))
     yield f"Dumping {shown(file)}"
     printer = printers.get(Path(file).suffix)
@@ -146,13 +149,13 @@ def _lines(
 
 
 def _print(printed: Iterator[str], of_file: str, sink: IO[bytes]) -> None:
-    """Write lines in blocks, whole ones only, and those that are there when it ends early."""
+    """Write whole lines in blocks; at an early end, write the lines so far."""
     from kafkalog_reader.cli.interrupt import whole
     from kafkalog_reader.io.names import shown
 
     count = 0
     waiting: list[str] = []
-    # A record must not act on the terminal; elsewhere the bytes are Kafka's.
+    # A record must not control the terminal; elsewhere the bytes are unchanged.
     on_terminal = sys.stdout.isatty()
     session().how_far = lambda: f"{count:,} lines{of_file} written"
 

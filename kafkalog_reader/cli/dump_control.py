@@ -1,4 +1,4 @@
-"""Control records in the words of ``kafka-dump-log`` 4.3, KRaft's messages as JSON.
+"""Prints control records as ``kafka-dump-log`` 4.3 does, KRaft's messages as JSON.
 
 Source: Kafka 4.3, tools.DumpLogSegments#printControlRecord; LeaderChangeMessage.json and the like.
 """
@@ -76,7 +76,7 @@ _ENDPOINT: Final = Struct(
 _VERSION_RANGE: Final = Struct(
     "minSupportedVersion" / Int16sb, "maxSupportedVersion" / Int16sb, "_tagged" / TAGGED_FIELDS
 )
-# Flexible messages: each struct ends with its tagged fields, which say nothing here.
+# Flexible messages: each struct ends with its tagged fields, which are ignored here.
 MESSAGES: Final[dict[ControlType, tuple[str, Construct]]] = {
     ControlType.LEADER_CHANGE: (
         "LeaderChange:",
@@ -122,10 +122,10 @@ MESSAGES: Final[dict[ControlType, tuple[str, Construct]]] = {
 
 
 def control_record_words(key: bytes | None, value: bytes | None, where: LogPosition) -> str:
-    """What follows on the line of a control record, a space first.
+    """The rest of the line of a control record, beginning with a space.
 
     Raises:
-        CorruptRecordError: a key or value that is not what its type says.
+        CorruptRecordError: a key or value does not match its type.
     """
     parsed = parse_control_record_key(key, where)
     kind = parsed.control_type

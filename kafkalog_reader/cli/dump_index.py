@@ -1,4 +1,4 @@
-"""The lines that ``kafka-dump-log`` 4.3 prints about indexes and producer snapshots."""
+"""Prints indexes and producer snapshots as ``kafka-dump-log`` 4.3 does."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ if TYPE_CHECKING:
 OFFSET_INDEX_ENTRY: Final = struct.Struct(">ii")
 TIME_INDEX_ENTRY: Final = struct.Struct(">qi")
 LOG_OVERHEAD: Final = 12
-"""Bytes of base offset and length, before what the length counts."""
+"""Bytes of base offset and length, which the length does not count."""
 MAX_SNAPSHOT: Final = 256 << 20
-"""Bytes: five million producers, far more than a broker keeps."""
+"""In bytes: five million producers, many more than a broker keeps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexOptions:
-    """What is asked about indexes.
+    """What to print about indexes.
 
     Attributes:
-        sanity_only: only what a broker checks at its start; no entry is printed.
-        verify_only: entries are compared with the log and not printed.
-        max_message_size: a batch that an entry points at must fit in this many bytes; None is any.
+        sanity_only: only do the checks of a broker's start; no entry is printed.
+        verify_only: compare entries with the log without printing them.
+        max_message_size: maximum bytes of a batch that an entry points to; None for any.
     """
 
     sanity_only: bool = False
@@ -54,7 +54,7 @@ def offset_index_lines(
     progress: Progress = no_progress,
     options: IndexOptions = EVERYTHING,
 ) -> Iterator[str]:
-    """The entries up to the zeros of a preallocated file; then they are held against the log.
+    """The entries up to the zeros of a preallocated file; then they are compared with the log.
 
     Raises:
         CorruptIndexError: with ``sanity_only``, what makes a broker rebuild the index; with
@@ -86,7 +86,7 @@ def time_index_lines(
     progress: Progress = no_progress,
     options: IndexOptions = EVERYTHING,
 ) -> Iterator[str]:
-    """The entries up to the zeros of a preallocated file; then they are held against the log.
+    """The entries up to the zeros of a preallocated file; then they are compared with the log.
 
     Raises:
         CorruptIndexError: with ``sanity_only``, what makes a broker rebuild the index.
@@ -126,7 +126,7 @@ def _check_time_index(path: str) -> None:
         if timestamp < first_timestamp:
             raise CorruptIndexError(
                 f"the last timestamp is {timestamp}, less than the first, {first_timestamp}: "
-                "not cut to its entries, as of a broker that runs or was killed, or damaged",
+                "not trimmed to its entries, because the broker runs or was killed, or damaged",
                 LogPosition(shown(path), position),
             )
         _check_last_offset(path, position, base_offset, relative_offset)
@@ -160,7 +160,7 @@ def _check_length(path: str, entry_size: int) -> None:
 
 
 def _check_size_at(path: str, position: int, max_message_size: int) -> None:
-    """Whether the batch that an entry points at fits in ``max_message_size`` bytes."""
+    """Check that the batch that an entry points to has at most ``max_message_size`` bytes."""
     log = Path(path).with_suffix(".log")
     if not log.is_file():
         return
@@ -211,7 +211,7 @@ def _producer_line(entry: ProducerSnapshotEntry) -> str:
 
 
 def _entries(path: str, entry_size: int) -> Iterator[tuple[int, bytes]]:
-    """Each whole entry with its position; bytes of a last partial one mean nothing."""
+    """Yield each whole entry with its position, without a last partial one."""
     with Windows(path, follow_links=True) as windows:
         position = 0
         while position + entry_size <= windows.stop:

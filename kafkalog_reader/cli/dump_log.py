@@ -1,6 +1,6 @@
-"""The lines that ``kafka-dump-log`` 4.3 prints about segments, batch by batch.
+"""Prints segments batch by batch as ``kafka-dump-log`` 4.3 does.
 
-Source: Kafka 4.3, tools.DumpLogSegments, whose words and order these are.
+Source: Kafka 4.3, tools.DumpLogSegments, whose wording and order are used.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ def segment_lines(
     progress: Progress = no_progress,
     max_bytes: int | None = None,
 ) -> Iterator[str]:
-    """The lines about a ``.log``; with ``records`` those of its records too.
+    """The lines about a ``.log``, and with ``records`` about its records.
 
     Args:
         path: the file.
         records: prints records.
-        progress: receives the bytes read.
-        max_bytes: only whole batches in this many bytes from the start; None is all.
+        progress: receives the number of bytes read.
+        max_bytes: print only whole batches in this many bytes from the start; None for all.
 
     Raises:
-        CorruptRecordError: a batch length that cannot be, or records that contradict their batch.
+        CorruptRecordError: an impossible batch length, or records that contradict their batch.
         UnsupportedFormatError: an unknown magic or codec.
     """
     yield f"Log starting offset: {base_offset_of(path)}"
@@ -97,12 +97,12 @@ def base_offset_of(path: str) -> int:
 
 
 def optional_long(number: int) -> str:
-    """A number or none (−1), as Java prints it."""
+    """A number, or −1 for none, as Java prints it."""
     return "OptionalLong.empty" if number < 0 else f"OptionalLong[{number}]"
 
 
 def sequence_after(base_sequence: int, offset_delta: int) -> int:
-    """The sequence of a record; −1 when the producer gave none."""
+    """The sequence of a record; −1 if the producer did not set one."""
     return -1 if base_sequence < 0 else increment_sequence(base_sequence, offset_delta)
 
 
@@ -162,7 +162,7 @@ def _word(yes: int) -> str:
 
 
 def _check_end(scan: SegmentScan) -> None:
-    """Raise where Kafka's tool gives up; it only counts bytes after the last whole batch."""
+    """Raise the error at which Kafka's tool stops; it just counts bytes after the last batch."""
     if scan.end in (ScanEnd.COMPLETE, ScanEnd.TORN, ScanEnd.ZEROS):
         return
     where = LogPosition(shown(scan.path), scan.end_position, scan.next_offset)

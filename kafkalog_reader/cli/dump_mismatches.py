@@ -1,6 +1,6 @@
-"""What ``kafka-dump-log`` 4.3 says at its end about index entries that the log does not confirm.
+"""Lists index entries that the log does not confirm, as ``kafka-dump-log`` 4.3 does at its end.
 
-One pass over the log answers for all entries; Kafka's tool reads from an index position for each.
+One pass over the log checks all entries; Kafka's tool reads from an index position for each.
 Source: Kafka 4.3, tools.DumpLogSegments#dumpIndex, #dumpTimeIndex, TimeIndexDumpErrors.
 """
 
@@ -26,11 +26,11 @@ NOT_FOUND = -1
 
 
 class IndexMismatches:
-    """Remembers by file what does not agree, in the words of Kafka's tool.
+    """Collects mismatches by file, in the words of Kafka's tool.
 
-    It calls an offset index entry wrong unless its offset is the last one of the batch it points
-    at, and a time index entry unless its offset is the last one of a batch. Brokers before 3.9.1
-    and 3.8 write others, which serve as well: docs/dump.md.
+    That tool reports an offset index entry unless its offset is the last one of the batch that it
+    points to, and a time index entry unless its offset is the last one of a batch. Brokers before
+    3.9.1 and 3.8 write other entries that are also valid: docs/dump.md.
     """
 
     def __init__(self) -> None:
@@ -94,7 +94,7 @@ class IndexMismatches:
 def _last_offsets_at(
     log: str, positions: NDArray[np.int64], progress: Progress
 ) -> NDArray[np.int64]:
-    """The last offset of the batch at each position; −1 where none starts."""
+    """The last offset of the batch at each position; −1 if none starts there."""
     order = np.argsort(positions, kind="stable")
     rising = positions[order]
     found = np.full(len(positions), NOT_FOUND, np.int64)

@@ -1,4 +1,4 @@
-"""The lines that ``kafka-dump-log --deep-iteration`` 4.3 prints about the records of a batch."""
+"""Prints the records of a batch as ``kafka-dump-log --deep-iteration`` 4.3 does."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ if TYPE_CHECKING:
 
 _FIRST_WITH_BATCHES: Final = 2
 GAPS_REMEMBERED: Final = 1000
-"""A compacted log is full of gaps; Kafka's tool keeps them all in memory."""
+"""Maximum gaps kept for a file: a compacted log has many, and Kafka's tool keeps all."""
 EXACT_MICROSECONDS: Final = 2**63 - 1000
-"""Timestamps of the tables saturate beyond; then the stored ones are asked for."""
+"""Timestamps in tables saturate beyond this; then the stored ones are used."""
 
 _TEXT: Final = pa.large_string()
 
 
 class RecordLines:
-    """Prints records, and remembers where their offsets were not consecutive.
+    """Prints records, and notes where their offsets are not consecutive.
 
     Args:
         contents: whether keys and payloads are printed.
@@ -61,12 +61,12 @@ class RecordLines:
         self._gaps_count: dict[str, int] = defaultdict(int)
 
     def begin(self, path: str) -> None:
-        """Turn to the next file."""
+        """Begin the next file."""
         self._last_offset = -1
         self._decoded = DecodedRecords(path, contents=self._contents)
 
     def of_batch(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
-        """The lines of one batch's records; without ``metadata`` what is left of them.
+        """The lines of one batch's records; without ``metadata``, only keys and values.
 
         Raises:
             CorruptRecordError: the records contradict their lengths or the batch.
@@ -87,7 +87,7 @@ class RecordLines:
     def _contents_of(
         self, path: str, run: BatchRun, number: int
     ) -> Iterator[tuple[bytes | None, bytes | None]]:
-        """Keys and values of one batch; the slow way, because hardly anybody asks."""
+        """Keys and values of one batch, decoded the slow way, because this is rarely used."""
         content, where = _bytes_of(path, run, number)
         if run.magic[number] < _FIRST_WITH_BATCHES:
             for record in message_records(parse_message(content, where, check_crc=False), where):
@@ -100,7 +100,7 @@ class RecordLines:
             yield each.key, each.value
 
     def _whole_lines(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
-        """The lines of one batch's records, whatever its CRC says.
+        """The lines of one batch's records, even if its CRC is wrong.
 
         Raises:
             CorruptRecordError: the records contradict their lengths or the batch.
@@ -128,7 +128,7 @@ class RecordLines:
         yield from lines
 
     def gaps(self) -> Iterator[str]:
-        """What Kafka's tool says at its end about offsets that are not consecutive."""
+        """The lines about non-consecutive offsets that Kafka's tool prints at its end."""
         for path, gaps in self._gaps.items():
             yield f"Non-consecutive offsets in {shown(str(Path(path).absolute()))}"
             for before, after in sorted(gaps):
@@ -146,7 +146,7 @@ class RecordLines:
     def _of_message(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
         """The lines of one message of magic 0 or 1, or of those inside a wrapper.
 
-        The slow way: each inner message shows its own CRC, which no table has.
+        This is slow: each inner message is printed with its own CRC, which no table has.
         """
         content, where = _bytes_of(path, run, number)
         message = parse_message(content, where, check_crc=False)
@@ -191,7 +191,7 @@ class RecordLines:
 
 
 def _bytes_of(path: str, run: BatchRun, number: int) -> tuple[bytes, LogPosition]:
-    """One batch or message, and where it lies."""
+    """The bytes of one batch or message, and its place."""
     position = int(run.position[number])
     is_message = run.magic[number] < _FIRST_WITH_BATCHES
     offset = run.last_offset[number] if is_message else run.base_offset[number]
@@ -201,7 +201,7 @@ def _bytes_of(path: str, run: BatchRun, number: int) -> tuple[bytes, LogPosition
 
 
 class DecodedRecords:
-    """The records of one segment as the table ``records`` decodes them, batch after batch."""
+    """The records of one segment as the table ``records`` decodes them, batch by batch."""
 
     COLUMNS: Final = ("position", "offset", "timestamp", "sequence", "headers", "key", "value")
 
@@ -215,11 +215,11 @@ class DecodedRecords:
         self._done = 0
 
     def of_batch(self, position: int) -> list[tuple[int, str]]:
-        """The records of the batch there, by offset, each with its line from the timestamp on.
+        """The records of the batch at a position: offset, and the line from the timestamp on.
 
-        None where the table has left the batch out.
+        The list is empty if the table left the batch out.
 
-        Positions are asked for in rising order.
+        Positions must be in ascending order.
         """
         found: list[tuple[int, str]] = []
         while True:
@@ -234,7 +234,7 @@ class DecodedRecords:
                 return found
 
     def _turn(self) -> bool:
-        """Go on to the next rows, if there are any."""
+        """Move to the next rows, if there are any."""
         rows = next(self._rows, None)
         if rows is None:
             return False
@@ -248,14 +248,14 @@ class DecodedRecords:
     def _read(self, path: str) -> Iterator[pa.RecordBatch]:
         try:
             evidence = discover([path])
-        except LogLayoutError:  # a snapshot, or a name that is no segment's
+        except LogLayoutError:  # a snapshot, or not a segment's name
             return
         table = registry.table("records")
         request = registry.request(table, self.COLUMNS, mode=Mode.DROPMALFORMED)
         yield from registry.read(table, evidence, request)
 
     def _joined(self, rows: pa.RecordBatch) -> list[str]:
-        """Each record's line from its timestamp on, put together column by column."""
+        """Each record's line from its timestamp on, built column by column."""
         parts = [
             _texts(self._milliseconds), " keySize: ", _texts(pc.binary_length(rows["key"])),
             " valueSize: ", _texts(pc.binary_length(rows["value"])),
@@ -269,18 +269,18 @@ class DecodedRecords:
 
 
 def _concatenated(*parts: pa.Array | str) -> pa.Array:
-    """The parts of each row in one text; null where one of them is."""
+    """The parts of each row joined; null if one of them is null."""
     texts = [pa.scalar(part, _TEXT) if isinstance(part, str) else part for part in parts]
     return pc.binary_join_element_wise(*texts, pa.scalar("", _TEXT))
 
 
 def _texts(numbers: pa.Array | NDArray[np.int64]) -> pa.Array:
-    """Numbers as digits; null is -1."""
+    """Numbers as digits; null becomes -1."""
     return pc.cast(pc.fill_null(pa.array(numbers), -1), _TEXT)
 
 
 def _shown(name: str, contents: pa.Array) -> pa.Array:
-    """Name and content as ``java_text`` decodes it; nothing for null. Arrow agrees on UTF-8."""
+    """Name and content as ``java_text`` decodes it, empty for null; Arrow decodes valid UTF-8."""
     try:
         texts = pc.cast(contents, _TEXT)
     except pa.ArrowInvalid:

@@ -1,4 +1,4 @@
-"""``kafkalog explain``: what a code means, and what to do."""
+"""``kafkalog explain``: explains what a code means, and what to do."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from kafkalog_reader.cli.run import verbose_option
 
 @click.command("explain", short_help="What a finding means, and what to do about it.")
 @click.argument("codes", metavar="[CODE|NAME]...", nargs=-1)
-@text_or_json_option("one object a code")
+@text_or_json_option("one object per code")
 @verbose_option()
 def explain_command(codes: tuple[str, ...], output_format: str) -> None:
-    """Say what a finding, an action or a trap means; without CODE list them all.
+    """Explain a finding, an action or a trap; without CODE list them all.
 
     \b
     Example:
       kafkalog explain KL-418
       kafkalog explain A5 T15 batch-crc-mismatch
 
-    KL codes are findings, A codes what to do about them, T codes innocent situations that look the
-    same. docs/findings.md has the same texts with examples.
+    KL codes are findings, A codes are actions, T codes are innocent situations that look like
+    faults. docs/findings.md has the same texts with examples.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.screen import screen, write_lines
     from kafkalog_reader.report.catalogue_text import (
@@ -48,7 +48,7 @@ def explain_command(codes: tuple[str, ...], output_format: str) -> None:
 
 
 def _code(text: str) -> str:
-    """The code that was meant.
+    """The code for a code or name.
 
     Raises:
         UsageError: there is none.

@@ -1,4 +1,4 @@
-"""``--fail-on SEVERITY``: from which severity on a finding makes the exit status 1."""
+"""``--fail-on SEVERITY``: the lowest severity for which the exit status is 1."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def fail_on_option() -> Callable[[Any], Any]:
         type=click.Choice([*SEVERITIES, NEVER]),
         default="high",
         show_default=True,
-        help="Exit with 1 when there is a finding of this severity or a worse one.",
+        help="Exit with 1 if there is a finding of this severity or a worse one.",
     )
 
 

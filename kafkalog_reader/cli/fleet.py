@@ -1,4 +1,4 @@
-"""Many partitions on one screen: sound ones counted, worst first, one in full where it is alone."""
+"""Shows many partitions on one screen: sound ones counted, worst first, a single one in full."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice, Unanswered
 
 _SEVERAL: Final = 2
-"""Partitions from which on one procedure for all is needed."""
+"""Number of partitions that need one procedure for all."""
 _SHOWN: Final = 8
 _SHOWN_LAGGING: Final = 1
 _REPLICA_NOT_READ: Final = codes_with(Role.REPLICA_NOT_READ)
@@ -44,7 +44,7 @@ _MIN: Final = (len(SEVERITIES), 0, 0, 0, "", 0)
 
 
 class _Entry(NamedTuple):
-    """A partition that is not simply sound; sorts worst first."""
+    """A partition that is not sound; sorts worst first."""
 
     order: tuple[int, int, int, int, str, int]
     name: str
@@ -58,13 +58,13 @@ class _Entry(NamedTuple):
 
 
 class Fleet:
-    """Gathers what the screen will show: a line a partition, and one audit in full.
+    """Collects what the screen will show: a line for each partition, and one audit in full.
 
     Args:
-        command: what was called, without a choice of partitions, to be pasted again.
-        verbose: write every partition in full that is not simply sound, as it comes.
-        explain: with every round of every election.
-        clusters: how many were supplied; of several each partition is shown with its own.
+        command: the command that was called, without selected partitions, to be printed.
+        verbose: write every partition that is not sound in full, immediately.
+        explain: show every round of every election.
+        clusters: number of clusters supplied; if several, each partition is shown with its cluster.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class Fleet:
     ) -> None:
         self.partitions = 0
         self.planned: int | None = None
-        """How many partitions there are; fewer were compared when Ctrl-C came."""
+        """Number of partitions; after Ctrl-C, fewer were compared."""
         self._command = command
         self._verbose = verbose
         self._explain = explain
@@ -88,7 +88,7 @@ class Fleet:
         self._worst: tuple[_Entry, PartitionAudit, Sequence[Finding]] | None = None
 
     def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
-        """Take one partition; in verbose mode it is written at once."""
+        """Add one partition; in verbose mode it is written immediately."""
         self.partitions += 1
         if not audit.is_metadata:  # its replicas are also on controllers, which are not brokers
             self._brokers.update(
@@ -99,7 +99,7 @@ class Fleet:
         entry = _entry(audit, found)
         if self._clusters > 1:
             entry = entry._replace(name=f"{entry.name} ({_cluster(audit)})")
-        if is_sound_metadata:  # whatever its verdict: the quorum sees to it
+        if is_sound_metadata:  # whatever its verdict: the quorum repairs it
             entry = entry._replace(order=_MIN)
         unread = {
             each.code for each in found if each.code in _REPLICA_NOT_READ and each.severity in "CHM"
@@ -124,7 +124,7 @@ class Fleet:
             self._entries.append(entry)
 
     def write(self) -> None:
-        """Write the screen: the picture of the only partition in trouble, or one line each."""
+        """Write the screen: the only partition in trouble in full, or one line for each."""
         if self._worst is None:
             return
         entry, audit, found = self._worst
@@ -158,7 +158,7 @@ class Fleet:
 
         Args:
             columns: of the screen.
-            is_needed: the worst partition is in trouble, and somebody can lead it.
+            is_needed: whether the worst partition is in trouble and some copy can lead it.
         """
         yield from (summary := list(self._plan_summary(columns)))
         if summary or is_needed:
@@ -169,7 +169,7 @@ class Fleet:
             yield (Span(f"      {' '.join(map(shell_word, command))}"),)
 
     def _plan_summary(self, columns: int) -> Iterator[Line]:
-        """Nothing for a single partition, a single broker, or where there is nothing to do."""
+        """The first lines of the plan; none for one partition or broker, or with no work."""
         if len(self._decided) < _SEVERAL or self._clusters > 1:
             return
         _, *paths = self._command
@@ -201,8 +201,7 @@ class Fleet:
                 for code in sorted(self._unread)
             )
             yield from wrapped(
-                f"replicas that should be here were not read: {where}, first {self._first_unread} "
-                "(--verbose)",
+                f"expected replicas were not read: {where}, first {self._first_unread} (--verbose)",
                 columns,
             )
 

@@ -1,4 +1,4 @@
-"""Findings that belong together: a cause with all that follows from it, judged by the worst."""
+"""Groups findings: a cause with all its consequences, rated by the worst."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ _OF_DAMAGE: Final = codes_with(Role.SUMS_UP_DAMAGE)
 
 @dataclass(frozen=True, slots=True)
 class Incident:
-    """A cause and what follows from it.
+    """A cause and its consequences.
 
     Attributes:
         place: what the cause is about: ``orders-17 on broker 2``.
         cause: the finding that explains the others.
-        members: all findings, the cause among them, the worst first; of equally bad ones the one
-            that says that committed records are gone, then the cause.
+        members: all findings including the cause, the worst first; of equally bad ones, first the
+            one that reports lost committed records, then the cause.
     """
 
     place: str
@@ -52,13 +52,13 @@ class Incident:
 
     @property
     def records_at_risk(self) -> int:
-        """Of the finding that names most; findings of one incident are about the same records."""
+        """The maximum of its findings, which are all about the same records."""
         return max(each.records_at_risk or 0 for each in self.members)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """Incidents with the same headline, brought about by the same kind of cause.
+    """Incidents with the same headline and the same kind of cause.
 
     Attributes:
         incidents: most records at risk first, then in the order in which they were found.
@@ -68,17 +68,17 @@ class Kind:
 
     @property
     def headline(self) -> Finding:
-        """Of the incident that loses most."""
+        """The headline of the incident that loses most."""
         return self.incidents[0].headline
 
     @property
     def severity(self) -> str:
-        """Of each of its incidents."""
+        """The severity of each of its incidents."""
         return self.headline.severity
 
     @property
     def order(self) -> tuple[int, bool, int, str]:
-        """Worst first; what is missing comes after what is there and damaged."""
+        """A sort key: worst first, missing files after damaged ones."""
         return (
             SEVERITIES.index(self.severity),
             self.headline.code == REPLICA_DIRECTORY_MISSING,
@@ -88,7 +88,7 @@ class Kind:
 
 
 class Found(NamedTuple):
-    """A finding, what it is about in words, and its partition, to distinguish it from others."""
+    """A finding, what it is about as text, and its partition."""
 
     finding: Finding
     place: str
@@ -96,13 +96,13 @@ class Found(NamedTuple):
 
 
 def incidents(found: Sequence[Found]) -> list[Incident]:
-    """Put each finding to the cause behind it, through causes of causes.
+    """Assign each finding to its root cause.
 
-    What is found between the copies of one partition has one cause, a fork where there is one; what
-    says whether damage can be repaired stands with the damage.
+    Findings between the copies of one partition have one cause, which is the fork if there is one;
+    findings about whether damage can be repaired belong to the damage.
 
     Args:
-        found: worst first; a cause that is not among them stands for itself.
+        found: worst first; a finding whose cause is not among them is its own cause.
     """
     causes = _Causes(found)
     members: dict[int, list[Finding]] = defaultdict(list)
@@ -136,7 +136,7 @@ class _Causes:
                 self._between_copies.setdefault(partition, number)
 
     def root(self, number: int) -> int:
-        """Of a finding that nothing explains, its own number."""
+        """The index of the root cause; its own index if nothing explains the finding."""
         passed = {number}
         while (behind := self._behind(number)) is not None and behind not in passed:
             passed.add(behind)
@@ -154,7 +154,7 @@ class _Causes:
 
 
 def _worst_first(together: Sequence[Finding]) -> list[Finding]:
-    """The first of them is the cause."""
+    """The findings, worst first; the first of ``together`` is the cause."""
     cause = together[0]
     return sorted(
         together,
@@ -169,7 +169,7 @@ def _worst_first(together: Sequence[Finding]) -> list[Finding]:
 
 
 def kinds(found: Iterable[Incident]) -> list[Kind]:
-    """Put incidents of one kind together: worst kinds first, in each the greatest loss first."""
+    """Group incidents by kind: worst kinds first, in each the greatest loss first."""
     by_kind: dict[tuple[str, str, str], list[Incident]] = defaultdict(list)
     for each in found:
         by_kind[each.severity, each.headline.code, each.cause.code].append(each)

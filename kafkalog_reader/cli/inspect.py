@@ -1,4 +1,4 @@
-"""``kafkalog inspect``: one structure of one file, bytes on the left, meaning on the right."""
+"""``kafkalog inspect``: shows one structure of a file, bytes on the left, meaning on the right."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _TEXT_WIDTH: Final[int] = 48
     metavar="N",
     default=0,
     show_default=True,
-    help="Byte of FILE where the structure starts.",
+    help="Byte of FILE at which the structure starts.",
 )
 @max_rate_option
 @verbose_option()
@@ -42,9 +42,9 @@ def inspect_command(file: str, position: int) -> None:
 
     FILE may be a .log or .checkpoint (a record batch and its records, or a message from before
     Kafka 0.11; compressed ones are shown decompressed, with positions in the payload), a .index,
-    .timeindex or .txnindex (one entry), a producer .snapshot (at 0 all of it), a *-checkpoint,
-    meta.properties, partition.metadata or .kafka_cleanshutdown. A wrong CRC is shown with the right
-    one. A position where nothing starts is answered with the nearest ones where something does.
+    .timeindex or .txnindex (one entry), a producer .snapshot (all of it at position 0), a
+    *-checkpoint, meta.properties, partition.metadata or .kafka_cleanshutdown. A wrong CRC is shown
+    with the right one. If nothing starts at the position, the error names the nearest positions.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader.cli.inspect_file import structures
     from kafkalog_reader.io.names import shown

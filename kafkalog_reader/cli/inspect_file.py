@@ -1,4 +1,4 @@
-"""Finds the structure that starts at a position of a file, or the nearest ones that do."""
+"""Finds the structure at a position of a file, or the nearest positions of others."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.format.layout import Structure
 
 SNAPSHOT_LIMIT: Final = 256 << 20
-"""Millions of producers; a larger file is not a snapshot."""
+"""In bytes: millions of producers; a larger file is not a snapshot."""
 TEXT_LIMIT: Final[int] = 256 << 20
 MAGIC_POSITION: Final[int] = 16
 LEGACY_MAGICS: Final = (0, 1)
@@ -85,10 +85,10 @@ def structures(path: str, position: int) -> Iterator[Structure]:
     """Yield the structure at a byte of a file, and those inside it.
 
     Raises:
-        UsageError: a file of no known name, or a position where nothing starts.
-        UnreadableFileError: the file is not there or cannot be read.
+        UsageError: a file name that is not Kafka's, or a position where nothing starts.
+        UnreadableFileError: the file is missing or cannot be read.
         CorruptLogError: damage, after the last structure that could be read.
-        UnsupportedFormatError: Kafka's, but not read here.
+        UnsupportedFormatError: a format of Kafka's that is not supported.
     """
     _check_is_file(path)
     name = path.rpartition("/")[2]
@@ -104,7 +104,7 @@ def structures(path: str, position: int) -> Iterator[Structure]:
     else:
         known = ", ".join(("*.log", "*.checkpoint", *(f"*{ending}" for ending in _ENTRY_KINDS)))
         raise UsageError(
-            f"{shown(path)}: a file of no known name. Known: {known}, {', '.join(_TEXTS)}"
+            f"{shown(path)}: not a known file name. Known: {known}, {', '.join(_TEXTS)}"
         )
 
 
@@ -145,13 +145,13 @@ def _record_batch(path: str, position: int) -> Iterator[Structure]:
             else:
                 yield unreadable_structure("record batch", content, position)
             raise
-        if not is_sound:  # a batch with a sound CRC is one, even after a damaged region
+        if not is_sound:  # a valid CRC proves a batch, even after a damaged region
             _check_is_start(windows, position)
         yield from record_batch_structures(content, where)
 
 
 def _is_message(content: bytes) -> bool:
-    """Tell by magic and length that an entry is of format 0 or 1; zeros are not."""
+    """Whether magic and length are those of a message of format 0 or 1; zeros are not."""
     if len(content) < LOG_ENTRY_SIZE:
         return False
     entry = LOG_ENTRY.parse(content)
@@ -164,13 +164,13 @@ def _message(windows: Windows, position: int, where: LogPosition) -> Iterator[St
     content = bytes(windows.read(position, size)[:size])
     try:
         parse_message(content, where)
-    except KafkaLogError:  # as with batches: what is sound is one wherever it stands
+    except KafkaLogError:  # as with batches: a valid CRC proves a message anywhere
         _check_is_start(windows, position)
     yield from message_structures(content, where)
 
 
 def _check_is_start(windows: Windows, position: int) -> None:
-    """Raise unless the chain of batches from the start of the file comes by ``position``."""
+    """Raise unless the sequence of batches from the start of the file reaches ``position``."""
     before = 0
     for start in _batch_starts(windows):
         if start == position:
@@ -189,7 +189,7 @@ def _check_is_start(windows: Windows, position: int) -> None:
 
 
 def _batch_starts(windows: Windows) -> Iterator[int]:
-    """Yield where batches start, then where the last one ends or stops making sense."""
+    """Yield the positions of batches, then where the last one ends or damage begins."""
     position = 0
     window_start, window = 0, bytes(windows.read(0))
     yield position

@@ -1,4 +1,4 @@
-"""Ctrl-C between rows, never inside one."""
+"""Handles Ctrl-C between rows, never inside one."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @contextlib.contextmanager
 def whole() -> Iterator[None]:
-    """Let a first Ctrl-C wait until the block is done; a second one does not wait.
+    """Delay a first Ctrl-C until the block is done; a second one is not delayed.
 
     Raises:
-        KeyboardInterrupt: at the end of the block, when Ctrl-C came during it.
+        KeyboardInterrupt: at the end of the block, if Ctrl-C came during it.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # Python delivers signals to the main thread only
@@ -32,7 +32,7 @@ def whole() -> Iterator[None]:
 
     before = signal.getsignal(signal.SIGINT)
     if before is not signal.default_int_handler:
-        yield  # ignored, or somebody else's to handle
+        yield  # ignored, or handled by others
         return
     signal.signal(signal.SIGINT, remember)
     try:

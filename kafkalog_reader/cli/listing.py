@@ -1,4 +1,4 @@
-"""Aligned lines under headings, in a form that fits the terminal."""
+"""Formats aligned lines under headings, so that they fit the terminal."""
 
 from __future__ import annotations
 
@@ -24,10 +24,11 @@ class Heading:
     Attributes:
         name: the key of its cells.
         text: the heading.
-        short: the heading where the wide listing does not fit.
-        left: whether cells are aligned to the left; numbers are not.
-        dispensable: the greater, the earlier the column is left out of a narrow screen; 0 never.
-        is_remark: goes to a line of its own, below its row, on a narrow screen.
+        short: the heading if the wide listing does not fit.
+        left: whether cells are left-aligned; numbers are not.
+        dispensable: columns with the greatest value are left out first on a narrow screen; 0:
+            never.
+        is_remark: whether it has a line of its own below its row on a narrow screen.
     """
 
     name: str
@@ -39,22 +40,22 @@ class Heading:
 
 
 def screen_width() -> int | None:
-    """Columns of the terminal; None in a pipe, where lines may be as long as they are."""
+    """Columns of the terminal; None in a pipe, where lines may have any length."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None
 
 
 def listing(
     headings: Sequence[Heading], rows: Sequence[Mapping[str, str]], screen: int | None
 ) -> Iterator[str]:
-    """The headings, then the rows; where they are wider than the screen, shorter.
+    """The headings and the rows, shortened if they are wider than the screen.
 
-    First headings are shortened and remarks go below their rows, then dispensable columns are left
-    out. A last line names those.
+    First, headings are shortened and remarks are moved below their rows, then dispensable columns
+    are left out, which a last line names.
 
     Args:
-        headings: the columns in their order.
+        headings: the columns in order.
         rows: their cells; no control characters.
-        screen: how many columns fit; None is any number.
+        screen: number of columns that fit; None for any number.
     """
     cells = [{name: for_stdout(text) for name, text in row.items()} for row in rows]
     if screen is None or _columns_of(headings, cells, short=False) <= screen:
@@ -77,7 +78,7 @@ def listing(
         yield from (f"{INDENTATION}{row[name]}" for name in remarks if row[name])
     if left_out:
         names = ", ".join(heading.text for heading in headings if heading in left_out)
-        yield f"Left out of {screen} columns: {names}."
+        yield f"Left out at {screen} columns: {names}."
 
 
 def _columns_of(

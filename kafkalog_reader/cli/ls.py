@@ -1,4 +1,4 @@
-"""``kafkalog ls``: one line a replica, for a first look."""
+"""``kafkalog ls``: lists replicas, one line each, for a first look."""
 
 from __future__ import annotations
 
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import AnyTable
 
 
-@click.command("ls", short_help="One line a replica: broker, offsets, size, state.")
+@click.command("ls", short_help="One line per replica: broker, offsets, size, state.")
 @paths_argument
-@text_or_json_option("the table replicas, one object a line; with --by, one object a group")
+@text_or_json_option("the table replicas, one object per line; with --by, one object per group")
 @click.option(
     "--sort",
     type=click.Choice(["name", *SORT_KEYS]),
     default="name",
     show_default=True,
-    help="By name, or the greatest number first; lag is counted from the longest copy.",
+    help="Sort by name, or by a number, greatest first; lag is behind the longest copy.",
 )
-@click.option("--by", type=click.Choice(list(GROUP_KEYS)), help="Sums instead of replicas.")
+@click.option("--by", type=click.Choice(list(GROUP_KEYS)), help="Show totals instead of replicas.")
 @reading_options("topic", "partition")
 @follow_links_option
 @max_rate_option
@@ -68,12 +68,11 @@ def ls_command(
       kafkalog ls /mnt/b1 --by topic --sort files
 
     HIGH WATERMARK is what the replica's own files prove: 2-5 means somewhere from 2 to 5; 99! means
-    that the checkpoint says 99 and the log ends below it: committed records are missing here,
+    that the checkpoint says 99 but the log ends below it: committed records are missing here,
     unless the log was copied before its checkpoint. LSO is the last stable offset, EPOCH the leader
-    epoch of the last batch. SIZE is that of the logs, ALL FILES counts indexes, snapshots and
-    everything else in the directory too. A ? is not known from these files. `kafkalog table
-    replicas` has every column. The exit status is 2 when a replica could not be read; the others
-    are shown.
+    epoch of the last batch. SIZE is that of the logs; ALL FILES also counts indexes, snapshots and
+    everything else in the directory. ? means unknown. `kafkalog table replicas` has every column.
+    The exit status is 2 if a replica could not be read; the others are shown.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.table import Reading
@@ -99,7 +98,7 @@ def ls_command(
 def _write_gathered(
     table: AnyTable, reading: Reading, sort: str, by: str | None, *, as_json: bool
 ) -> bool:
-    """Write what needs all rows at once: aligned text, sorted rows, sums."""
+    """Write formats that need all rows at once: aligned text, sorted rows, totals."""
     from kafkalog_reader.cli.output import standard_output
 
     gathered: list[pa.RecordBatch] = []
@@ -109,7 +108,7 @@ def _write_gathered(
             all_read &= _log_ends_are_known(rows)
             gathered.append(rows)
             reading.rows_done += rows.num_rows
-    finally:  # after Ctrl-C too: what it has
+    finally:  # also after Ctrl-C: what was read
         with standard_output() as sink:
             if as_json and by is None:
                 _write_sorted(table, gathered, sort, sink)
@@ -177,7 +176,7 @@ def _write_table(
 
 
 def _log_ends_are_known(rows: pa.RecordBatch) -> bool:
-    """Whether every live replica was read: one with segments has a log end."""
+    """Whether every live replica was read, because one with segments has a log end."""
     if rows["logEndOffset"].null_count == 0:
         return True
     import pyarrow.compute as pc

@@ -1,4 +1,4 @@
-"""``kafkalog``: one group of commands, each imported when it is called."""
+"""``kafkalog``: a group of commands, each imported when it is called."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMMANDS: Final = {
 
 
 class LazyGroup(click.Group):
-    """Imports a command when it is asked for: ``--help`` must not wait for Arrow."""
+    """Imports a command when it is called: ``--help`` must not wait for Arrow."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return [*COMMANDS, *super().list_commands(ctx)]
@@ -43,7 +43,7 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, or say which known one is closest."""
+        """Find the command, or name the closest known one."""
         if args and self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             from kafkalog_reader.tables.names import nearest
 
@@ -59,18 +59,19 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name="kafkalog", message="%(prog)s %(version)s")
 @verbose_option()
 def kafkalog() -> None:
-    """Read what Kafka keeps on disk. Never writes to it, needs no broker.
+    """Read Kafka's files on disk: read-only, and without a broker.
 
     PATH is a segment file, a partition directory, a log directory, or a folder that holds log
-    directories of several brokers; also a glob in quotes. N=PATH gives the node id where
+    directories of several brokers; also a glob in quotes. N=PATH gives the node id if
     meta.properties is missing, NAME=PATH a label.
 
     \b
     Example:
       kafkalog ls 1=/mnt/b1 2=/mnt/b2
 
-    Standard output is data, standard error is narration. Exit status: 0 nothing found at or above
-    --fail-on, 1 something was, 2 trouble (usage, unreadable input), 130 after Ctrl-C.
+    Data goes to standard output, messages to standard error. Exit status: 0 if nothing was found at
+    or above --fail-on, 1 if something was, 2 after an error (usage, unreadable input), 130 after
+    Ctrl-C.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
 
 

@@ -1,4 +1,4 @@
-"""Arguments and options that several commands have, with the words of ``kafkalog --help``."""
+"""Arguments and options of several commands, with their help texts."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Grouped(click.ParamType[int]):
 
     Args:
         name: what it counts, for ``--help``.
-        meaning: what a number must be, for the error.
+        meaning: what the number must be, for the error.
     """
 
     def __init__(self, name: str, meaning: str) -> None:
@@ -114,7 +114,7 @@ class Size(click.ParamType[int]):
 
 
 class Rate(Size):
-    """Bytes a second, as ``Size``; what is below a kilobyte must say that it means bytes."""
+    """Bytes per second, like ``Size``; a rate below a kilobyte must have the unit B."""
 
     def convert(
         self,
@@ -144,7 +144,7 @@ def follow_links_option(command: Any) -> Any:  # noqa: ANN401  what click decora
 
 
 def text_or_json_option(meaning_of_json: str) -> Decorator:
-    """``--format`` of what is written for people; as ``output_format``."""
+    """``--format`` text or json; the command's parameter is ``output_format``."""
     return click.option(
         "--format",
         "output_format",
@@ -156,7 +156,7 @@ def text_or_json_option(meaning_of_json: str) -> Decorator:
 
 
 class Moment(click.ParamType[str]):
-    """A time as text; one before now, such as -1h, becomes the time that it means."""
+    """A time as text; a time relative to now, such as -1h, becomes absolute."""
 
     name = "time"
 
@@ -175,7 +175,7 @@ class Moment(click.ParamType[str]):
         try:
             moment = datetime.now(UTC) - ago
         except OverflowError:
-            self.fail(f"{value!r} is before all time", param, ctx)
+            self.fail(f"{value!r} is before the year 1", param, ctx)
         text = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
         said = param.opts[0] if param is not None else "time"
         click.echo(f"{said} {value}: {text} (UTC), by this machine's clock", err=True)
@@ -192,13 +192,13 @@ _TYPES: Final[dict[Kind, click.ParamType[Any]]] = {
     option_values.SIZE: Size(),
     option_values.TIME: MOMENT,
 }
-"""How the terminal reads the values of a kind; of all others, as text."""
+"""How the terminal parses values of a kind; all others are text."""
 _IN_TERMINAL: Final = {
     "from_offset": "; earliest is the log start, latest the log end",
     "from_time": ", or -1h, -30m, -2d before now",
     "started_at": ", or now, or -1h",
 }
-"""What it understands besides what every option of that kind does; of times only."""
+"""Additional values that the terminal accepts."""
 
 
 def reading_option(
@@ -207,12 +207,12 @@ def reading_option(
     kind: click.ParamType[Any] | None = None,
     **attributes: Any,  # noqa: ANN401  click's
 ) -> Decorator:
-    """An option of the table of options, ``from_time`` as ``--from-time``; None if not given.
+    """An option of ``tables.options.OPTIONS``, such as ``--from-time``; None if not given.
 
     Args:
         name: in ``tables.options.OPTIONS``.
-        kind: reads the value, where this command takes more than other faces do.
-        attributes: of click's option, where this command differs.
+        kind: parses the value, if this command accepts more than other interfaces do.
+        attributes: of click's option, if they differ for this command.
     """
     option = OPTIONS[name]
     also = _IN_TERMINAL.get(name, "") if kind is not None or option.kind is TIME else ""
@@ -233,7 +233,7 @@ def reading_option(
 
 
 def reading_options(*names: str) -> Decorator:
-    """Several of them, in the order in which ``--help`` lists them."""
+    """Several such options, in the order of ``--help``."""
 
     def decorate(command: Any) -> Any:  # noqa: ANN401  what click decorates
         for name in reversed(names):
@@ -251,7 +251,7 @@ def max_rate_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
         type=Rate(),
         expose_value=False,
         callback=_limit_rate,
-        help="Read at most this many bytes a second, such as 50MB: for a broker's own disk.",
+        help="Read at most this many bytes per second, such as 50MB: for a running broker's disk.",
     )(command)
 
 

@@ -1,4 +1,4 @@
-"""Where an answer goes: standard output, or a new file that appears when it is whole."""
+"""Opens the output: standard output, or a new file that appears when it is complete."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BINARY_FORMATS: Final = frozenset({"arrow", "parquet"})
 
 
 def default_rendering(output_format: str) -> str:
-    """How binary values are shown by default: readable in text, exact elsewhere."""
+    """How binary values are shown by default: readable as text, exact elsewhere."""
     return "utf8" if output_format == "text" else "base64"
 
 
@@ -51,7 +51,7 @@ def row_writer(
 
 
 def check_destination(path: str | None, output_format: str) -> None:
-    """Refuse what could only end badly, before anything is read.
+    """Refuse an impossible output before anything is read.
 
     Raises:
         UsageError: binary output to a terminal, Parquet without a file.
@@ -59,36 +59,38 @@ def check_destination(path: str | None, output_format: str) -> None:
     if path is not None:
         return
     if output_format == "parquet":
-        raise UsageError("--format parquet needs --output FILE: a Parquet file ends with its index")
+        raise UsageError(
+            "--format parquet needs --output FILE: the end of a Parquet file is written last"
+        )
     if output_format in BINARY_FORMATS and sys.stdout.isatty():
-        raise UsageError(f"--format {output_format} is binary: name an --output FILE, or redirect")
+        raise UsageError(f"--format {output_format} is binary: use --output FILE, or redirect")
 
 
 @contextlib.contextmanager
 def standard_output() -> Iterator[IO[bytes]]:
-    """Standard output for bytes; all of what is written to it arrives, or an error says not."""
+    """Standard output for bytes; an error is raised unless everything was written."""
     stream: IO[bytes] = sys.stdout.buffer
     if not isinstance(stream, io.RawIOBase):
         yield stream
         stream.flush()
         return
-    # PYTHONUNBUFFERED: a raw stream may write a part and leave the rest to its caller.
+    # PYTHONUNBUFFERED: a raw stream may write only a part.
     buffered = io.BufferedWriter(stream)
     try:
         yield buffered
         buffered.flush()
     finally:
-        with contextlib.suppress(OSError):  # the reader is gone: said already
+        with contextlib.suppress(OSError):  # the reader has closed the pipe, which was reported
             buffered.detach()
 
 
 @contextlib.contextmanager
 def destination(path: str | None, evidence: Evidence, *, overwrite: bool) -> Iterator[IO[bytes]]:
-    """Open the output; a file gets its name when it is whole, or as far as Ctrl-C let it come.
+    """Open the output; a file gets its name when it is complete, or after Ctrl-C.
 
     Raises:
-        UsageError: the file exists and ``overwrite`` is not set, it is an input or would lie among
-            inputs, or it cannot be created.
+        UsageError: the file exists and ``overwrite`` is not set, it is an input or would be inside
+            one, or it cannot be created.
     """
     if path is None:
         with standard_output() as sink:
@@ -124,15 +126,15 @@ def _refuse(path: str, target: Path, evidence: Evidence, *, overwrite: bool) -> 
     for directory in _directories_of(evidence):
         if target.is_relative_to(os.path.realpath(directory)):
             raise UsageError(
-                f"--output {shown(path)} lies in {shown(directory)}, which is an input: inputs are "
-                "evidence and stay as they are"
+                f"--output {shown(path)} is inside {shown(directory)}, an input: inputs are "
+                "evidence and are never changed"
             )
     if target.exists() and not overwrite:
         raise UsageError(f"{shown(path)} exists: --force overwrites it")
 
 
 def _directories_of(evidence: Evidence) -> set[str]:
-    """Log and partition directories of the inputs, also where a part of one was given."""
+    """Log and partition directories of the inputs, also if only a part of one was given."""
     directories = {root.path for root in evidence.roots}
     for given in evidence.given:
         directories.add(given.path)

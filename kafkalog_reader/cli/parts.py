@@ -1,4 +1,4 @@
-"""Rows in pieces that are written one after the other. Apart from the writers, which load more."""
+"""Splits rows into parts to write. Separate from the writers, which import more."""
 
 from __future__ import annotations
 
@@ -10,12 +10,11 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 WRITTEN_AT_ONCE: Final = 4 << 20
-"""Bytes of Arrow columns written in one go: bounds the memory of their text, and how long Ctrl-C
-may have to wait."""
+"""Bytes of Arrow columns in one part: limits the memory of their text, and the delay of Ctrl-C."""
 
 
 def parts(rows: pa.RecordBatch) -> Iterator[pa.RecordBatch]:
-    """Cut rows into pieces of a few MiB, one row at least."""
+    """Split rows into parts of a few MiB, of at least one row."""
     if rows.num_rows == 0:
         return
     row_size = max(1, rows.nbytes // rows.num_rows)

@@ -1,4 +1,4 @@
-"""``kafkalog plan``: in which order a stopped cluster starts, so that least is lost."""
+"""``kafkalog plan``: the order of starts of a stopped cluster that loses least."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _ELECTED: Final = re.compile(r"(.+)-([0-9]{1,9})=([0-9]{1,9})", re.ASCII)
     type=click.Choice(["text", "json", "script"]),
     default="text",
     show_default=True,
-    help="script is a shell script of Kafka's own tools; json is one object.",
+    help="script is a shell script with Kafka's own tools; json is one object.",
 )
 @click.option(
     "--elect",
@@ -53,7 +53,7 @@ def plan_command(
     paths: tuple[str, ...], output_format: str, elect: tuple[str, ...], follow_links: bool,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
-    """Say in which order the brokers of a stopped cluster start, and what is lost on the way.
+    """Plan in which order to start the brokers of a stopped cluster, and show what is lost.
 
     \b
     Examples:
@@ -62,11 +62,11 @@ def plan_command(
 
     Brokers start as a whole, and elections are per partition: the plan is one procedure for all
     partitions. It says what to save first, which brokers to start in which order, which elections
-    to hold, what to check before going on, and what a person must decide. Nothing is written or
-    started. A controller's log directory among the inputs shows the in-sync replicas.
+    to hold, what to check between steps, and what you must decide. It writes and starts nothing. A
+    controller's log directory among the inputs shows the in-sync replicas.
 
-    The exit status is 0 when nothing has to be done, nothing is lost and every copy is sound, 1
-    otherwise, 2 when a partition could not be planned.
+    The exit status is 0 if nothing has to be done, nothing is lost and every copy is sound, 2 if a
+    partition could not be planned, 1 otherwise.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.plan.choice import choice_of
@@ -107,7 +107,9 @@ def plan_command(
         is_selected=request.topics is not None or request.partitions is not None,
     )
     if not plan.partitions:
-        raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")
+        raise UsageError(
+            "no replica of the selected partitions among the inputs; `kafkalog ls` lists all"
+        )
     _check_elected(plan, wanted)
     if output_format == "text":
         columns, _ = screen()
@@ -147,7 +149,7 @@ def _audits(
     *,
     rows_on_stdout: bool,
 ) -> Iterator[PartitionAudit]:
-    """Yield the partitions; what the metadata log and the findings say of them is put aside."""
+    """Yield the audits of the partitions, and collect their settings and severe findings."""
     from kafkalog_reader.audits.integrity.file_checks import FileChecks
     from kafkalog_reader.audits.partition.auditor import audit_partition
     from kafkalog_reader.audits.partition.partition_unit import partition_units

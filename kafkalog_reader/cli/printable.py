@@ -1,4 +1,4 @@
-"""Text as people read it on a terminal: ASCII where it must be, grouped numbers, sizes."""
+"""Formats text for a terminal: ASCII if necessary, grouped numbers, sizes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KIBIBYTE: Final = 1024
 
 
 def for_stdout(text: str) -> str:
-    """The text as standard output can show it: typographic signs become ASCII where it must be."""
+    """The text as standard output can show it: typographic signs become ASCII if necessary."""
     if text.isascii() or stdout_is_unicode():
         return text
     return _NON_ASCII.sub(lambda found: _ascii(found[0]), text)
@@ -36,12 +36,12 @@ def is_unicode(encoding: str | None) -> bool:
 
 def stdout_is_unicode() -> bool:
     """Whether standard output can show every character; LC_ALL=C asks for ASCII."""
-    # Python itself goes over to UTF-8 in the C locale (PEP 540), whatever the terminal can do.
+    # Python itself uses UTF-8 in the C locale (PEP 540), whatever the terminal supports.
     return is_unicode(sys.stdout.encoding) and os.environ.get("LC_ALL") not in ("C", "POSIX")
 
 
 def width(text: str) -> int:
-    """Columns that the text takes on a terminal."""
+    """Columns of the text on a terminal."""
     if text.isascii():
         return len(text)
     return sum(
@@ -52,7 +52,7 @@ def width(text: str) -> int:
 
 
 def grouped(number: int) -> str:
-    """A number as people read it: 1,048,203."""
+    """A number with separators: 1,048,203."""
     return f"{number:,}"
 
 

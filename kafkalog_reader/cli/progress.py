@@ -1,4 +1,4 @@
-"""A bar for long work: on a terminal only, with rate and time left, gone when done."""
+"""A progress bar with rate and time left: only on a terminal, removed when done."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
 PATIENCE: Final = 0.5
-"""Seconds of work before a bar appears: most answers come sooner, and need no rich."""
+"""Seconds of work before a bar appears: most commands end sooner, and need not import rich."""
 TICK: Final = 0.1
 
 
 class ReadProgress:
-    """Counts bytes read; call it with the bytes since the last call.
+    """Counts bytes read; call it with the number of bytes since the last call.
 
     Args:
-        total: bytes to read in all; None when that is not known.
-        shown: whether a bar may appear; by default when standard error is a terminal and rows do
-            not scroll over the same one.
+        total: total bytes to read; None if unknown.
+        shown: whether a bar may appear; by default if standard error is a terminal and rows are not
+            printed to it.
     """
 
     def __init__(self, total: int | None = None, *, shown: bool | None = None) -> None:
@@ -67,7 +67,7 @@ class ReadProgress:
 
 
 def bar_is_welcome(*, rows_on_stdout: bool = True) -> bool:
-    """Whether a bar can be seen and disturbs nothing."""
+    """Whether a bar is visible and does not mix with rows."""
     return sys.stderr.isatty() and not (rows_on_stdout and sys.stdout.isatty())
 
 

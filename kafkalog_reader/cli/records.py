@@ -1,4 +1,4 @@
-"""``kafkalog records``: the records as a consumer, or Spark's Kafka source, would show them."""
+"""``kafkalog records``: prints records as a consumer, or Spark's Kafka source, would."""
 
 from __future__ import annotations
 
@@ -52,11 +52,11 @@ def records_command(
       kafkalog records /mnt/b1 --topic orders --format parquet --output orders.parquet
 
     These are the rows that spark.read.format("kafkalog") shows, in every format; the cluster's
-    metadata log is shown where --topic names it. Text has the columns that fit a screen; the other
-    formats have those of Spark's Kafka source, headers included. --columns names others:
+    metadata log is shown only if --topic names it. Text has the columns that fit a screen; the
+    other formats have those of Spark's Kafka source, including headers. --columns selects others:
     `kafkalog tables records` lists them.
 
-    `kafkalog table records` is the evidence: every copy, every column, what lies below the log
+    `kafkalog table records` shows everything: every copy, every column, records below the log
     start, and control records.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
@@ -86,7 +86,7 @@ def records_command(
 
 
 def _screen_columns(evidence: Evidence, request: ReadRequest) -> tuple[str, ...]:
-    """The columns of text: those that distinguish records come first, where they differ."""
+    """The columns of text; topic, partition and the like come first, if they differ."""
     found = list(evidence.topic_partitions(request))
     several: list[str] = []
     if len({cluster for (cluster, _, _), _ in found}) > 1:

@@ -1,4 +1,4 @@
-"""``replica-diff``: do the copies agree, and what would each election lose?"""
+"""``replica-diff``: compares copies, and shows what each election would lose."""
 
 from __future__ import annotations
 
@@ -45,42 +45,46 @@ _ONE_COPY = SINGLE_COPY_RANGE
 @click.version_option(__version__, prog_name="replica-diff", message="%(prog)s %(version)s")
 @paths_argument
 @reading_options("topic", "partition")
-@text_or_json_option("one object a partition, with everything")
+@text_or_json_option("one object per partition, with everything")
 @reading_options("rule", "started_at")
 @click.option("--records", is_flag=True, help="List the records that only some copies have.")
 @click.option(
     "--export",
     metavar="DIR",
-    help="Write these records to DIR/records.parquet; DIR is new or empty.",
+    help="Write these records to DIR/records.parquet; DIR must be new or empty.",
 )
 @click.option(
     "--quick",
     is_flag=True,
-    help="Compare epochs, ends and tails only, and say what was left out.",
+    help="Compare only epochs, ends and tails, and say what was left out.",
 )
-@click.option("--explain", is_flag=True, help="Every round of every election, with both caches.")
+@click.option(
+    "--explain", is_flag=True, help="Show every round of every election, with both caches."
+)
 @fail_on_option()
 @follow_links_option
 @max_rate_option
-@verbose_option("Every finding and every partition; the traceback of an error.", expose_value=True)
+@verbose_option(
+    "Show every finding and partition, and the traceback of an error.", expose_value=True
+)
 def replica_diff(
     paths: tuple[str, ...], output_format: str, records: bool, export: str | None, quick: bool,
     explain: bool, fail_on: str, follow_links: bool, verbose: bool,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
-    """Say where copies of a partition part, and what each candidate leader would lose.
+    """Show where copies of a partition diverge, and what each candidate leader would lose.
 
     \b
     Example:
       replica-diff /mnt/b1 /mnt/b2 /mnt/b3 --topic orders --partition 17
 
     PATH is a log directory, a partition directory, or a folder that holds log directories of
-    several brokers; N=PATH names the broker. Every byte is read and every checksum checked;
-    nothing is written but what --export names. What each start and each follower would cut is
-    predicted by Kafka's own rules.
+    several brokers; N=PATH names the broker. Every byte is read and every checksum checked; only
+    --export writes anything. What each start and each follower would cut is predicted by Kafka's
+    own rules.
 
-    The exit status is 0 when nothing as bad as --fail-on was found (a lagging replica is not), 1
-    when something was, 2 when files could not be read or there is no answer.
+    The exit status is 0 if nothing as bad as --fail-on was found (a lagging replica is not), 1 if
+    something was, 2 if files could not be read or copies could not be compared.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.tables.findings import root_units
@@ -124,10 +128,10 @@ def replica_diff(
                 listed = sides.add(audit)
                 if is_json:
                     _write_json(audit, found, listed)
-        if is_json:  # an object is a partition: what concerns all of them goes to standard error
+        if is_json:  # each object is a partition, so findings of directories go to standard error
             for line in directory_lines(directories, screen().columns):
                 click.echo(plain(line), err=True)
-    finally:  # after Ctrl-C too: what it has
+    finally:  # also after Ctrl-C: what was read
         if not is_json:
             write_lines(directory_lines(directories, screen().columns))
             fleet.write()
@@ -135,7 +139,9 @@ def replica_diff(
     if fleet.partitions == 0:
         from kafkalog_reader.errors import UsageError
 
-        raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")
+        raise UsageError(
+            "no replica of the selected partitions among the inputs; `kafkalog ls` lists all"
+        )
     return outcome.status(fail_on)
 
 
@@ -148,18 +154,18 @@ class Outcome:
         self._is_undecided = False
 
     def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
-        """Take note of one partition."""
+        """Add one partition."""
         self.take(found)
-        # Where the quorum's logs part, the quorum decides: no question of ours stays open.
+        # The quorum resolves forks of its own log, so nothing is undecided.
         self._is_undecided |= bool(audit.reason) and not audit.is_metadata
 
     def take(self, found: Sequence[Finding]) -> None:
-        """Take note of findings, of a partition or of log directories."""
+        """Add findings of a partition or of log directories."""
         self._severities.update(each.severity for each in found)
         self._is_unanswered |= any(each.code in _NOT_READ for each in found)
 
     def status(self, fail_on: str) -> int:
-        """Trouble where input was not read, or nothing was found and nothing could be concluded."""
+        """The exit status; 2 if input was not read, or there is no finding and no conclusion."""
         if self._is_unanswered:
             return TROUBLE
         if reached(self._severities, fail_on):
@@ -204,7 +210,7 @@ def _size(directories: tuple[PartitionDirectory, ...]) -> int:
 
     try:
         return sum(segment.log_size or 0 for d in directories for segment in segments(d))
-    except UnreadableFileError:  # a finding later; here it only makes the bar shorter
+    except UnreadableFileError:  # reported later; here it only shortens the bar
         return 0
 
 

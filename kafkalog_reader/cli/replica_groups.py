@@ -1,4 +1,4 @@
-"""The replicas of ``kafkalog ls`` summed up by topic or by broker."""
+"""Sums up the replicas of ``kafkalog ls`` by topic or by broker."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ KEYS: Final = {
     "topic": ("clusterId", "topic"),
     "broker": ("clusterId", "brokerId", "brokerLabel"),
 }
-"""What ``--by`` may name, and the columns of the table replicas that a group has in common."""
+"""The values of ``--by``, and the columns of the table replicas that a group shares."""
 SORT_KEYS: Final = {
     "size": "sizeInBytes", "files": "filesSizeInBytes", "segments": "segments",
 }  # fmt: skip
-"""What ``--sort`` may name besides ``name``, and the sum that it means."""
+"""The values of ``--sort`` besides ``name``, and the totals that they use."""
 _SUMS: Final = tuple(SORT_KEYS.values())
 _HEADINGS: Final = (
     Heading(name="replicas", text="REPLICAS", short="REPLICAS"),
@@ -33,9 +33,10 @@ _HEADINGS: Final = (
 
 
 def groups_of(replicas: Iterable[Row], by: str, sort: str) -> list[Row]:
-    """One row a group: what it has in common, how many replicas, and sums.
+    """One row per group: its key, the number of replicas, and totals.
 
-    ``partitions`` and ``brokers`` count different ones; a sum leaves out what could not be read.
+    ``partitions`` and ``brokers`` are numbers of distinct ones; totals leave out what could not be
+    read.
     """
     members: dict[tuple[Any, ...], list[Row]] = {}
     for row in replicas:
@@ -62,7 +63,7 @@ def _sums(rows: Sequence[Row]) -> Row:
 
 
 def group_lines(groups: Sequence[Row], by: str, screen: int | None) -> Iterator[str]:
-    """The headings and one line a group; the cluster only where there are several."""
+    """The headings and one line per group; the cluster only if there are several."""
     other = "brokers" if by == "topic" else "partitions"
     headings = [
         Heading(name=by, text=by.upper(), short=by.upper(), left=by == "topic"),

@@ -1,4 +1,4 @@
-"""The replicas as ``kafkalog ls`` shows them: one aligned line each, in words."""
+"""Formats replicas for ``kafkalog ls``: one aligned line each."""
 
 from __future__ import annotations
 
@@ -48,11 +48,11 @@ SORT_KEYS: Final[dict[str, Callable[[Row], int | None]]] = {
     "end": lambda row: row["logEndOffset"],
     "lag": lambda row: row["lag"],
 }
-"""What ``--sort`` may name besides ``name``: the greatest comes first, what is unknown last."""
+"""The values of ``--sort`` besides ``name``: the greatest comes first, unknown values last."""
 
 
 def with_lag(replicas: Iterable[Row]) -> list[Row]:
-    """The rows with ``lag``: offsets that the longest supplied copy of the partition has more."""
+    """The rows with ``lag``: how many offsets they are behind the longest supplied copy."""
     rows = list(replicas)
     longest: dict[tuple[Any, ...], int] = {}
     for row in rows:
@@ -90,7 +90,7 @@ def descending(key: Callable[[Row], int | None]) -> Callable[[Row], tuple[bool, 
 def lines_of(
     replicas: Iterable[Row], *, sort: str = "name", screen: int | None = None
 ) -> Iterator[str]:
-    """The headings and one line a replica; columns with equal cells are left out."""
+    """The headings and one line per replica, without columns that are not needed."""
     ordered = sorted_replicas(with_lag(replicas), sort)
     left_out = _left_out(ordered) | (set() if sort == "lag" else {"lag"})
     headings = [heading for heading in HEADINGS if heading.name not in left_out]
@@ -98,7 +98,7 @@ def lines_of(
 
 
 def total_line(replicas: Sequence[Row]) -> str:
-    """All replicas in a sentence: how many, of how many partitions and brokers, how large."""
+    """All replicas in a sentence: numbers of replicas, partitions and brokers, and sizes."""
     partitions = {_partition_of(row) for row in replicas if row["topic"] is not None}
     brokers = {(row["clusterId"], _broker(row)) for row in replicas}
     logs = sum(row["sizeInBytes"] or 0 for row in replicas)
@@ -121,7 +121,7 @@ def _order(row: Row) -> tuple[Any, ...]:
 
 
 def _left_out(rows: list[Row]) -> set[str]:
-    """The cluster when there is one; the directory when every broker has one."""
+    """The columns to leave out: the cluster if there is one, the directory if brokers have one."""
     left_out = set()
     if len({row["clusterId"] for row in rows}) <= 1:
         left_out.add("cluster")
@@ -167,7 +167,7 @@ def _number(number: int | None) -> str:
 
 
 def size_or_unknown(size_in_bytes: int | None) -> str:
-    """Bytes for people; a question mark for None."""
+    """Bytes as text; a question mark for None."""
     return UNKNOWN if size_in_bytes is None else size(size_in_bytes)
 
 
@@ -178,7 +178,7 @@ def _interval(low: int | None, high: int | None) -> str:
 
 
 def _missing(row: Row) -> int:
-    """Offsets from the log end to a checkpointed high watermark above it; 0 without."""
+    """Offsets from the log end to a checkpointed high watermark above it; 0 if it is not above."""
     high_watermark: int | None = row["checkpointedHighWatermark"]
     log_end: int | None = row["logEndOffset"]
     if high_watermark is None or log_end is None:
@@ -187,7 +187,7 @@ def _missing(row: Row) -> int:
 
 
 def _high_watermark(row: Row) -> str:
-    if _missing(row):  # as it is: the interval would end at the log end and hide it
+    if _missing(row):  # the interval would end at the log end and hide it
         return f"{grouped(row['checkpointedHighWatermark'])}!"
     return _interval(row["highWatermarkLow"], row["highWatermarkHigh"])
 
@@ -206,5 +206,5 @@ def _state(row: Row) -> str:
     if row["cleanShutdown"] is False:
         remarks.append("not shut down cleanly")
     if row["tornBytes"]:
-        remarks.append(f"{size(row['tornBytes'])} behind the log end")
+        remarks.append(f"{size(row['tornBytes'])} after the last whole batch")
     return ", ".join(remarks)

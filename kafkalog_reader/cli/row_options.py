@@ -1,4 +1,4 @@
-"""The options that ``kafkalog records`` and ``kafkalog table`` share: which rows, and where to."""
+"""The options that ``kafkalog records`` and ``kafkalog table`` share."""
 
 from __future__ import annotations
 
@@ -24,15 +24,17 @@ _OPTIONS: Final = (
         type=click.Choice(FORMATS),
         default="text",
         show_default=True,
-        help="text cuts long cells; json is one object a line; arrow is an IPC stream.",
+        help="text cuts long cells; json is one object per line; arrow is an IPC stream.",
     ),
-    click.option("--output", metavar="FILE", help="Write to this file, never one of the inputs."),
+    click.option(
+        "--output", metavar="FILE", help="Write to this file, which must not be an input."
+    ),
     click.option("--force", is_flag=True, help="Overwrite the file of --output."),
     click.option(
         "--columns",
         type=Columns(),
         metavar="a,b",
-        help="Only these columns, in this order; nothing else is read.",
+        help="Only these columns, in this order; nothing else is decoded.",
     ),
     reading_options("topic", "partition", "broker"),
     reading_option("from_offset", kind=OffsetOrEnd()),
@@ -49,14 +51,14 @@ OF_ROWS: Final = frozenset({
     "topic", "partition", "broker", "from_offset", "to_offset", "from_time", "to_time", "last",
     "isolation", "until", "limit", "mode", "max_batch_bytes",
 })  # fmt: skip
-"""The options of reading among them."""
+"""Those that select rows."""
 
 
 def offsets(from_offset: int | str | None, last: int | None) -> dict[str, Any]:
     """``--from-offset`` and ``--last`` as keyword options of ``registry.request``.
 
     Raises:
-        OptionError: both count from the end.
+        OptionError: both are given and count from the end.
     """
     if from_offset == EARLIEST:
         return {"log_range_only": True, "last": last}
@@ -65,13 +67,13 @@ def offsets(from_offset: int | str | None, last: int | None) -> dict[str, Any]:
     if last is not None:
         raise OptionError("last", "counts from the end, where --from-offset latest begins")
     click.echo(
-        "latest is the log end: no record is there yet. --last 10 shows the newest", err=True
+        "latest is the log end, where there is no record yet. --last 10 shows the newest", err=True
     )
     return {"last": 0}
 
 
 def row_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """The options of a command that prints rows, in the order in which ``--help`` lists them."""
+    """The options of a command that prints rows, in the order of ``--help``."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

@@ -1,4 +1,4 @@
-"""Where rows go: one writer a format, each with ``write`` and ``close``."""
+"""Writers of rows, one for each format, with ``write`` and ``close``."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ FORMULA_START: Final = "^[=+\\-@\t\r]"
 
 
 class RowWriter(Protocol):
-    """Takes the rows of one table, some MiB at a time (see ``parts``)."""
+    """Writes the rows of one table, a few MiB at a time (see ``parts``)."""
 
     def write(self, rows: pa.RecordBatch) -> None:
-        """Write rows; all of them have the writer's schema."""
+        """Write rows, which must have the writer's schema."""
 
     def close(self) -> None:
-        """Write what ends the format; the sink stays open."""
+        """Write the end of the format; the sink stays open."""
 
 
 class JsonLines:
-    """One JSON object a line, as Spark's ``to_json`` prints them, but with nulls kept."""
+    """One JSON object per line, as Spark's ``to_json`` prints them, but including nulls."""
 
     def __init__(self, sink: IO[bytes], schema: pa.Schema, rendering: str) -> None:
         self._sink, self._names, self._rendering = sink, schema.names, rendering
@@ -41,13 +41,13 @@ class JsonLines:
             self._sink.write(concatenated(joined(objects, "\n")))
 
     def close(self) -> None:
-        """JSON lines have no end."""
+        """Do nothing: JSON lines need no end."""
 
 
 class CsvRows:
-    """A header and rows by RFC 4180; text in quotes, null is nothing between two commas.
+    """A header and rows by RFC 4180; text is quoted, null is empty.
 
-    Text is as it is, line breaks included; on a terminal control characters are escaped.
+    Text is unchanged, including line breaks; on a terminal control characters are escaped.
     """
 
     def __init__(self, sink: IO[bytes], schema: pa.Schema, rendering: str) -> None:
@@ -65,7 +65,7 @@ class CsvRows:
         self._sink.write(concatenated(joined(*pieces[:-1], _END_OF_LINE.decode())))
 
     def close(self) -> None:
-        """CSV has no end."""
+        """Do nothing: CSV needs no end."""
 
     def _cells(self, column: pa.Array) -> pa.StringArray:
         kind = column.type
@@ -86,7 +86,7 @@ def _quoted(text: pa.StringArray) -> pa.StringArray:
 
 
 def _no_formula(text: pa.StringArray) -> pa.StringArray:
-    """Put an apostrophe before what a spreadsheet would take for a formula."""
+    """Put an apostrophe before text that a spreadsheet would interpret as a formula."""
     import pyarrow.compute as pc
 
     formula = pc.match_substring_regex(text, FORMULA_START)
@@ -116,7 +116,7 @@ def _text_type(kind: pa.DataType) -> pa.DataType:
 
 
 class ArrowStream:
-    """An Arrow IPC stream: types, nulls and binary values as they are."""
+    """An Arrow IPC stream, with types, nulls and binary values unchanged."""
 
     def __init__(self, sink: IO[bytes], schema: pa.Schema) -> None:
         self._writer = pa.ipc.new_stream(sink, schema)
@@ -129,7 +129,7 @@ class ArrowStream:
 
 
 class ParquetFile:
-    """A Parquet file, zstd-compressed, in row groups of some 64 MiB."""
+    """A Parquet file, zstd-compressed, in row groups of about 64 MiB."""
 
     def __init__(self, sink: IO[bytes], schema: pa.Schema) -> None:
         from pyarrow import parquet
@@ -156,7 +156,7 @@ class ParquetFile:
 
 
 def concatenated(text: pa.StringArray) -> memoryview:
-    """All strings of an array without nulls as the one stretch of bytes that they are."""
+    """The concatenated bytes of all strings of an array without nulls."""
     _validity, offsets, content = text.buffers()
     if len(text) == 0 or content is None:
         return memoryview(b"")

@@ -1,4 +1,4 @@
-"""What the console scripts share: exit status, one-line errors, warnings, Ctrl-C, closed pipes."""
+"""Runs commands: exit status, one-line errors, warnings, Ctrl-C, closed pipes."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ CLEAN: Final = 0
 FOUND: Final = 1
 """Something at or above ``--fail-on`` was found."""
 TROUBLE: Final = 2
-"""Wrong usage, unreadable or damaged input: the question was not answered."""
+"""Wrong usage, or unreadable or damaged input: there is no result."""
 INTERRUPTED: Final = 130
 PIPE_CLOSED: Final = 141
-"""128 + SIGPIPE, as of any Unix command whose reader went away."""
+"""128 + SIGPIPE, as for any Unix command whose reader has closed the pipe."""
 
 LOGGERS: Final = ("kafkalog_reader", "spark_datasource")
 _OF_WRITING: Final = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EBADF)
@@ -37,11 +37,11 @@ WARNINGS_REMEMBERED: Final = 10_000
 
 @dataclass(slots=True)
 class Session:
-    """What a command reports to the wrapper around it; the ``obj`` of click's root context."""
+    """What a command reports to ``run``; the ``obj`` of click's root context."""
 
     verbose: bool = False
     how_far: Callable[[], str] | None = None
-    """Says how far the command came, as the end of a sentence; asked after Ctrl-C."""
+    """Returns how far the command came, as the end of a sentence; called after Ctrl-C."""
 
 
 def session() -> Session:
@@ -72,43 +72,44 @@ def run(command: click.Command, arguments: Sequence[str] | None = None) -> NoRet
     """Run a command as the whole program; never returns.
 
     Args:
-        command: returns its exit status, None is 0.
-        arguments: without the program's name; None is ``sys.argv[1:]``.
+        command: returns its exit status; None means 0.
+        arguments: without the program's name; None for ``sys.argv[1:]``.
     """
     _open_closed_streams()
     sys.meta_path.insert(0, WithoutPandas())
     ended = status(command, arguments)
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback of the interpreter's end
-    gc.freeze()  # nothing is looked for in memory that goes with the process: 40 ms
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback while the interpreter ends
+    gc.freeze()  # no garbage collection of memory that the end of the process frees: 40 ms
     sys.exit(ended)
 
 
 def _open_closed_streams() -> None:
-    """A stream that the caller closed (``2>&-``) is the null device: no file may get its number.
+    """Open the null device for streams that the caller closed (``2>&-``).
 
-    Writing to a standard output that was closed is an error, as of any Unix command.
+    Otherwise a file that is opened later would get the number of such a stream. Writing to a closed
+    standard output is an error, as for any Unix command.
     """
     for number, access in enumerate((os.O_RDONLY, os.O_RDONLY, os.O_WRONLY)):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, access)  # takes the lowest number that is free
+            os.open(os.devnull, access)  # gets the lowest free number
     sys.stdout = sys.stdout or os.fdopen(1, "w")
     sys.stderr = sys.stderr or os.fdopen(2, "w")
 
 
 class WithoutPandas:
-    """Hides pandas: where it is installed, ``pa.array`` imports it, 0.15 s for nothing."""
+    """Hides pandas: if it is installed, ``pa.array`` imports it, which costs 0.15 s."""
 
     def find_spec(self, fullname: str, path: object = None, target: object = None) -> None:
-        """Deny that there is pandas; let other finders look for everything else."""
+        """Raise for pandas; leave everything else to other finders."""
         if fullname == "pandas":
             raise ModuleNotFoundError("pandas is not used here", name=fullname)
 
 
 def status(command: click.Command, arguments: Sequence[str] | None = None) -> int:
-    """Run a command and give its exit status; errors have become one line on standard error."""
+    """Run a command and return its exit status; errors become one line on standard error."""
     current = Session()
     with _warnings_on_stderr():
         try:
@@ -139,7 +140,7 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
         except KeyboardInterrupt:
             return _interrupted(current)
         except Exception as error:
-            # The one place that may: a bug must not end with status 1, which means "found".
+            # Allowed only here: a bug must not end with status 1, which means "found".
             _say(f"unexpected {type(error).__name__}: {error}. {_advice()}", current)
             return TROUBLE
         return found
@@ -160,9 +161,9 @@ def _outcome(command: click.Command, arguments: Sequence[str] | None, current: S
 
 
 def _advice() -> str:
-    from kafkalog_reader.kernel.build import rebuild_advice  # not every command needs a kernel
+    from kafkalog_reader.kernel.build import rebuild_advice  # not every command needs the kernel
 
-    advice = rebuild_advice() or "this is a bug: please report it with what --verbose shows"
+    advice = rebuild_advice() or "this is a bug: please report it with the output of --verbose"
     return advice[0].upper() + advice[1:]
 
 
@@ -189,10 +190,12 @@ def _os_error(error: OSError) -> str:
 
 
 def _give_up_stdout() -> None:
-    """What is still to be flushed goes nowhere."""
+    """Redirect output that is still to be flushed to the null device."""
     with contextlib.suppress(OSError, ValueError):  # replaced by something that is not a file
         nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, sys.stdout.fileno())  # or Python complains when it flushes at its end
+        os.dup2(
+            nowhere, sys.stdout.fileno()
+        )  # or Python reports an error when it flushes at its end
         os.close(nowhere)
 
 

@@ -1,4 +1,4 @@
-"""``kafkalog salvage``: what can still be read, as Parquet or as logs that a broker loads."""
+"""``kafkalog salvage``: writes what can still be read, as Parquet or as logs for a broker."""
 
 from __future__ import annotations
 
@@ -28,23 +28,27 @@ if TYPE_CHECKING:
 MAX_LOST_SHOWN = 5
 
 
-@click.command("salvage", short_help="What can still be read, as Parquet or as a log to load.")
+@click.command(
+    "salvage", short_help="Write what can still be read, as Parquet or as a log to load."
+)
 @paths_argument
 @click.option(
-    "--output", metavar="DIR", required=True, help="A folder, new or empty, not among the inputs."
+    "--output", metavar="DIR", required=True, help="A new or empty folder outside the inputs."
 )
-@click.option("--as-segments", is_flag=True, help="Logs for a broker of another cluster to load.")
+@click.option(
+    "--as-segments", is_flag=True, help="Write logs that a broker of another cluster can load."
+)
 @click.option(
     "--merge",
     is_flag=True,
-    help="With --as-segments: one log of all copies, each batch from a copy where it is sound.",
+    help="With --as-segments: one log from all copies, each batch from a copy where it is sound.",
 )
 @click.option(
     "--topic-id",
     "topic_ids",
     metavar="[TOPIC=]ID",
     multiple=True,
-    help="The topic's id in the cluster that receives it; repeatable.",
+    help="The topic's id in the receiving cluster; repeatable.",
 )
 @click.option(
     "--leader-epoch",
@@ -52,7 +56,7 @@ MAX_LOST_SHOWN = 5
     type=click.IntRange(0, 2**31 - 1),
     default=0,
     show_default=True,
-    help="Of every batch; no greater than the partition's there.",
+    help="The leader epoch of every batch, at most the partition's in the receiving cluster.",
 )
 @reading_options("topic", "partition", "from_offset", "to_offset")
 @reading_option(
@@ -79,18 +83,18 @@ def salvage_command(
       kafkalog salvage /mnt/b1 --topic orders --output /restore/orders \\
           --as-segments --topic-id 5vLx2mWbQ7yT3hJ1cRk0pA
 
-    A folder a topic partition: Parquet with all columns of the table records, a file a segment; or
-    with --as-segments the partition directory of a stopped broker. Batches keep their payload byte
-    for byte; producers are taken out, and of transactions what was committed stays, as plain
-    records: docs/salvage.md says why, and how to hand it to a cluster. manifest.json says what was
-    left out, where and why.
+    Each topic partition gets a folder: Parquet with all columns of the table records, one file per
+    segment; or with --as-segments the partition directory of a stopped broker. Batches keep their
+    payload byte for byte; producer ids are removed, and committed transactions become plain
+    records: docs/salvage.md says why, and how to give the log to a cluster. manifest.json lists
+    what was left out, where and why.
 
-    --from-offset and --to-offset take records; with --as-segments whole batches that hold one of
-    them.
+    --from-offset and --to-offset select records, or with --as-segments whole batches that hold one
+    of them.
 
-    What a checksum proves is put right: a flipped bit, a wrong length. Records at offsets that
-    contradict their neighbours go to the folder doubtful-offsets. The exit status is 1 when
-    something was left out, is doubtful or is missing, or no record lies in the range asked for.
+    Damage is repaired if a checksum proves the repair: a flipped bit, a wrong length. Records at
+    offsets that contradict their neighbours go to the folder doubtful-offsets. The exit status is 1
+    if something was left out, is doubtful or is missing, or no record is in the requested range.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.io.discovery import discover
@@ -114,7 +118,7 @@ def _salvage(evidence: Evidence, request: ReadRequest, output: str, **options: A
     found = False
     has_range = request.from_offset is not None or request.to_offset is not None
     with ReadProgress() as progress:
-        session().how_far = lambda: f"{progress}; manifest.json says what is there"
+        session().how_far = lambda: f"{progress}; manifest.json lists what was written"
         for salvaged in salvage(evidence, request, output, progress=progress, **options):
             found |= not salvaged.is_complete or (has_range and not salvaged.records)
             click.echo("\n  ".join(_lines(salvaged, request)))
@@ -164,12 +168,14 @@ def _range(request: ReadRequest) -> str:
 
 
 def _topic_ids(given: Sequence[str], evidence: Evidence, request: ReadRequest) -> dict[str, str]:
-    """``TOPIC=ID``, or an ID where there is one topic."""
+    """``TOPIC=ID``, or only an ID if there is one topic."""
     topics = {d.topic for d in evidence.partition_directories(request) if d.topic is not None}
     found: dict[str, str] = {}
     for text in given:
         name, equals, topic_id = text.rpartition("=")
         if not equals and len(topics) != 1:
-            raise UsageError(f"--topic-id {text}: say TOPIC=ID, there are {len(topics)} topics")
+            raise UsageError(
+                f"--topic-id {text}: use TOPIC=ID, because there are {len(topics)} topics"
+            )
         found[name if equals else next(iter(topics))] = topic_id
     return found

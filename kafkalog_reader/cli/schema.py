@@ -1,4 +1,4 @@
-"""``kafkalog schema``: JSON Schema of what ``--format json`` prints."""
+"""``kafkalog schema``: prints the JSON Schemas of ``--format json``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The terminal that a report is written to: how wide it is, and what it can show."""
+"""The terminal that a report is written to: its width, and what it can show."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _COLOURS: Final = {
 
 
 class Screen(NamedTuple):
-    """How much fits into a line, and whether it may hold more than ASCII."""
+    """The width of a line, and whether it may have more than ASCII."""
 
     columns: int
     ascii_only: bool
 
 
 def screen() -> Screen:
-    """What standard output is: a pipe counts as 80 columns."""
+    """The screen of standard output; a pipe counts as 80 columns."""
     columns = 80
     if sys.stdout.isatty():
         columns = max(_NARROWEST, min(_WIDEST, shutil.get_terminal_size().columns))
@@ -42,7 +42,7 @@ def screen() -> Screen:
 
 
 def write_lines(lines: Iterable[Line]) -> None:
-    """Write lines, with the terminal's own colours where somebody sees them."""
+    """Write lines, with the terminal's own colours if it is a terminal."""
     coloured = _in_colour()
     for line in lines:
         click.echo(_coloured(line) if coloured else for_stdout(plain(line)), color=coloured)

@@ -1,15 +1,15 @@
-"""What the console scripts call. Before the command runs, Ctrl-C ends it as any Unix command.
+"""The console scripts. Before the command runs, Ctrl-C ends them like any Unix command.
 
-Until ``run`` is in charge the interpreter would answer Ctrl-C with the traceback of an import.
+Otherwise, before ``run`` handles Ctrl-C, the interpreter would print the traceback of an import.
 """
 
 import os
 import signal
 
-if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # ignored stays ignored
+if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # an ignored signal stays ignored
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
-# numpy's linear algebra is not used, and its threads would spin for a tenth of a second.
+# numpy's linear algebra is not used, but its threads would spin for a tenth of a second.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 

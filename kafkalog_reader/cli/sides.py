@@ -1,4 +1,4 @@
-"""``--records`` and ``--export`` of replica-diff: the records that only some copies have."""
+"""``--records`` and ``--export`` of replica-diff: records that only some copies have."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.side_export import SideExport
 
 MAX_LISTED: Final = 1000
-"""Records shown of one partition; ``--export`` has all."""
+"""Maximum records shown for one partition; ``--export`` has all."""
 _COLUMNS: Final = ("side", "offset", "leaderEpoch", "timestamp", "key", "value", "controlType")
 _MAX_LENGTH: Final = 60
 
 
 class Sides:
-    """Lists and exports, partition after partition.
+    """Lists and exports records, partition by partition.
 
     Args:
-        evidence: the inputs, into which nothing is written.
-        export: a folder; None exports nothing.
-        is_listed: for ``--records``.
-        is_json: lists become part of the partition's object.
+        evidence: the inputs, which must not contain the export.
+        export: a folder; None: no export.
+        is_listed: whether ``--records`` was given.
+        is_json: whether lists become part of the partition's object.
     """
 
     def __init__(
@@ -56,7 +56,7 @@ class Sides:
             self._export.close()
 
     def add(self, audit: PartitionAudit) -> dict[str, Any] | None:
-        """Take one partition; returns its records for JSON, None where they were not requested."""
+        """Add one partition; return its records for JSON, or None if they were not requested."""
         if self._export is not None:
             self._export.add(audit, no_progress)
         if not self._is_listed:
@@ -69,19 +69,19 @@ class Sides:
         return None
 
     def write(self) -> None:
-        """Write the lists and what was exported."""
+        """Write the lists, and a line about the export."""
         for line in self._lines:
             click.echo(for_stdout(line))
         if self._export is not None:
             where = shown(str(self._export.file))
-            told = f"{plural(self._export.records, 'record')} written to {where}"
+            text = f"{plural(self._export.records, 'record')} written to {where}"
             if not self._export.records:
-                told = "no record is on some copies only: nothing was written"
-            click.echo(f"\n{told}")
+                text = "no record is on some copies only: nothing was written"
+            click.echo(f"\n{text}")
 
 
 def _first(audit: PartitionAudit) -> pa.Table | None:
-    """The first records, one more than is shown, to know whether there are more."""
+    """The first records, one more than shown, to know whether there are more."""
     found, count = [], 0
     for rows in one_sided_records(audit, no_progress):
         found.append(rows[: MAX_LISTED + 1 - count])

@@ -1,4 +1,4 @@
-"""``kafkalog table``: the rows of one table, in any format."""
+"""``kafkalog table``: prints the rows of one table, in any format."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ SEVERITY = "severity"
 OF_SOME_TABLES = tuple(
     name for name, option in OPTIONS.items() if option.is_in_terminal and name not in OF_ROWS
 )
-"""What the options of all rows leave."""
+"""The options that the other row commands do not have."""
 
 
 def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[CompletionItem]:
@@ -71,12 +71,12 @@ def table_command(
       kafkalog table records /mnt/b1 --topic orders --partition 17 \\
           --from-offset 81,240,000 --limit 20 --columns offset,timestamp,key,value
 
-    Every replica and every column is shown, control records too; `kafkalog records` shows what a
-    consumer sees. Timestamps are UTC. Binary values
-    are base64 in JSON and CSV; --render utf8 writes bytes that are not text as \\xNN. In CSV an
-    apostrophe stands before text that a spreadsheet would take for a formula. JSON keeps nulls.
+    Every replica, every column and control records are shown; `kafkalog records` shows what a
+    consumer sees. Timestamps are UTC. Binary values are base64 in JSON and CSV; --render utf8
+    writes bytes that are not text as \\xNN. In CSV an apostrophe precedes text that a spreadsheet
+    would interpret as a formula. JSON includes nulls.
 
-    The exit status is 1 only for the table findings, when one is as bad as --fail-on says.
+    The exit status is 1 only for the table findings, if one is as bad as --fail-on or worse.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.output import check_destination
@@ -106,15 +106,15 @@ def print_rows(
     """Write the rows of a table to standard output or a file.
 
     Args:
-        table: what is read.
+        table: the table to read.
         evidence: the inputs.
-        request: which rows and columns.
+        request: which rows and columns to read.
         output_format: one of ``FORMATS``.
-        output: a file; None is standard output.
-        render: how binary values are shown; None is as the format does.
+        output: a file; None for standard output.
+        render: how binary values are shown; None for the default of the format.
         overwrite: whether the file may exist.
-        taken_from: sees the rows first, and gives those that are written.
-        schema: of what ``taken_from`` gives; None is that of the request.
+        taken_from: gets the rows first, and returns those to write.
+        schema: of the rows that ``taken_from`` returns; None for that of the request.
     """
     from kafkalog_reader.cli.output import destination, row_writer
 
@@ -126,9 +126,9 @@ def print_rows(
 
 
 class Reading:
-    """Iterates over a table's rows, a few MiB at a time, with a bar where one can be seen.
+    """Iterates over a table's rows, a few MiB at a time, with a progress bar on a terminal.
 
-    The consumer of the rows counts finished ones in ``rows_done``, which is reported after Ctrl-C.
+    The caller counts written rows in ``rows_done``, which is reported after Ctrl-C.
     """
 
     def __init__(
@@ -159,12 +159,12 @@ class Reading:
 def write_rows(
     writer: RowWriter, sink: IO[bytes], reading: Reading, taken_from: Take = lambda rows: rows
 ) -> None:
-    """Write all rows; after Ctrl-C those that are there, properly ended."""
+    """Write all rows; after Ctrl-C those that were read, with a proper end of the format."""
     try:
         for rows in reading:
             with whole():
                 writer.write(taken_from(rows))
-                sink.flush()  # the reader of a pipe sees rows as they are found
+                sink.flush()  # the reader of a pipe gets rows as they are found
                 reading.rows_done += rows.num_rows
     except KeyboardInterrupt:
         writer.close()
@@ -173,7 +173,7 @@ def write_rows(
 
 
 class Severities:
-    """Looks at the severities of findings as they pass, asked for or not."""
+    """Notes the severities of findings, even if their column was not requested."""
 
     def __init__(self, table: AnyTable, request: ReadRequest) -> None:
         self.asked = request
@@ -185,11 +185,11 @@ class Severities:
             self.asked = replace(request, columns=(*request.columns, SEVERITY))
 
     def taken_from(self, rows: pa.RecordBatch) -> pa.RecordBatch:
-        """Remember the severities of these rows; give the rows with the columns asked for."""
+        """Note the severities of these rows; return the rows with the requested columns."""
         if self._present:
             self._seen.update(rows.column(SEVERITY).unique().to_pylist())
         return rows if self._shown is None else rows.select(self._shown)
 
     def reached(self, fail_on: str) -> bool:
-        """Whether one was as bad as ``fail_on``."""
+        """Whether one was as bad as ``fail_on`` or worse."""
         return reached(self._seen, fail_on)

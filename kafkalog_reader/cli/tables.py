@@ -1,4 +1,4 @@
-"""``kafkalog tables``: what tables there are, and what their columns mean."""
+"""``kafkalog tables``: lists the tables and their columns."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import AnyTable, Column
 
 WIDEST_TYPE: Final = 20
-"""One longer type, that of headers, must not push all meanings to the right."""
+"""Maximum width of types: the longer type of headers must not move all meanings."""
 NARROWEST: Final = 20
-"""Columns that a meaning needs at least to be wrapped."""
+"""Minimum width of wrapped meanings."""
 
 
 @click.command("tables", short_help="The tables and their columns, with types and units.")
 @click.argument("names", metavar="[NAME]...", nargs=-1)
-@text_or_json_option("one object a table")
+@text_or_json_option("one object per table")
 @verbose_option()
 def tables_command(names: tuple[str, ...], output_format: str) -> None:
-    """List the tables with their columns, types and units; NAME narrows it down.
+    """List the tables with their columns, types and units, or only those named.
 
     \b
     Example:
@@ -55,7 +55,7 @@ def _as_text(table: AnyTable) -> str:
 
 
 def _wrapped(line: str, indentation: int) -> list[str]:
-    """Lines no wider than the terminal; the line as it is in a pipe."""
+    """Lines no wider than the terminal; in a pipe, the line unchanged."""
     columns = shutil.get_terminal_size().columns
     if not sys.stdout.isatty() or columns < indentation + NARROWEST:
         return [line]
@@ -71,7 +71,7 @@ def _as_json(table: AnyTable) -> str:
 
 
 def type_name(column: Column) -> str:
-    """The Arrow type in the words of Spark's SQL, which both faces share."""
+    """The Arrow type as Spark SQL writes it, for the terminal and Spark."""
     return _sql_type(column.type)
 
 

@@ -1,4 +1,4 @@
-"""Rows as aligned columns that stream: widths are settled by the first rows."""
+"""Rows as a stream of aligned columns; the first rows determine the widths."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from kafkalog_reader.cli.printable import for_stdout, stdout_is_unicode
 from kafkalog_reader.cli.rows import concatenated
 
 LOOKED_AT: Final = 1000
-"""Rows that settle the widths; wider cells further down push their row to the right."""
+"""Number of rows that determine the widths; wider cells below shift their row."""
 WIDEST: Final = 64
-"""Longer cells are cut; JSON and CSV have them whole."""
+"""Maximum width of a cell; JSON and CSV have longer cells in full."""
 NARROWEST: Final = 8
-"""Text is not cut to less, however narrow the screen is."""
+"""Minimum width to which text is cut, even on a narrow screen."""
 GAP: Final = "  "
 NULL: Final = "null"
 EMPTY: Final = '""'
 
 
 class TextTable:
-    """Aligned columns under their names: numbers to the right, the rest to the left.
+    """Aligned columns under their names: numbers right-aligned, the rest left-aligned.
 
-    On a terminal the widest keys, values and lists are cut until a row fits, if that suffices.
+    On a terminal the widest keys, values and lists are cut until a row fits, if possible.
     """
 
     def __init__(self, sink: IO[bytes], schema: pa.Schema, rendering: str) -> None:
@@ -51,7 +51,7 @@ class TextTable:
         self._sink.write(self._lines(cells))
 
     def close(self) -> None:
-        if self._widths is None:  # no row at all: the names show that it is not an error
+        if self._widths is None:  # without rows, the names show that it is not an error
             self._settle([pa.array([], pa.string()) for _ in self._schema])
 
     def _cells(self, column: pa.Array) -> pa.StringArray:
@@ -71,7 +71,7 @@ class TextTable:
             self._sink.write(self._lines(names))
 
     def _narrow(self, screen: int) -> None:
-        """Take from the widest text until the row fits, or nothing may be cut any more."""
+        """Cut the widest text until the row fits, or nothing more may be cut."""
         assert self._widths is not None
         texts = [number for number, field in enumerate(self._schema) if _may_be_cut(field)]
         surplus = sum(self._widths) + len(GAP) * (len(self._widths) - 1) - screen

@@ -1,4 +1,4 @@
-"""``kafkalog verify``: is every copy sound? Everything that files can prove against each other."""
+"""``kafkalog verify``: checks all files of every copy, and the copies against each other."""
 
 from __future__ import annotations
 
@@ -39,42 +39,43 @@ _MAX_LISTED = 10_000
 @reading_options(
     "topic", "partition", "from_time", "to_time", "deep", "started_at", "max_batch_bytes"
 )
-@text_or_json_option("one object a finding, the rows of the table findings")
+@text_or_json_option("one object per finding, the rows of the table findings")
 @click.option(
     "--threads",
     metavar="N",
     type=click.IntRange(1, 256),
     default=1,
     show_default=True,
-    help="How many look at partitions, and at pieces of large segments, side by side.",
+    help="Number of threads that read partitions, and parts of large segments, at the same time.",
 )
 @fail_on_option()
 @follow_links_option
 @max_rate_option
-@verbose_option("Information and consequences too; the traceback of an error.", expose_value=True)
+@verbose_option(
+    "Also show information and consequences, and the traceback of an error.", expose_value=True
+)
 def verify_command(
     paths: tuple[str, ...], output_format: str, threads: int, fail_on: str, follow_links: bool,
     verbose: bool,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
-    """Check every checksum, header, index, checkpoint and snapshot, and copies against copies.
+    """Check every checksum, header, index, checkpoint and snapshot, and compare copies.
 
     \b
     Example:
       kafkalog verify /mnt/b2/kafka-logs --topic orders --threads 2
       kafkalog verify /mnt/b2/kafka-logs --deep --from-time 2026-11-20 --max-rate 50MB
 
-    Every byte of every log is read once; nothing is written. --deep decodes every record, too. With
-    a range of time only segments that may hold it are read, and the last one; each copy is looked
-    at by itself then. What only the open end of a running broker's log could explain is said to be
+    Every byte of every log is read once; nothing is written. --deep also decodes every record. With
+    a time range, only segments that may hold it and the last one are read, and each copy is checked
+    by itself. A finding that the open end of a running broker's log could explain is marked as
     possible.
 
-    Findings of one kind are shown together; the worst places come first, and what follows from
-    damage stands with it. replica-diff shows which copy holds what.
+    Findings of one kind are shown together; the worst places come first, and consequences are shown
+    with their cause. replica-diff shows which copy holds what.
 
-    The exit status is 0 when nothing as bad as --fail-on was found, 1 when something was, 2 when
-    files could not be read or copies could not be compared. "sound"
-    means 0.
+    The exit status is 0 if nothing as bad as --fail-on was found, 1 if something was, 2 if files
+    could not be read or copies could not be compared. "sound" means 0.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.verify_report import Report
@@ -97,29 +98,31 @@ def verify_command(
     try:
         for verification in _checked(evidence, request, report, threads, rows=is_json):
             report.add(verification)
-    finally:  # after Ctrl-C too: what it has
+    finally:  # also after Ctrl-C: what was read
         if is_json:
             _write_json(report.rows)
-        elif report.done:  # of nothing it would say that nothing is wrong
+        elif report.done:  # without units it would report that nothing is wrong
             report.write()
     if report.partitions == 0:
-        raise UsageError("no replica of such a partition among the inputs; `kafkalog ls` lists all")
+        raise UsageError(
+            "no replica of the selected partitions among the inputs; `kafkalog ls` lists all"
+        )
     return report.status
 
 
 def _what_is_looked_at(request: ReadRequest) -> str:
-    """For the first line: it must not claim more than was done."""
+    """What was checked, for the first line, which must not claim more than was done."""
     from kafkalog_reader.cli.verify_report import EVERY_CRC
 
     done = f"{EVERY_CRC}, every record decoded" if request.deep else EVERY_CRC
     is_range = request.from_timestamp is not None or request.to_timestamp is not None
-    return f"{done} in that range of time" if is_range else done
+    return f"{done} in that time range" if is_range else done
 
 
 def _checked(
     evidence: Evidence, request: ReadRequest, report: Report, threads: int, *, rows: bool
 ) -> Iterator[Verification]:
-    """Yield what was found of one partition or log directory after the other, in order."""
+    """Yield the result of each partition or log directory, in order."""
     from kafkalog_reader.audits.tables.verification import verify
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
     from kafkalog_reader.io.threads import Threads
@@ -129,14 +132,14 @@ def _checked(
     welcome = bar_is_welcome(rows_on_stdout=rows)
     total = sum(map(_size, units)) if welcome and len(units) <= _MAX_LISTED else None
     with ReadProgress(total, shown=welcome) as progress:
-        session().how_far = lambda: f"{report.done:,} of {len(units):,} looked at, {progress}"
+        session().how_far = lambda: f"{report.done:,} of {len(units):,} checked, {progress}"
         with Threads(threads) as sharing:
             report_read = sharing.reporting(progress)
             yield from sharing.map(lambda unit: verify(unit, request, report_read), units)
 
 
 def _size(unit: Unit) -> int:
-    """Bytes of log in it; listing them again is not worth it for a fleet."""
+    """Bytes of its logs, for the progress bar."""
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.errors import UnreadableFileError
     from kafkalog_reader.io.partition_directory import segments
@@ -145,7 +148,7 @@ def _size(unit: Unit) -> int:
         return 0
     try:
         return sum(s.log_size or 0 for each in unit.directories for s in segments(each))
-    except UnreadableFileError:  # a finding later; here it only makes the bar shorter
+    except UnreadableFileError:  # reported later; here it only shortens the bar
         return 0
 
 

@@ -1,4 +1,4 @@
-"""What ``kafkalog verify`` shows: the verdict, then what is wrong, kind by kind, worst first."""
+"""The report of ``kafkalog verify``: the verdict, then findings by kind, worst first."""
 
 from __future__ import annotations
 
@@ -37,24 +37,24 @@ _COMPARE: Final = (
 _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3
 _LONG: Final = 5
-"""Seconds that are worth a word."""
+"""Minimum seconds that the report mentions."""
 _OF_DAMAGED: Final = OF_ONE_COPY - codes_with(Role.PUT_TOGETHER_WRONGLY) | {DAMAGE_UNRECOVERABLE}
-"""Codes that say, where they are severe, that files are damaged or gone."""
+"""Codes that, if severe, show that files are damaged or missing."""
 _SEVERE: Final = "CH"
 
 
 class Report:
-    """Gathers findings; the same file's damage, seen from many partitions, counts once.
+    """Collects findings; damage of a file that many partitions report counts once.
 
     Args:
         started: by the monotonic clock.
-        verbose: show everything, consequences and information too.
-        fail_on: from which severity on the exit status is 1.
-        not_read: codes that say that something was not looked at.
-        looked_at: what was done to the logs, for the first line.
+        verbose: show everything, including consequences and information.
+        fail_on: the lowest severity for which the exit status is 1.
+        not_read: codes that mean that something was not checked.
+        looked_at: what was checked, for the first line.
 
     Attributes:
-        done: partitions and log directories looked at.
+        done: number of partitions and log directories checked.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Report:
         return not self.codes & self._codes_not_read
 
     def add(self, verification: Verification) -> None:
-        """Take one unit."""
+        """Add one unit."""
         self.done += 1
         self.partitions += verification.replicas > 0
         self._replicas += verification.replicas
@@ -107,7 +107,7 @@ class Report:
 
     @property
     def status(self) -> int:
-        """The exit status: something was not read, something was found, nothing can be said."""
+        """The exit status: 2 if something was not read or compared, 1 if something was found."""
         if not self.is_answered:
             return TROUBLE
         if reached(self.severities, self._fail_on):
@@ -131,7 +131,7 @@ class Report:
             yield from self._kind_lines(kind, columns)
         if found[in_full:]:
             yield ()
-            yield (Span("Besides (--verbose lists all):"),)
+            yield (Span("Also found (--verbose lists all):"),)
             yield from map(_head, found[in_full:])
         if self._undecided:
             yield ()
@@ -139,7 +139,7 @@ class Report:
         yield from self._ending(found, columns)
 
     def _ending(self, found: Sequence[Kind], columns: int) -> Iterator[Line]:
-        """Where more is to be had."""
+        """The last lines, which say where to read more."""
         if not found:
             return
         yield ()
@@ -169,7 +169,7 @@ class Report:
         )
 
     def _word(self, every: Sequence[Incident]) -> str:
-        """Never "sound" where the exit status is another than 0."""
+        """The verdict; never "sound" if the exit status is not 0."""
         severe = [
             each
             for each in every
@@ -214,7 +214,7 @@ class Report:
 
 
 def _head(kind: Kind) -> Line:
-    """Code, severity, name and how often: columns that never touch."""
+    """Code, severity, name and count, in columns that never touch."""
     code, count = kind.headline.code, len(kind.incidents)
     partitions = {
         each.headline.directory.identity
@@ -242,12 +242,12 @@ def _place(each: Finding, row: dict[str, Any]) -> str:
 
 
 def _partition(row: dict[str, Any]) -> object:
-    """Two clusters may have partitions of one name."""
+    """A key of the partition with its cluster, because two clusters may use the same name."""
     return row["clusterId"], row["topic"], row["partition"]
 
 
 def _where(incident: Incident, columns: int) -> Iterator[Line]:
-    """The place of a headline; what belongs together is not broken."""
+    """The place of a headline, wrapped only between its parts."""
     headline = incident.headline
     parts = [incident.place, *_in_file(headline)]
     if headline.first_offset is not None and headline.next_offset is not None:
@@ -264,7 +264,7 @@ def _where(incident: Incident, columns: int) -> Iterator[Line]:
 
 
 def _in_file(each: Finding) -> list[str]:
-    """File and position; the folder stands in front already."""
+    """File and position, without the folder, which is already shown."""
     if each.file is None:
         return []
     folder, _, name = each.file.rpartition("/")
@@ -278,7 +278,7 @@ def _folder(directory: PartitionDirectory) -> str:
 
 
 def _member(word: str, each: Finding, above: Sequence[Finding], columns: int) -> Iterator[Line]:
-    """Another finding of an incident; its place is left out where one ``above`` has it."""
+    """Another finding of an incident, without its place if one ``above`` has the same."""
     place = _in_file(each)
     at = f"{' '.join(place)}: " if place and place not in map(_in_file, above) else ""
     text = f"{word} {each.code} {SEVERITY_WORDS[each.severity]}: {at}{_said(each)}"
@@ -286,7 +286,7 @@ def _member(word: str, each: Finding, above: Sequence[Finding], columns: int) ->
 
 
 def _said(each: Finding) -> str:
-    """The message without the place that it begins with: that is printed already."""
+    """The message without the place at its beginning, which is already printed."""
     message = each.message
     if each.directory is None:
         return message
@@ -300,7 +300,7 @@ def _said(each: Finding) -> str:
 
 
 def _first_actions(found: Iterable[Incident]) -> list[str]:
-    """What to do first about the causes and the worst that follows, each action once."""
+    """The first actions for the causes and the worst consequences, each once."""
     actions = (
         each.actions
         for one in found

@@ -72,7 +72,7 @@ class OutputFolder:
             if self.path.is_relative_to(os.path.realpath(directory)):
                 raise UsageError(
                     f"{self._option} {shown(self._given)} lies in {shown(directory)}, which is an "
-                    "input: inputs are evidence and stay as they are"
+                    "input: inputs are evidence and are never changed"
                 )
         if self.path.exists() and not self.path.is_dir():
             raise UsageError(f"{self._option} {shown(self._given)} is a file: name a folder")

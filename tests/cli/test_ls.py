@@ -94,7 +94,7 @@ def test_replicas_are_sorted_by_partition_number_then_broker() -> None:
         ({"state": "delete"}, "marked for deletion"),
         (
             {"state": "stray", "tornBytes": 36},
-            "stray: the broker set it aside, 36 B behind the log end",
+            "stray: the broker set it aside, 36 B after the last whole batch",
         ),
         ({"cleanShutdown": None}, "20.0 MiB"),
     ],
@@ -201,7 +201,7 @@ def test_list_fits_the_terminal(columns: int) -> None:
     }  # fmt: skip
     lines = list(lines_of([row, {**row, "brokerId": 2, "logDirectory": "/b2"}], screen=columns))
     assert max(map(len, lines)) <= columns or columns == 60
-    assert lines[2] == "    not shut down cleanly, 36 B behind the log end"
-    assert lines[-1].startswith(f"Left out of {columns} columns: ")
+    assert lines[2] == "    not shut down cleanly, 36 B after the last whole batch"
+    assert lines[-1].startswith(f"Left out at {columns} columns: ")
     assert "81,240,117" in lines[1]
     assert "99,240,117" in lines[1]

@@ -64,7 +64,7 @@ def test_existing_file_is_overwritten_only_when_told(tmp_path: Path) -> None:
 )
 def test_nothing_is_written_among_inputs(place: str, brokers: Path) -> None:
     (brokers / "link").symlink_to(brokers / "broker-1" / "answer")
-    with pytest.raises(UsageError, match="inputs are evidence and stay as they are"):
+    with pytest.raises(UsageError, match="inputs are evidence and are never changed"):
         write(brokers / place, discover([str(brokers)]))
 
 
@@ -73,7 +73,7 @@ def test_nothing_is_written_among_inputs(place: str, brokers: Path) -> None:
 def test_nothing_is_written_around_a_part_of_a_log_directory(
     place: str, given: str, brokers: Path
 ) -> None:
-    with pytest.raises(UsageError, match="inputs are evidence and stay as they are"):
+    with pytest.raises(UsageError, match="inputs are evidence and are never changed"):
         write(brokers / place, discover([str(brokers / given)]))
 
 

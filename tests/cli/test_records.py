@@ -104,7 +104,7 @@ def test_earliest_is_the_log_start_and_latest_the_log_end(brokers: Path, run: Ru
     assert run("table", *options, "2").out.split() == ["offset", "2", "3"]
     answer = run(*options, "latest")
     assert answer.out.split() == ["offset"]
-    assert answer.err.startswith("latest is the log end: no record is there yet. --last 10")
+    assert answer.err.startswith("latest is the log end, where there is no record yet. --last 10")
     assert run(*options, "latest", "--last", "3").status == 2
     assert "--last 5 counts from the end" in run(*options, "-5").err
 

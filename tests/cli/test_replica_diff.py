@@ -635,7 +635,7 @@ def test_among_many_partitions_unread_replicas_are_counted(diff: Run, three: Pat
     assert "not read" not in diff(three)[1]
     shutil.rmtree(three / "broker-2" / "t-0")
     code, out, _ = diff(three)
-    told = "replicas that should be here were not read: KL-310 in 1 partition, first t-0"
+    told = "expected replicas were not read: KL-310 in 1 partition, first t-0"
     assert code == 1
     assert told in " ".join(out.split())
     assert "KL-310 HIGH broker 2 has no folder t-0" in diff(three, "--verbose")[1]

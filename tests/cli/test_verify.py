@@ -290,7 +290,7 @@ def test_the_first_line_says_what_was_looked_at(flipped: Path) -> None:
 
     assert "every CRC checked)" in first()
     assert "every CRC checked, every record decoded)" in first("--deep")
-    assert "every CRC checked in that range of time)" in first("--to-time", "2020-01-01")
+    assert "every CRC checked in that time range)" in first("--to-time", "2020-01-01")
 
 
 def test_a_time_that_is_none_is_refused_by_name(flipped: Path) -> None:
