@@ -20,8 +20,7 @@ for _twin in (codes, primitives):
     sys.modules.setdefault(f"cython.cimports.{_twin.__name__}", _twin)
 
 SHARED: Final = (
-    "message_fields", "payload_shapes", "plausible_entries", "prefix_registers",
-    "record_batches", "record_columns", "records", "waiting_candidates",
+    "message_fields", "payload_shapes", "record_batches", "record_columns", "records",
 )  # fmt: skip
 """Modules that other modules of the kernel ``cimport``, each behind those that it needs."""
 try:

@@ -1,246 +1,276 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, nonecheck=False
-# ruff: noqa: ANN401  numpy arrays, whose types the compiled kernel checks itself
-"""The first sound batch or message behind damage, searched byte by byte, in linear time.
+"""The first sound batch or message behind damage, searched byte by byte.
 
-Hostile bytes can offer millions of overlapping headers that look right. So no CRC is computed over
-the bytes of a candidate: it follows from the registers at its two ends (``prefix_registers``). A
-candidate that reaches beyond the window waits for the window with its end.
+A position counts when its fields contradict nothing and its CRC is right. Hostile bytes can offer
+millions of overlapping headers, so the bytes that are checksummed have a budget, and what exceeds
+it is counted. No condition on fields may fail for what a broker or client of any release wrote.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from array import array
 
 import cython
-from cython.cimports.kafkalog_reader.kernel.plausible_entries_cy import keep_plausible
-from cython.cimports.kafkalog_reader.kernel.prefix_registers_cy import PrefixRegisters
 from cython.cimports.kafkalog_reader.kernel.primitives import (
+    crc32,
+    crc32c,
+    int16_at,
     int32_at,
-    list_candidates,
+    int64_at,
+    prepare_checksums,
     read_bytes,
+    uint32_at,
     write_bytes,
-    write_int32,
-    write_uint32,
 )
-from cython.cimports.kafkalog_reader.kernel.waiting_candidates_cy import WaitingCandidates
 
-_MANY = cython.declare(cython.Py_ssize_t, 64)
-"""Candidates of which more than half find no room: the next are asked for room first."""
+prepare_checksums()
+
+_PER_BYTE = cython.declare(cython.longlong, 8)
+"""By how much each byte that is passed raises the budget."""
+_PER_CANDIDATE = cython.declare(cython.longlong, 256)
+_PER_READ = cython.declare(cython.longlong, 1 << 16)
 
 
 @cython.final
 @cython.cclass
 class BatchSearch:
-    """A search that is fed windows in order until it knows.
+    """A search that is fed windows until it knows.
 
     Args:
-        room: has the numpy arrays that ``PrefixRegisters`` and ``WaitingCandidates`` want; and
-            ``marks``, uint8, of as many positions as are looked at together, ``positions``,
-            int32, 16 longer, and ``differences``, uint32, as long.
         stop: position in the file that no batch reaches beyond.
         lowest: smallest base offset a batch may have.
         highest: greatest offset it may have.
-        lookahead: how far behind a sound batch others that begin before it may still end.
+        max_size: no batch has more bytes.
+        budget: how many bytes may be checksummed in vain, in addition to eight for each byte that
+            is passed.
     """
 
     found = cython.declare(cython.longlong, visibility="readonly")
     """Where the first sound batch begins; -1 without."""
-    _given_up: cython.longlong
-    _is_crowded: cython.bint
+    wanted = cython.declare(cython.longlong, visibility="readonly")
+    """Bytes that the next window must have, for the batch that may begin there; 0: any."""
+    budget = cython.declare(cython.longlong, visibility="readonly")
+    """What is left of it."""
+    given_up = cython.declare(cython.longlong, visibility="readonly")
+    """How many places where a batch may begin were left because the budget did not suffice."""
     _stop: cython.longlong
     _lowest: cython.longlong
     _highest: cython.longlong
-    _lookahead: cython.longlong
-    _source: cython.p_const_uchar
-    _size: cython.Py_ssize_t
-    _origin: cython.longlong
-    _marks: cython.p_uchar
-    _positions: cython.p_int
-    _differences: cython.p_uint
-    _at_once: cython.Py_ssize_t
-    _registers: PrefixRegisters
-    _waiting: WaitingCandidates
-    _owners: object
+    _max_size: cython.longlong
+    _offset_bytes: object
+    _begins_offset: cython.p_uchar
 
     def __init__(
         self,
-        room: Any,
         stop: cython.longlong,
         lowest: cython.longlong,
         highest: cython.longlong,
-        lookahead: cython.longlong,
+        max_size: cython.longlong,
+        budget: cython.longlong,
     ) -> None:
-        self._owners = room  # the pointers lead into it
-        self._registers = PrefixRegisters(room)
-        self._waiting = WaitingCandidates(room)
-        self._marks = write_bytes(room.marks)
-        self._positions = write_int32(room.positions)
-        self._differences = write_uint32(room.differences)
-        self._at_once = min(len(room.marks), len(room.positions) - 16, len(room.differences))
         self._stop = stop
         self._lowest = lowest
         self._highest = highest
-        self._lookahead = lookahead
-        self._given_up = 0
-        self._is_crowded = False
+        self._max_size = max_size
+        self.budget = budget
         self.found = -1
-
-    @property
-    def waiting(self) -> int:
-        """How many candidates wait for the window with their end."""
-        return self._waiting.count
-
-    @property
-    def given_up(self) -> int:
-        """How many candidates were not looked at to their end, for want of room or of patience.
-
-        Where most find no room, the fields of the others that do not are not looked at either.
-        """
-        return self._given_up + self._waiting.given_up
+        self.wanted = self.given_up = 0
+        self._offset_bytes = _first_bytes_of_offsets(lowest, highest)
+        self._begins_offset = write_bytes(self._offset_bytes)
 
     def feed(self, window: cython.const[cython.uchar][::1], origin: cython.longlong) -> int:
-        """Look at a window.
+        """Search a window.
 
         Args:
-            window: bytes of the log, more than 60 unless they reach ``stop``.
+            window: bytes of the log, at least ``wanted``, and more than 60 unless they reach
+                ``stop``.
             origin: position in the file of its first byte: what the last call returned.
 
         Returns:
             where the next window shall begin; -1 when nothing more is needed.
         """
-        is_last: cython.bint = origin + len(window) >= self._stop
-        step: cython.Py_ssize_t = len(window) - 60
-        if not is_last and step <= 0:
-            raise ValueError(f"a window of {len(window)} bytes")
-        if len(window) // 16 > self._registers.blocks:
-            raise ValueError(
-                f"a window of {len(window)} bytes, room for {self._registers.blocks} blocks"
-            )
+        size: cython.Py_ssize_t = len(window)
+        is_last: cython.bint = origin + size >= self._stop
+        limit: cython.Py_ssize_t = size - 60
+        at: cython.Py_ssize_t
         if is_last:
-            step = len(window)
-        self._source = read_bytes(window)
-        self._size = len(window)
-        self._origin = origin
+            limit = max(size - 25, 0)
+        elif limit <= 0:
+            raise ValueError(f"a window of {size} bytes")
+        self.wanted = 0
+        source: cython.p_const_uchar = read_bytes(window)
         with cython.nogil:
-            self._registers.begin(self._source, self._size)
-            self.found = self._waiting.judge(self._registers, origin, self._size, self.found)
-            self._look_for_headers(step, is_last)
-            self._registers.carry(step, self._waiting.count > 0)
-        if is_last or (self.found >= 0 and self._waiting.count == 0):
+            at = self._first_in(source, size, limit, self._stop - origin)
+        self.budget += _PER_BYTE * at
+        if at < limit and self.wanted == 0:
+            self.found = origin + at
             return -1
-        if self.found >= 0 and origin + step - self.found > self._lookahead:
-            self._given_up += self._waiting.count
+        if at >= limit and is_last:
             return -1
-        return origin + step
+        return origin + at
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _look_for_headers(self, step: cython.Py_ssize_t, is_last: cython.bint) -> cython.void:
-        """Judge the headers that begin in this window, in order, up to the first sound batch."""
-        at: cython.Py_ssize_t = 0
-        count: cython.Py_ssize_t
-        listed: cython.Py_ssize_t
-        is_crowded: cython.bint
-        left: cython.longlong = self._stop - self._origin
-        limit: cython.Py_ssize_t = step
-        if is_last:
-            limit = self._size - 25
-        if self.found >= 0:
-            limit = min(limit, max(self.found - self._origin, 0))
-        while at < limit:
-            count = min(limit - at, self._at_once)
-            listed = list_candidates(
-                self._positions,
-                self._marks,
-                self._source,
-                at,
-                count,
-                self._size,
-                self._lowest,
-                self._highest,
-                left - at,
-            )
-            is_crowded = self._is_crowded
-            if is_crowded:  # most will go: before their fields are looked at
-                listed = self._keep_those_with_room(listed, left)
-            if listed > 0:
-                listed = keep_plausible(
-                    self._positions,
-                    listed,
-                    self._source,
-                    self._size,
-                    left,
-                    self._lowest,
-                    self._highest,
-                )
-            if not is_crowded:
-                listed = self._keep_those_with_room(listed, left)
-            if listed > 0 and self._finds_sound(listed):
-                return
-            at += count
-
-    @cython.cfunc
-    @cython.nogil
-    @cython.exceptval(check=False)
-    def _keep_those_with_room(
-        self, count: cython.Py_ssize_t, left: cython.longlong
+    def _first_in(
+        self,
+        source: cython.p_const_uchar,
+        size: cython.Py_ssize_t,
+        limit: cython.Py_ssize_t,
+        left: cython.longlong,
     ) -> cython.Py_ssize_t:
-        """Of the listed candidates those that end here, or find room to wait now."""
-        row: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        end: cython.longlong
-        kept: cython.Py_ssize_t = 0
-        number: cython.longlong = -1
-        has_room: cython.bint = False
-        positions: cython.p_int = self._positions
-        source: cython.p_const_uchar = self._source
-        size: cython.Py_ssize_t = self._size
-        given_up: cython.Py_ssize_t = count
-        if self._waiting.is_roomy(count):
-            self._is_crowded = False
-            return count
-        for row in range(count):
-            at = positions[row]
-            end = int32_at(source, at + 8)
-            end += at + 12
-            positions[kept] = cython.cast(cython.int, at)
-            if end <= size:
-                kept += 1
+        """The first position below ``limit`` of a sound batch, or of one that needs a new window.
+
+        Four positions are dropped at once where the byte that is part of the upper half of the
+        offset in each of them cannot be, or where their lengths would be zero.
+        """
+        at: cython.Py_ssize_t = 0
+        behind: cython.Py_ssize_t
+        begins_offset: cython.p_uchar = self._begins_offset
+        while at < limit:
+            if begins_offset[source[at + 3]] == 0:
+                at += 4
                 continue
-            if end > left:
-                given_up -= 1  # it is none
+            if int64_at(source, at + 8) == 0:
+                at += 4
+                while at + 32 <= limit and _are_zeros(source, at + 8):
+                    at += 29
                 continue
-            end += self._origin
-            if (end - 1) >> 18 != number:  # one answer for all of a list
-                number = (end - 1) >> 18
-                has_room = self._waiting.has_room(end)
-            kept += has_room
-        self._given_up += given_up - kept
-        self._is_crowded = count >= _MANY and 2 * kept < count
-        return kept
+            behind = min(at + 4, limit)
+            while at < behind:
+                if self._may_begin(source, at, size, left - at) and self._ends_search(
+                    source, at, size
+                ):
+                    return at
+                at += 1
+        return limit
+
+    @cython.cfunc
+    @cython.inline
+    @cython.nogil
+    @cython.exceptval(check=False)
+    def _may_begin(
+        self,
+        source: cython.p_const_uchar,
+        at: cython.Py_ssize_t,
+        size: cython.Py_ssize_t,
+        left: cython.longlong,
+    ) -> cython.bint:
+        """Whether a batch or message whose fields contradict nothing begins at a position."""
+        offset: cython.longlong = int64_at(source, at)
+        length: cython.longlong = int32_at(source, at + 8)
+        if source[at + 16] > 2 or offset < self._lowest or offset > self._highest:
+            return False
+        if length < 14 or length > left - 12 or length > self._max_size - 12:
+            return False
+        if source[at + 16] == 2:
+            return size - at >= 61 and _looks_like_batch(source, at, length, self._highest - offset)
+        return _looks_like_message(source, at, size, length)
 
     @cython.cfunc
     @cython.nogil
     @cython.exceptval(check=False)
-    def _finds_sound(self, count: cython.Py_ssize_t) -> cython.bint:
-        """Whether the CRC of a listed candidate is right; those without their end here wait."""
-        row: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        end: cython.longlong
-        before: cython.Py_ssize_t = count
-        self._registers.differences(self._differences, self._positions, count)
-        for row in range(count):
-            if self._differences[row] == 0:
-                at = self._positions[row]
-                end = int32_at(self._source, at + 8)
-                if end + at + 12 <= self._size:
-                    before = row
-                    break
-        self._waiting.add(
-            self._positions, self._differences, before, self._source, self._size, self._origin
-        )
-        if before == count:
+    def _ends_search(
+        self, source: cython.p_const_uchar, at: cython.Py_ssize_t, size: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Whether the CRC at a position is right, or needs a window that begins there."""
+        end: cython.longlong = int32_at(source, at + 8)
+        end += at + 12
+        cost: cython.longlong = end - at + _PER_CANDIDATE
+        if end > size:
+            cost += end - at + _PER_READ
+        if cost > self.budget:
+            self.given_up += 1
             return False
-        self.found = self._origin + self._positions[before]
+        if end > size:
+            self.budget -= end - at + _PER_READ
+            self.wanted = end - at
+            return True
+        self.budget -= cost
+        if source[at + 16] == 2:
+            return crc32c(source, at + 21, end) == uint32_at(source, at + 17)
+        return crc32(source, at + 16, end) == uint32_at(source, at + 12)
+
+
+def _first_bytes_of_offsets(lowest: cython.longlong, highest: cython.longlong) -> array[int]:
+    """For each value of a byte whether it can be among the first four of an offset in a range."""
+    allowed = array("B", bytes(256))
+    for shift in (56, 48, 40, 32):
+        first: cython.longlong = lowest >> shift
+        last: cython.longlong = highest >> shift
+        for value in range(first, min(last, first + 255) + 1):
+            allowed[value & 255] = 1
+    return allowed
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _are_zeros(source: cython.p_const_uchar, at: cython.Py_ssize_t) -> cython.bint:
+    """Whether 32 bytes are zeros."""
+    first: cython.longlong = int64_at(source, at) | int64_at(source, at + 8)
+    second: cython.longlong = int64_at(source, at + 16) | int64_at(source, at + 24)
+    return (first | second) == 0
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _looks_like_batch(
+    source: cython.p_const_uchar,
+    at: cython.Py_ssize_t,
+    length: cython.longlong,
+    max_delta: cython.longlong,
+) -> cython.bint:
+    """Whether 61 bytes are a header of magic 2 that contradicts nothing."""
+    delta: cython.longlong = int32_at(source, at + 23)
+    count: cython.longlong = int32_at(source, at + 57)
+    codec: cython.int = source[at + 22] & 0x07
+    if length < 49 or source[at + 21] != 0 or codec > 4:
+        return False
+    if delta < 0 or delta > max_delta or count < 0 or count > delta + 1:
+        return False
+    if codec == 0 and 7 * count > length - 49:
+        return False
+    return (
+        int32_at(source, at + 12) >= -1
+        and int64_at(source, at + 43) >= -1
+        and int16_at(source, at + 51) >= -1
+        and int32_at(source, at + 53) >= -1
+    )
+
+
+@cython.cfunc
+@cython.inline
+@cython.nogil
+@cython.exceptval(check=False)
+def _looks_like_message(
+    source: cython.p_const_uchar,
+    at: cython.Py_ssize_t,
+    size: cython.Py_ssize_t,
+    length: cython.longlong,
+) -> cython.bint:
+    """Whether an entry of magic 0 or 1 whose key and value fill it begins here.
+
+    Its first 26 bytes are there. A value's length behind the window says nothing; the CRC will.
+    """
+    magic: cython.Py_ssize_t = source[at + 16]
+    attributes: cython.int = source[at + 17]
+    key: cython.Py_ssize_t = at + 18 + 8 * magic
+    rest: cython.longlong = length - 14 - 8 * magic
+    key_length: cython.longlong
+    value_length: cython.longlong
+    if rest < 0 or (attributes & 0xF4) != 0 or ((attributes & 0x08) != 0 and magic == 0):
+        return False
+    if size - key < 4:
+        return False
+    key_length = int32_at(source, key)
+    if key_length < -1 or key_length > rest:
+        return False
+    key_length = max(key_length, 0)
+    if key_length > size - key - 8:
         return True
+    value_length = int32_at(source, key + 4 + key_length)
+    return value_length >= -1 and key_length + max(value_length, 0) == rest

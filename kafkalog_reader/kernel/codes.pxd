@@ -41,6 +41,3 @@ cdef enum:
     SHAPE_SNAPPY_BLOCK = 3
     SHAPE_ZSTD_FRAME = 4
     SHAPE_GZIP = 5
-
-cdef enum:
-    ENTRIES = 32

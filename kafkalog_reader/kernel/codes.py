@@ -73,6 +73,3 @@ PROBLEMS: Final = {
     BAD_WRAPPER_VALUE: "a wrapper message has no value, or no message in it",
     BAD_MESSAGE_END: "key and value do not fill the message",
 }
-
-ENTRIES: Final = 32
-"""Candidates in a part of a list of those that wait."""

@@ -17,7 +17,7 @@
 #define KL_FOLD_TARGET __attribute__((target("sse4.1,pclmul")))
 #endif
 
-static uint32_t kl_crc32_slices[16][256]; /* [n][b]: the effect of byte b and n zero bytes behind */
+static uint32_t kl_crc32_slices[8][256]; /* [n][b]: the effect of byte b and n zero bytes behind */
 static int kl_crc32_folds = 0;
 
 static void kl_crc32_prepare(void) {
@@ -27,7 +27,7 @@ static void kl_crc32_prepare(void) {
         kl_crc32_slices[0][value] = crc;
     }
     for (int value = 0; value < 256; value++)
-        for (int slice = 1; slice < 16; slice++) {
+        for (int slice = 1; slice < 8; slice++) {
             uint32_t before = kl_crc32_slices[slice - 1][value];
             kl_crc32_slices[slice][value] = kl_crc32_slices[0][before & 0xFF] ^ (before >> 8);
         }

@@ -48,7 +48,7 @@ static int kl_crc_instruction_here(void) { return 0; }
 #define KL_LONG_STREAM 4096
 #define KL_SHORT_STREAM 256
 
-static uint32_t kl_slices[16][256];   /* [n][b]: the effect of byte b followed by n zero bytes */
+static uint32_t kl_slices[8][256];   /* [n][b]: the effect of byte b followed by n zero bytes */
 static uint32_t kl_long_zeros[4][256];  /* appends KL_LONG_STREAM zero bytes to a remainder */
 static uint32_t kl_short_zeros[4][256];
 static int kl_crc_use_instruction = 0;
@@ -78,7 +78,7 @@ static void kl_crc32c_prepare(void) {
         kl_slices[0][value] = crc;
     }
     for (int value = 0; value < 256; value++)
-        for (int slice = 1; slice < 16; slice++) {
+        for (int slice = 1; slice < 8; slice++) {
             uint32_t before = kl_slices[slice - 1][value];
             kl_slices[slice][value] = kl_slices[0][before & 0xFF] ^ (before >> 8);
         }

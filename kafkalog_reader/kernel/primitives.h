@@ -5,12 +5,9 @@
 #include <errno.h>
 #include <unistd.h>
 
-#include "candidates.h"
 #include "codecs.h"
 #include "crc32.h"
 #include "crc32c.h"
-#include "crc_shift.h"
-#include "prefix_registers.h"
 
 /* Copies a record's bytes. Keys and values are short: moves of 32 bytes are cheaper than a call of
  * memcpy, where both sides have room for the last one to reach too far. */

@@ -9,39 +9,17 @@ cdef extern from "primitives.h" nogil:
     uint32_t kl_crc32c_tables(uint32_t crc, const uint8_t *data, size_t size)
     void kl_crc32_prepare()
     uint32_t kl_crc32_extend(uint32_t state, const uint8_t *data, size_t size)
-    void kl_crc_shift_prepare()
     void kl_snappy_prepare()
     size_t kl_snappy_address()
     int kl_decompress(
         int codec, size_t function, size_t context,
         const uint8_t *source, size_t size, uint8_t *target, size_t room)
-    size_t kl_list_candidates(
-        int *positions, uint8_t *marks, const uint8_t *data, size_t position, size_t count,
-        size_t size, long long lowest, long long highest, long long left)
-    long long kl_keep_plausible_by_instructions(
-        int *positions, size_t count, const uint8_t *data, size_t size,
-        long long left, long long lowest, long long highest)
-    void kl_note_registers(
-        uint32_t *registers, uint32_t state, uint32_t *message_registers, uint32_t message_state,
-        const uint8_t *data, size_t size)
-    uint32_t kl_register_at(
-        int castagnoli, size_t at, const uint8_t *data, size_t size,
-        const uint32_t *registers, const uint32_t *message_registers)
-    void kl_find_differences(
-        uint32_t *differences, const int *positions, size_t count, const uint8_t *data,
-        size_t size, const uint32_t *registers, const uint32_t *message_registers)
-    void kl_find_registers(
-        uint32_t *found, const int *ends, size_t count, const uint8_t *data,
-        size_t size, const uint32_t *registers, const uint32_t *message_registers)
     size_t kl_read_at(int descriptor, uint8_t *target, size_t size, long long position)
     void kl_copy(uint8_t *target, const uint8_t *source, size_t size, size_t room)
 
 cdef inline void prepare_checksums() noexcept nogil:
     kl_crc32c_prepare()
     kl_crc32_prepare()
-
-cdef inline void prepare_crc_shift() noexcept nogil:
-    kl_crc_shift_prepare()
 
 cdef inline const unsigned char *read_bytes(const unsigned char[::1] buffer) noexcept nogil:
     return &buffer[0] if buffer.shape[0] > 0 else NULL
@@ -68,52 +46,6 @@ cdef inline unsigned int crc32c(
     const unsigned char *source, Py_ssize_t start, Py_ssize_t stop
 ) noexcept nogil:
     return kl_crc32c(source + start, <size_t>(stop - start))
-
-cdef inline Py_ssize_t list_candidates(
-    int *positions, unsigned char *marks, const unsigned char *source, Py_ssize_t position,
-    Py_ssize_t count, Py_ssize_t size, long long lowest, long long highest, long long left
-) noexcept nogil:
-    return <Py_ssize_t>kl_list_candidates(
-        positions, marks, source, <size_t>position, <size_t>count, <size_t>size,
-        lowest, highest, left)
-
-cdef inline Py_ssize_t keep_plausible_eights(
-    int *positions, Py_ssize_t count, const unsigned char *source, Py_ssize_t size,
-    long long left, long long lowest, long long highest
-) noexcept nogil:
-    return <Py_ssize_t>kl_keep_plausible_by_instructions(
-        positions, <size_t>count, source, <size_t>size, left, lowest, highest)
-
-cdef inline void note_registers(
-    unsigned int *registers, unsigned int state,
-    unsigned int *message_registers, unsigned int message_state,
-    const unsigned char *source, Py_ssize_t size
-) noexcept nogil:
-    kl_note_registers(
-        registers, state, message_registers, message_state, source, <size_t>size)
-
-cdef inline unsigned int register_at(
-    bint castagnoli, Py_ssize_t at, const unsigned char *source, Py_ssize_t size,
-    const unsigned int *registers, const unsigned int *message_registers
-) noexcept nogil:
-    return kl_register_at(
-        castagnoli, <size_t>at, source, <size_t>size, registers, message_registers)
-
-cdef inline void find_differences(
-    unsigned int *differences, const int *positions, Py_ssize_t count,
-    const unsigned char *source, Py_ssize_t size,
-    const unsigned int *registers, const unsigned int *message_registers
-) noexcept nogil:
-    kl_find_differences(
-        differences, positions, <size_t>count, source, <size_t>size, registers, message_registers)
-
-cdef inline void find_registers(
-    unsigned int *found, const int *ends, Py_ssize_t count,
-    const unsigned char *source, Py_ssize_t size,
-    const unsigned int *registers, const unsigned int *message_registers
-) noexcept nogil:
-    kl_find_registers(
-        found, ends, <size_t>count, source, <size_t>size, registers, message_registers)
 
 cdef inline unsigned int crc32(
     const unsigned char *source, Py_ssize_t start, Py_ssize_t stop

@@ -2,68 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
-
-import numpy as np
 
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import batch_search, record_batches
 from kafkalog_reader.scan.batch_scan import SegmentScan
-from kafkalog_reader.scan.large_batch import LARGE, LargeBatches
+from kafkalog_reader.scan.large_batch import LARGE, MAX, LargeBatches
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.sparse_index import SparseIndex
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from kafkalog_reader.io.evidence import SegmentFiles
 
-LOOKAHEAD: Final = 256 << 20
-"""How far behind a sound batch one that begins before it may end: twice the largest known."""
 MIN_ENTRY: Final = 26
 HEADER_SIZE: Final = 61
-_WINDOW_SIZES: Final = (16 << 10, 32 << 10, 64 << 10, 128 << 10, 256 << 10)
-"""Most damage is small, and most of what is read beyond it is read again. Windows end at multiples,
-where the kernel's lists of those that wait do."""
-_MAX_WINDOW: Final = 3 * _WINDOW_SIZES[-1] // 2
-_WAITING: Final = 1 << 20
-"""For half a million candidates: all batches of up to 4 MiB are judged, however many overlap."""
-_LISTS: Final = 16384
-_AT_ONCE: Final = 4096
-_BLOCK: Final = 16
+_FIRST_WINDOW: Final = 16 << 10
+"""Most damage is small, and most of what is read beyond it is read again."""
+_MAX_WINDOW: Final = 512 << 10
 _OFFSETS_OF_SEGMENT: Final = 1 << 31
 """Indexes store offsets relative to the segment's base as int32."""
 _INDEX_ENTRIES_TRIED: Final = 4
-_MAX_READ_IN_VAIN: Final = 1 << 30
-"""Bytes of a segment, for lengths that lie: what is sound is read once, and does not count."""
+_BUDGET: Final = 4 << 30
+"""Bytes of a segment that may be checksummed in vain, for lengths that lie; what is sound does not
+count, and the search adds eight for each byte that it passes."""
 _PROBE: Final = 16 << 10
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Room:
-    """What a search notes, as the kernel's ``BatchSearch`` wants it."""
-
-    registers: NDArray[np.uint32]
-    message_registers: NDArray[np.uint32]
-    waiting: NDArray[np.int64]
-    waiting_lists: NDArray[np.int64]
-    marks: NDArray[np.uint8]
-    positions: NDArray[np.int32]
-    differences: NDArray[np.uint32]
-
-    @classmethod
-    def for_windows(cls) -> _Room:
-        blocks = _MAX_WINDOW // _BLOCK + 1
-        return cls(
-            registers=np.empty(blocks, np.uint32),
-            message_registers=np.empty(4 * blocks, np.uint32),
-            waiting=np.empty(_WAITING + 64, np.int64),
-            waiting_lists=np.empty(_LISTS, np.int64),
-            marks=np.empty(_AT_ONCE, np.uint8),
-            positions=np.empty(_AT_ONCE + 16, np.int32),
-            differences=np.empty(_AT_ONCE, np.uint32),
-        )
 
 
 class BatchFinder:
@@ -85,10 +47,8 @@ class BatchFinder:
         self._segment = segment
         self._stop = stop
         self._follow_links = follow_links
-        self._room: _Room | None = None
         self._opened: Windows | None = None
-        self._ahead_left = 4 * LOOKAHEAD
-        self._in_vain_left = _MAX_READ_IN_VAIN
+        self._budget = _BUDGET
 
     @property
     def highest_offset(self) -> int:
@@ -138,7 +98,7 @@ class BatchFinder:
             if not self.large.is_sound(windows, position, size):
                 return None
         else:
-            if size > max(self._in_vain_left, _PROBE):
+            if size > max(self._budget, _PROBE):
                 self.give_up()
                 return None
             if size > len(found):
@@ -146,7 +106,7 @@ class BatchFinder:
             compute = record_batches.checksum if magic == 2 else record_batches.checksum_of_messages
             start, stored = (21, header[17:21]) if magic == 2 else (16, header[12:16])
             if compute(found[start:size]) != int.from_bytes(stored, "big"):
-                self._in_vain_left -= size
+                self._budget -= size
                 return None
         return self._base_offset(header)
 
@@ -194,24 +154,25 @@ class BatchFinder:
         stop = min(stop, windows.stop)
         if stop - start < MIN_ENTRY or lowest > highest:
             return None
-        if self._room is None:
-            self._room = _Room.for_windows()
-        lookahead = min(LOOKAHEAD, self._ahead_left)
-        search = batch_search.BatchSearch(self._room, stop, lowest, highest, lookahead)
-        sizes = iter(_WINDOW_SIZES)
-        position, reached, size = start, start, 0
+        search = batch_search.BatchSearch(stop, lowest, highest, MAX, self._budget)
+        position, reading = start, _FIRST_WINDOW
         while position >= 0:
-            size = next(sizes, size)
-            reached = min((position + size + size // 2) // size * size, stop)
-            position = search.feed(windows.read(position, at_most=reached - position), position)
-            if position >= 0 and not search.waiting:  # holes hold nothing: a header may end in data
+            if search.wanted > LARGE:
+                if self.large.is_sound(windows, position, search.wanted):
+                    break
+                position += 1
+            wanted = 0 if search.wanted > LARGE else search.wanted
+            reach = min(max(wanted, reading), stop - position)
+            window = windows.read(position, wanted, at_most=reach)
+            position = search.feed(window, position)
+            reading = min(2 * reading, _MAX_WINDOW)
+            if position >= 0 and not search.wanted:  # holes hold nothing: a header may end in data
                 position = max(position, min(windows.next_data(position), stop) - HEADER_SIZE)
+        self._budget = search.budget
         self._given_up += search.given_up
-        if search.found < 0:
-            return None
-        found: int = search.found
-        self._ahead_left -= max(0, reached - found - size)
-        return found
+        if position >= 0:
+            return position
+        return None if search.found < 0 else int(search.found)
 
     def _windows(self) -> Windows:
         if self._opened is None:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import struct
 import zlib
 from random import Random
-from types import SimpleNamespace
 
 import crc32c
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,21 +18,13 @@ MESSAGE = build_message(b"k", b"v" * 50, offset=2**20, magic=1)
 ENTRIES = [PLAIN, TRANSACTIONAL, MESSAGE]
 
 
-def search(kernel, log: bytes, window: int, *, waiting: int = 64):
+def search(kernel, log: bytes, window: int, *, budget: int = 1 << 20):
     """Feed ``log`` in windows, as long as the search wants more."""
-    room = SimpleNamespace(
-        registers=np.zeros(len(log) // 16 + 2, np.uint32),
-        message_registers=np.zeros(4 * (len(log) // 16 + 2), np.uint32),
-        waiting=np.zeros(64 * (waiting + 1), np.int64),
-        waiting_lists=np.zeros(16384, np.int64),
-        marks=np.zeros(4096, np.uint8),
-        positions=np.zeros(4112, np.int32),
-        differences=np.zeros(4096, np.uint32),
-    )
-    found = kernel.batch_search.BatchSearch(room, len(log), 0, 2**31, 1 << 20)
+    found = kernel.batch_search.BatchSearch(len(log), 0, 2**31, 1 << 20, budget)
     position = 0
     while position >= 0:
-        position = found.feed(log[position : position + window], position)
+        wanted = max(window, found.wanted)
+        position = found.feed(log[position : position + wanted], position)
     return found
 
 
@@ -59,19 +49,70 @@ def test_the_outer_one_of_nested_entries_is_found(kernel) -> None:
     assert search(kernel, b"\x7f" * 9 + outer[:-1] + b"?", 80).found > 9
 
 
-def test_what_finds_no_room_to_wait_is_counted(kernel) -> None:
-    wrong = [PLAIN[:8] + (4000 - 61 * n).to_bytes(4, "big") + PLAIN[12:61] for n in range(40)]
-    found = search(kernel, b"".join(wrong) + bytes(1800) + PLAIN, 200, waiting=1)
-    assert found.given_up == 8  # one part of a list holds 32
-    assert found.found == 61 * 40 + 1800
+def lying(size: int, *, number: int) -> bytes:
+    """The header of PLAIN that claims ``size`` bytes; the number makes its CRC a wrong one."""
+    return (
+        PLAIN[:8] + (size - 12).to_bytes(4, "big") + PLAIN[12:17] + bytes([number]) + PLAIN[18:61]
+    )
 
 
-def test_who_reaches_farthest_goes_first(kernel) -> None:
-    """Claims far away fill all the room; those that end nearer still get it."""
-    far = [PLAIN[:8] + (900_000 - 61 * n).to_bytes(4, "big") + PLAIN[12:61] for n in range(40)]
-    sound = build_message(None, b"v" * 300, offset=5, magic=0)
-    found = search(kernel, b"".join(far) + sound + bytes(900_000), 200, waiting=2)
-    assert (found.found, found.given_up) == (61 * 40, 40)
+def test_what_the_budget_does_not_allow_is_counted_and_the_search_goes_on(kernel) -> None:
+    claims = b"".join(lying(9000 - 61 * number, number=number) for number in range(40))
+    log = claims + bytes(9000) + PLAIN
+    enough = search(kernel, log, 20_000, budget=40 * 9300)
+    assert (enough.found, enough.given_up) == (len(log) - len(PLAIN), 0)
+    scarce = search(kernel, log, 20_000, budget=18_551)
+    assert scarce.found == -1  # nothing was left in the window that spent it
+    assert scarce.given_up == 39
+    scarce = search(kernel, log, 300, budget=100_000)
+    assert scarce.found == len(log) - len(PLAIN)  # the bytes in between allowed it
+    assert 0 < scarce.given_up < 40
+
+
+def test_no_search_does_more_work_than_its_budget(kernel) -> None:
+    """Each of 300 headers claims 128 KiB; all of them would be 40 MB."""
+    log = b"".join(lying(1 << 17, number=number % 256) for number in range(300)) + bytes(1 << 17)
+    fed = 0
+    found = kernel.batch_search.BatchSearch(len(log), 0, 2**31, 1 << 20, 1 << 20)
+    position = 0
+    while position >= 0:
+        window = log[position : position + max(1 << 17, found.wanted)]
+        fed += len(window)
+        position = found.feed(window, position)
+    assert found.found == -1
+    assert found.given_up > 250
+    assert fed < (1 << 20) + 9 * len(log)
+
+
+def test_no_batch_is_larger_than_allowed(kernel) -> None:
+    sound = build_message(None, b"v" * 3000, offset=5, magic=0)
+    found = kernel.batch_search.BatchSearch(len(sound), 0, 2**31, len(sound), 1 << 20)
+    assert found.feed(sound, 0) == -1
+    assert found.found == 0
+    found = kernel.batch_search.BatchSearch(len(sound), 0, 2**31, len(sound) - 1, 1 << 20)
+    assert found.feed(sound, 0) == -1
+    assert (found.found, found.given_up) == (-1, 0)
+
+
+@pytest.mark.parametrize(
+    ("lowest", "highest"),
+    [
+        (0, 2**31),
+        (2**32 - 5, 2**32 + 5),
+        (2**40 - 3, 2**40 + 9),
+        (2**62, 2**63 - 1),
+        (5, 2**63 - 1),
+    ],
+)
+def test_only_offsets_within_the_limits_are_found(kernel, lowest: int, highest: int) -> None:
+    for offset in (lowest - 1, lowest, (lowest + highest) // 2, highest, highest + 1):
+        if not 0 <= offset < 2**63:
+            continue
+        for before in range(9):
+            log = b"\x7f" * before + build_message(None, b"v" * 30, offset=offset, magic=0)
+            found = kernel.batch_search.BatchSearch(len(log), lowest, highest, 1 << 20, 1 << 20)
+            assert found.feed(log, 0) == -1
+            assert found.found == (before if lowest <= offset <= highest else -1)
 
 
 @pytest.mark.parametrize("behind", [0, 1, 7, 8, 15, 16, 17, 24, 31, 32, 33, 40])
@@ -152,7 +193,7 @@ def test_the_first_sound_one_is_found_among_claims(kernel, seed: int) -> None:
         large = build_message(None, inside + PLAIN + inside, offset=9, magic=random.randrange(2))
         at = random.randrange(len(log))
         log[at : at + random.choice([0, 30])] = random.choice([*ENTRIES, large])
-    found = search(kernel, bytes(log), random.choice([61, 77, 256, 1000, 10_000]), waiting=999)
+    found = search(kernel, bytes(log), random.choice([61, 77, 256, 1000, 10_000]), budget=1 << 40)
     assert (found.found, found.given_up) == (first_sound(log), 0)
 
 
@@ -176,14 +217,14 @@ def test_a_syndrome_leads_back_to_its_bit(kernel) -> None:
         content[-1 - byte] ^= 0x80 >> bit
         syndrome = computed ^ crc32c.crc32c(bytes(content))
         content[-1 - byte] ^= 0x80 >> bit
-        found = kernel.crc_syndrome.bits_back(syndrome, 0x82F63B78, 8 * len(content))
+        found = kernel.crc_syndrome.bits_back(syndrome, 0x82F63B78, len(content))
         assert found == bits_behind
 
 
 @pytest.mark.parametrize(
     ("polynomial", "compute"), [(0x82F63B78, crc32c.crc32c), (0xEDB88320, zlib.crc32)]
 )
-@pytest.mark.parametrize("size", [511, 512, 513, 9_000, 100_000])
+@pytest.mark.parametrize("size", [1, 7, 511, 9_000, 100_000])
 def test_a_bit_far_back_is_found(kernel, polynomial: int, compute, size: int) -> None:
     content = Random(size).randbytes(size)
     for at in (0, size // 3, size - 1):
@@ -191,7 +232,7 @@ def test_a_bit_far_back_is_found(kernel, polynomial: int, compute, size: int) ->
         wrong[at] ^= 0x10
         syndrome = compute(content) ^ compute(bytes(wrong))
         bits = 8 * (size - 1 - at) + 3  # bit 0 of a byte goes in first, bit 7 last
-        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, 8 * size) == bits
-        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, bits) == -1
-        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, 1 << 22) == bits
-        assert kernel.crc_syndrome.bits_back(syndrome ^ 1, polynomial, bits + 1) != bits
+        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, size) == bits
+        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, size - 1 - at) == -1
+        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, size + 50_000) == bits
+        assert kernel.crc_syndrome.bits_back(syndrome ^ 1, polynomial, size) != bits

@@ -2,7 +2,7 @@
 
 A CRC is linear: stored and computed differ by the CRC of the error. The effect of one wrong bit
 depends only on the number of bytes after it, so no data is needed. CRC-32C keeps Hamming distance 4
-up to 256 MiB: two wrong bits never look like one. Longer batches get no answer.
+up to 256 MiB: two wrong bits never look like one. Batches above 64 MiB get no answer.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Final
 
 from kafkalog_reader.kernel import crc_syndrome
 
-MAX_COVERED: Final = 256 << 20
+MAX_COVERED: Final = 64 << 20
 _CRC32C: Final = 0x82F63B78
 _CRC32: Final = 0xEDB88320
 
@@ -52,7 +52,7 @@ def flipped_bit(stored: int, computed: int, size_in_bytes: int, magic: int) -> F
     if syndrome & (syndrome - 1) == 0:
         bit = syndrome.bit_length() - 1
         return FlippedBit(position=crc_position + 3 - bit // 8, bit=bit % 8, in_crc=True)
-    steps = crc_syndrome.bits_back(syndrome, polynomial, 8 * covered)
+    steps = crc_syndrome.bits_back(syndrome, polynomial, covered)
     if steps < 0:
         return None
     byte, bit = divmod(steps, 8)  # bit 0 of a byte enters first, bit 7 last
