@@ -56,7 +56,7 @@ def describe_log_directory(
         broker_label=broker_label,
         named=broker_label if broker_id is None else str(broker_id),
         directory_id=None if meta is None else meta.directory_id,
-        clean_shutdown=os.path.lexists(os.path.join(path, CLEAN_SHUTDOWN)) if is_whole else None,
+        clean_shutdown=os.path.exists(os.path.join(path, CLEAN_SHUTDOWN)) if is_whole else None,
         follow_links=follow_links,
     )
 

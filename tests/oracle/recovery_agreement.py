@@ -9,7 +9,6 @@ from fixtures.recovery.base import CONFIG
 from fixtures.recovery.clean_damages import MAX_INDEX_SIZE
 from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
 from kafkalog_reader.audits.recovery.outcome import Outcome
-from kafkalog_reader.audits.recovery.recovery import predict_start
 from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_10_1,
     SINCE_0_11,
@@ -17,6 +16,7 @@ from kafkalog_reader.audits.recovery.rule import (
     LogConfig,
     StartRule,
 )
+from kafkalog_reader.audits.recovery.start import predict_start
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 

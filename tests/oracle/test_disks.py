@@ -49,7 +49,9 @@ def disagreements(output: Path, state: str) -> list[str]:
 
 def _predicted(output: Path, state: str) -> dict[tuple[str, str, int], dict[str, Any]]:
     folders = (f"{BROKER}={output / state / BEFORE}", str(output / "base" / "controller"))
-    rows = kafkalog_reader.open(*folders).table("recoveries").read_all().to_pylist()
+    rows = (
+        kafkalog_reader.open(*folders, follow_links=True).table("recoveries").to_arrow().to_pylist()
+    )
     return {
         (row["logDirectory"].rpartition("/")[2], row["topic"], row["partition"]): row
         for row in rows

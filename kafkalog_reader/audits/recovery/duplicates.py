@@ -1,6 +1,6 @@
 """Finds two directories of one partition on one broker, which prevent its start.
 
-Source: Kafka 4.3, LogManager#loadLog.
+Source: Kafka 4.4, LogManager#loadLog and #recoverAbandonedFutureLogs.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ def refused_duplicates(served: Iterable[PartitionDirectory]) -> str:
         served: directories of replicas and future replicas that load and are not set aside.
     """
     first: dict[tuple[object, ...], PartitionDirectory] = {}
+    beside: dict[tuple[object, ...], PartitionDirectory] = {}
+    renamed = ""
     for directory in served:
         if directory.state not in (None, "future") or directory.topic is None:
             continue
@@ -31,7 +33,14 @@ def refused_duplicates(served: Iterable[PartitionDirectory]) -> str:
                 f"{shown(before.path)} and {shown(directory.path)}: two directories of one "
                 "partition, which the broker refuses"
             )
-    return ""
+        root = directory.log_directory
+        other = beside.setdefault((*directory.identity, root.path), directory)
+        if other.state != directory.state and root.directory_id is not None:
+            renamed = (
+                f"{shown(other.path)} and {shown(directory.path)}: the broker fails to rename the "
+                "future copy, because its replica is in the same log directory"
+            )
+    return renamed
 
 
 def _is_one_disk(one: PartitionDirectory, other: PartitionDirectory) -> bool:

@@ -7,7 +7,6 @@ damaged copies, see ``fixtures/recovery``. Source: Kafka 4.3, LogManager#loadLog
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -15,7 +14,6 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.recovery.duplicates import refused_duplicates
 from kafkalog_reader.audits.recovery.files import (
     check_cleaner_offsets,
     read_epochs,
@@ -28,7 +26,6 @@ from kafkalog_reader.audits.recovery.load import LogLoad
 from kafkalog_reader.audits.recovery.loss import LostRange
 from kafkalog_reader.audits.recovery.names import check_directories, check_files
 from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, Outcome, StartFailure
-from kafkalog_reader.audits.recovery.release import possible_rules
 from kafkalog_reader.audits.recovery.retention import (
     StartTime,
     count_expired,
@@ -39,7 +36,6 @@ from kafkalog_reader.audits.recovery.segment import loading_segments
 from kafkalog_reader.audits.recovery.sound_prefix import sound_prefix
 from kafkalog_reader.audits.recovery.stray import why_stray
 from kafkalog_reader.format.layout import utc_text
-from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -48,6 +44,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.progress import Progress
 
 _T = TypeVar("_T")
 Peers = Callable[["PartitionDirectory"], "Sequence[PartitionDirectory]"]
@@ -119,82 +116,13 @@ def _with_other(recovery: Recovery, other: Recovery, likely: StartRule, rule: St
     return f"{recovery.reason}; {reported}" if recovery.reason else reported
 
 
-def _nothing_known(_directory: PartitionDirectory) -> Mapping[str, ReadSegment]:
-    return {}
-
-
-def predict_start(
-    directories: Sequence[PartitionDirectory],
-    topics: ClusterTopics | None = None,
-    *,
-    others: Sequence[PartitionDirectory] = (),
-    peers: Peers = lambda _: (),
-    rule: StartRule | None = None,
-    started_at: int | None = None,
-    progress: Progress = no_progress,
-    known: Callable[[PartitionDirectory], Mapping[str, ReadSegment]] = _nothing_known,
-) -> tuple[Recovery, ...]:
-    """Predict the start of one broker, from all the replicas in all its log directories.
-
-    Args:
-        directories: live replicas. A replica that is left out may still stop the broker.
-        topics: those of the cluster; without them a topic id is only compared with those of
-            ``peers``.
-        others: ``-delete``, ``-future`` and ``-stray`` directories, which are loaded, too, and can
-            stop the broker.
-        peers: the replicas of the same partition on other brokers.
-        rule: that of the broker's release; None: derived from the files of a log directory. If
-            several may apply, ``reason`` says what the less likely ones would do differently.
-        started_at: milliseconds; None: that of the rule.
-        progress: receives the number of bytes read.
-        known: returns the segments of a replica that were already read, by the path of their log
-            file.
-
-    Raises:
-        UnreadableFileError: the operating system refuses a file that decides the outcome.
-    """
-    by_root: dict[LogDirectory, list[PartitionDirectory]] = defaultdict(list)
-    for directory in (*directories, *others):
-        by_root[directory.log_directory].append(directory)
-    recoveries: dict[PartitionDirectory, Recovery] = {}
-    fatal = ""
-    for root, inside in by_root.items():
-        rules = possible_rules(root) if rule is None else (rule,)
-        if started_at is not None:
-            rules = tuple(replace(each, started_at=started_at) for each in rules)
-        start = _DirectoryStart(root, topics, peers, rules, progress, known)
-        recoveries.update((directory, start.predict(directory)) for directory in inside)
-        fatal = fatal or start.fatal
-        if start.offline:
-            for directory in inside:
-                recoveries[directory] = _failed(
-                    recoveries[directory], Outcome.DIRECTORY_OFFLINE, start.offline
-                )
-    fatal = fatal or refused_duplicates(
-        directory
-        for directory, each in recoveries.items()
-        if each.loaded is not None and each.outcome is not Outcome.STRAY
-    )
-    if fatal:
-        for directory in directories:
-            recoveries[directory] = _failed(recoveries[directory], Outcome.BROKER_ABORTS, fatal)
-    return tuple(recoveries[directory] for directory in directories)
-
-
-def _failed(recovery: Recovery, outcome: Outcome, reason: str) -> Recovery:
-    """A replica that is not served because its broker, its directory or itself fails."""
-    if recovery.outcome is outcome:
-        return recovery
-    if recovery.reason:
-        reason = f"{reason}; then: {recovery.reason}"
-    return replace(recovery, outcome=outcome, loaded=None, reason=reason)
-
-
-class _DirectoryStart:
+class DirectoryStart:
     """The start of one log directory.
 
     Attributes:
         offline: why it is taken offline, as far as known; empty if it is not.
+        fails_early: before it loads a log, so that strays stay where they are.
+        fails_loading: while it loads its logs, in an order that differs between file systems.
         fatal: why it ends the broker; empty if it does not.
     """
 
@@ -206,8 +134,9 @@ class _DirectoryStart:
         rules: Sequence[StartRule],
         progress: Progress,
         known: Callable[[PartitionDirectory], Mapping[str, ReadSegment]],
+        refused: str = "",
     ) -> None:
-        self.offline = self.fatal = ""
+        self.offline, self.fatal = refused, ""
         self._root = root
         self._topics = topics
         self._peers = peers
@@ -216,9 +145,15 @@ class _DirectoryStart:
         self._known = known
         self._records_lost: dict[tuple[str, int, int], int] = {}
         nothing: Mapping[tuple[str, int], int] = {}
+        self._recovery_points = self._log_starts = self._high_watermarks = nothing
+        self._is_refused = bool(refused)
+        self.fails_early, self.fails_loading = self._is_refused, False
+        if refused:
+            return
         counts = self._rule.loses_disks
         self._recovery_points = self._tried(lambda: read_recovery_points(root), nothing, counts)
         self._log_starts = self._tried(lambda: read_log_starts(root), nothing, counts)
+        self.fails_early = bool(self.offline)
         self._high_watermarks = self._tried(lambda: read_high_watermarks(root), nothing)
         self._tried(lambda: check_cleaner_offsets(root), None, counts)
         if root.clean_shutdown is not None:  # else the log directory itself was not supplied
@@ -226,10 +161,13 @@ class _DirectoryStart:
 
     def predict(self, directory: PartitionDirectory) -> Recovery:
         """Predict what happens to one of its replicas."""
+        if self._is_refused:
+            return self._not_loaded(directory, Outcome.DIRECTORY_OFFLINE, self.offline)
         recovery = self._predicted(directory, self._rule)
         if recovery.outcome is Outcome.BROKER_ABORTS:
             self.fatal = self.fatal or recovery.reason
         elif recovery.outcome is Outcome.DIRECTORY_OFFLINE:
+            self.fails_loading = True
             self.offline = self.offline or recovery.reason
         for rule in self._other_rules:
             other = self._predicted(directory, rule)
@@ -241,21 +179,15 @@ class _DirectoryStart:
         try:
             return self._load(directory, rule)
         except StartFailure as failure:
-            outcome, reason = Outcome.BROKER_ABORTS, str(failure)
+            return self._not_loaded(directory, Outcome.BROKER_ABORTS, str(failure))
         except DirectoryFailure as failure:
             outcome = Outcome.DIRECTORY_OFFLINE if rule.loses_disks else Outcome.BROKER_ABORTS
-            reason = str(failure)
-        return Recovery(
-            directory=directory,
-            outcome=outcome,
-            log_end_offset=self._sound_end(directory),
-            reason=reason,
-        )
+            return self._not_loaded(directory, outcome, str(failure))
 
-    def _sound_end(self, directory: PartitionDirectory) -> int:
-        """The sound end of a log that does not load."""
+    def _not_loaded(self, directory: PartitionDirectory, outcome: Outcome, reason: str) -> Recovery:
         segments = loading_segments(directory)
-        return sound_prefix(segments[-1] if segments else None, self._progress).next_offset
+        end = sound_prefix(segments[-1] if segments else None, self._progress).next_offset
+        return Recovery(directory=directory, outcome=outcome, log_end_offset=end, reason=reason)
 
     def _tried(self, read: Callable[[], _T], otherwise: _T, counts: bool = True) -> _T:
         try:
@@ -396,10 +328,3 @@ def _loaded_log(load: LogLoad, high_watermark: int) -> EpochLog:
         log_end_offset=load.log_end_offset,
         high_watermark=max(min(high_watermark, load.log_end_offset), load.log_start_offset),
     )
-
-
-def broker_key(directory: PartitionDirectory) -> tuple[str, ...]:
-    """The key of replicas that start together: their broker, or else their directory."""
-    root = directory.log_directory
-    name = root.broker_label or (None if root.broker_id is None else str(root.broker_id))
-    return (root.cluster_id or "", root.path if name is None else name)

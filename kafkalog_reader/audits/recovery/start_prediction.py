@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.recovery.recovery import predict_start
+from kafkalog_reader.audits.recovery.start import predict_start
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.progress import Progress, no_progress
 

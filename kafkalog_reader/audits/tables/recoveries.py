@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
-from kafkalog_reader.audits.recovery.recovery import broker_key, predict_start
+from kafkalog_reader.audits.recovery.start import broker_key, predict_start
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 
@@ -35,12 +35,14 @@ class BrokerUnit(Unit):
     Attributes:
         others: directories that wait for deletion, move to another disk or were set aside: they are
             loaded, too.
+        roots: log directories of the broker that were given whole.
         peers: replicas on other brokers, for topic ids if no cluster metadata has them.
         topics: those of the cluster; None if no copy of its metadata log was supplied.
     """
 
     directories: tuple[PartitionDirectory, ...]
     others: tuple[PartitionDirectory, ...]
+    roots: tuple[LogDirectory, ...]
     peers: tuple[tuple[PartitionDirectory, ...], ...]
     topics: ClusterTopics | None
 
@@ -62,12 +64,12 @@ class RecoveriesTable(Table[BrokerUnit]):
         for identity, directories in evidence.topic_partitions(request):
             if identity[1] != METADATA_TOPIC:
                 for directory in directories:
-                    by_broker[broker_key(directory)].append(directory)
+                    by_broker[broker_key(directory.log_directory)].append(directory)
                     replicas[directory] = directories
         others: dict[tuple[str, ...], list[PartitionDirectory]] = defaultdict(list)
         for directory in evidence.partition_directories(request):
             if not directory.is_replica and directory.topic != METADATA_TOPIC:
-                others[broker_key(directory)].append(directory)
+                others[broker_key(directory.log_directory)].append(directory)
         clusters = cluster_metadata(evidence) if by_broker else {}
         for broker, inside in by_broker.items():
             known = clusters.get(inside[0].log_directory.cluster_id)
@@ -76,6 +78,7 @@ class RecoveriesTable(Table[BrokerUnit]):
                 size_in_bytes=0,
                 directories=tuple(inside),
                 others=tuple(others[broker]),
+                roots=_roots_of(broker, inside, evidence),
                 peers=tuple(peers) if known is None else (),
                 topics=None
                 if known is None
@@ -102,6 +105,7 @@ class RecoveriesTable(Table[BrokerUnit]):
                 directories,
                 unit.topics,
                 others=others,
+                roots=broker.roots,
                 started_at=request.started_at,
                 peers=lambda directory: peers.get(directory, ()),
                 progress=progress,
@@ -132,6 +136,20 @@ class RecoveriesTable(Table[BrokerUnit]):
         rows: list[dict[str, Any]] = [reported[directory] for directory in unit.directories]
         values = {name: [row[name] for row in rows] for name in schema.names}
         yield build_rows(schema, len(rows), values)
+
+
+def _roots_of(
+    broker: tuple[str, ...], directories: Sequence[PartitionDirectory], evidence: Evidence
+) -> tuple[LogDirectory, ...]:
+    """Those that say that they are the broker's, and those of which the user said so (N=PATH)."""
+    named = {
+        directory.log_directory.named
+        for directory in directories
+        if (directory.log_directory.named or "").isdigit()
+    }
+    return tuple(
+        root for root in evidence.roots if broker_key(root) == broker or root.named in named
+    )
 
 
 def recovery_row(recovery: Recovery) -> dict[str, Any]:

@@ -5,13 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from fixtures.builder import cluster, replica, small_batches
-from kafkalog_reader.audits.recovery.recovery import Recovery, predict_start
+from kafkalog_reader.audits.recovery.start import predict_start
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
+
+    from kafkalog_reader.audits.recovery.recovery import Recovery
 
 FIRST: Final = f"{0:020}"
 LAST: Final = f"{13:020}"

@@ -1,0 +1,145 @@
+"""What a KRaft broker makes of ``meta.properties`` in all its log directories, before it loads one.
+
+Brokers with a ZooKeeper judge otherwise and are left alone. Source: Kafka 4.4,
+MetaPropertiesEnsemble#verify, KafkaRaftServer#initializeLogDirs.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.errors import KafkaLogError, LogPosition
+from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
+from kafkalog_reader.format.uuid import uuid_bytes
+from kafkalog_reader.io.names import META_PROPERTIES, METADATA_TOPIC, parse_directory_name, shown
+from kafkalog_reader.io.one_look import entries
+from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from kafkalog_reader.io.evidence import LogDirectory
+
+_RESERVED_IDS: Final = 100
+"""Directory ids below it have meanings of their own (DirectoryId#reserved)."""
+_METADATA_LOG: Final = f"{METADATA_TOPIC}-0"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DiskFailures:
+    """What fails before a log is loaded.
+
+    Attributes:
+        fatal: why the broker does not start; empty where it does.
+        offline: why a log directory is taken offline, by its path.
+    """
+
+    fatal: str = ""
+    offline: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Disk:
+    """One log directory; ``meta`` is None where the file is missing, or has the ``problem``."""
+
+    root: LogDirectory
+    meta: MetaProperties | None
+    problem: str
+
+    @property
+    def file(self) -> str:
+        return shown(posixpath.join(self.root.path, META_PROPERTIES))
+
+    @property
+    def holds_metadata_log(self) -> bool:
+        return Path(self.root.path, _METADATA_LOG).is_dir()
+
+
+def disk_failures(roots: Sequence[LogDirectory], *, is_kraft: bool) -> DiskFailures:
+    """Judge all log directories of one broker that were given whole.
+
+    A missing file counts only beside a disk that has one: copies of a lone directory often lack it.
+
+    Args:
+        roots: of the broker.
+        is_kraft: it is known to be without a ZooKeeper; otherwise the files say so.
+    """
+    disks = [_read(root) for root in roots if root.clean_shutdown is not None]
+    if not (is_kraft or any(disk.meta is not None and disk.meta.version for disk in disks)):
+        return DiskFailures()
+    offline = {disk.root.path: f"{disk.file}: {disk.problem}" for disk in disks if disk.problem}
+    return DiskFailures(fatal=next(_fatal(disks), ""), offline=offline)
+
+
+def _read(root: LogDirectory) -> _Disk:
+    path = posixpath.join(root.path, META_PROPERTIES)
+    try:
+        content = read_if_present(path, METADATA_LIMIT, follow_links=True)
+        meta = None if content is None else parse_meta_properties(content, LogPosition(shown(path)))
+        if meta is not None and meta.directory_id is not None:
+            uuid_bytes(meta.directory_id)
+    except KafkaLogError as error:
+        return _Disk(root=root, meta=None, problem=getattr(error, "problem", str(error)))
+    except ValueError as error:
+        return _Disk(root=root, meta=None, problem=f"directory.id: {error}")
+    return _Disk(root=root, meta=meta, problem="")
+
+
+def _fatal(disks: Sequence[_Disk]) -> Iterator[str]:
+    known = [(disk, disk.meta) for disk in disks if disk.meta is not None]
+    for (disk, meta), (other, expected) in zip(known, known[:1] * len(known), strict=True):
+        if None not in (meta.cluster_id, expected.cluster_id) and (
+            meta.cluster_id != expected.cluster_id
+        ):
+            yield (
+                f"{disk.file}: cluster {shown(meta.cluster_id or '')}, and {other.file} says "
+                f"{shown(expected.cluster_id or '')}"
+            )
+        if None not in (meta.node_id, expected.node_id) and meta.node_id != expected.node_id:
+            yield (
+                f"{disk.file}: node {meta.node_id}, and {other.file} says node {expected.node_id}"
+            )
+    yield from _twice(known)
+    for disk in disks:
+        if disk.problem and disk.holds_metadata_log:
+            yield f"{disk.file}: {disk.problem}, in the directory of the metadata log"
+    with_metadata = {
+        meta.directory_id or disk.root.path: disk for disk, meta in known if disk.holds_metadata_log
+    }
+    if len(with_metadata) > 1:
+        paths = " and ".join(
+            shown(posixpath.join(disk.root.path, _METADATA_LOG)) for disk in with_metadata.values()
+        )
+        yield f"{paths}: two metadata logs, and a broker has one"
+    for disk in disks:
+        if disk.meta is None and not disk.problem and known:
+            yield f"{disk.file}: missing, and other disks of the broker have it"
+        if disk.meta is not None and None in (disk.meta.node_id, disk.meta.cluster_id):
+            yield f"{disk.file}: without the id of node or cluster"
+
+
+def _twice(known: Sequence[tuple[_Disk, MetaProperties]]) -> Iterator[str]:
+    """Directory ids that no two disks may have; two copies of one disk hold the same partitions."""
+    first: dict[str, _Disk] = {}
+    for disk, meta in known:
+        if meta.directory_id is None:
+            continue
+        if int.from_bytes(uuid_bytes(meta.directory_id), "big") < _RESERVED_IDS:
+            yield f"{disk.file}: directory.id {meta.directory_id} is reserved"
+        before = first.setdefault(meta.directory_id, disk)
+        if before is not disk and not _partitions(before) & _partitions(disk):
+            yield (
+                f"{disk.file}: directory.id {meta.directory_id}, which {before.file} has too: "
+                "two disks with one id"
+            )
+
+
+def _partitions(disk: _Disk) -> frozenset[str]:
+    try:
+        names = [entry.name for entry in entries(disk.root.path)]
+    except OSError:
+        return frozenset()
+    return frozenset(name for name in names if parse_directory_name(name) is not None)

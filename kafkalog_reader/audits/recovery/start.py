@@ -1,0 +1,118 @@
+"""The start of a broker: all its log directories, of which one can stop the others.
+
+Source: Kafka 4.4, KafkaRaftServer#initializeLogDirs, LogManager#loadLogs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.recovery.disks import disk_failures
+from kafkalog_reader.audits.recovery.duplicates import refused_duplicates
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.recovery import DirectoryStart, Peers, Recovery
+from kafkalog_reader.audits.recovery.release import possible_rules
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.progress import Progress, no_progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from kafkalog_reader.audits.log.read_segment import ReadSegment
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics, StartRule
+    from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+
+
+def _nothing_known(_directory: PartitionDirectory) -> Mapping[str, ReadSegment]:
+    return {}
+
+
+def predict_start(
+    directories: Sequence[PartitionDirectory],
+    topics: ClusterTopics | None = None,
+    *,
+    others: Sequence[PartitionDirectory] = (),
+    roots: Sequence[LogDirectory] = (),
+    peers: Peers = lambda _: (),
+    rule: StartRule | None = None,
+    started_at: int | None = None,
+    progress: Progress = no_progress,
+    known: Callable[[PartitionDirectory], Mapping[str, ReadSegment]] = _nothing_known,
+) -> tuple[Recovery, ...]:
+    """Predict the start of one broker, from all the replicas in all its log directories.
+
+    Args:
+        directories: live replicas. A replica that is left out may still stop the broker.
+        topics: those of the cluster; without them a topic id is only compared with those of
+            ``peers``.
+        others: ``-delete``, ``-future`` and ``-stray`` directories, which are loaded, too, and can
+            stop the broker.
+        roots: log directories of the broker besides those of the replicas: one without a replica
+            can stop it too.
+        peers: the replicas of the same partition on other brokers.
+        rule: that of the broker's release; None: derived from the files of a log directory. If
+            several may apply, ``reason`` says what the less likely ones would do differently.
+        started_at: milliseconds; None: that of the rule.
+        progress: receives the number of bytes read.
+        known: returns the segments of a replica that were already read, by the path of their log
+            file.
+
+    Raises:
+        UnreadableFileError: the operating system refuses a file that decides the outcome.
+    """
+    by_root: dict[LogDirectory, list[PartitionDirectory]] = {root: [] for root in roots}
+    for directory in (*directories, *others):
+        by_root.setdefault(directory.log_directory, []).append(directory)
+    recoveries: dict[PartitionDirectory, Recovery] = {}
+    disks = disk_failures(list(by_root), is_kraft=topics is not None)
+    fatal = disks.fatal
+    for root, inside in by_root.items():
+        rules = possible_rules(root) if rule is None else (rule,)
+        if started_at is not None:
+            rules = tuple(replace(each, started_at=started_at) for each in rules)
+        refused = disks.offline.get(root.path, "")
+        start = DirectoryStart(root, topics, peers, rules, progress, known, refused)
+        recoveries.update((directory, start.predict(directory)) for directory in inside)
+        fatal = fatal or start.fatal
+        if start.offline:
+            strays = [each for each in inside if recoveries[each].outcome is Outcome.STRAY]
+            if strays and start.fails_loading and not start.fails_early:
+                fatal = fatal or _stray_in_failed_directory(strays[0], start.offline)
+            for directory in inside:
+                if start.fails_early or directory not in strays:
+                    recoveries[directory] = _failed(
+                        recoveries[directory], Outcome.DIRECTORY_OFFLINE, start.offline
+                    )
+    fatal = fatal or refused_duplicates(
+        directory
+        for directory, each in recoveries.items()
+        if each.loaded is not None and each.outcome is not Outcome.STRAY
+    )
+    if fatal:
+        for directory in directories:
+            recoveries[directory] = _failed(recoveries[directory], Outcome.BROKER_ABORTS, fatal)
+    return tuple(recoveries[directory] for directory in directories)
+
+
+def _failed(recovery: Recovery, outcome: Outcome, reason: str) -> Recovery:
+    """A replica that is not served because its broker, its directory or itself fails."""
+    if recovery.outcome is outcome:
+        return recovery
+    if recovery.reason:
+        reason = f"{reason}; then: {recovery.reason}"
+    return replace(recovery, outcome=outcome, loaded=None, reason=reason)
+
+
+def _stray_in_failed_directory(stray: PartitionDirectory, failure: str) -> str:
+    """A broker that cannot rename a stray ends; of the orders of loading the worst is assumed."""
+    return (
+        f"{shown(stray.path)}: the broker sets it aside, but its log directory fails ({failure}), "
+        "and the broker ends unless it loads this replica before the failing one"
+    )
+
+
+def broker_key(root: LogDirectory) -> tuple[str, ...]:
+    """The key of log directories that start together: their broker, or else their path."""
+    name = root.broker_label or (None if root.broker_id is None else str(root.broker_id))
+    return (root.cluster_id or "", root.path if name is None else name)

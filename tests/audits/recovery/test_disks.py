@@ -1,0 +1,125 @@
+"""Several log directories of one broker: 4.4.0 brokers did what is expected here (oracle disks)."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+import kafkalog_reader
+from fixtures.builder import cluster, replica
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+IDS = {"a": "AAAAAAAAAAEAAAAAAAAAEQ", "b": "AAAAAAAAAAEAAAAAAAAAEg"}
+META = "version=1\ncluster.id={cluster}\nnode.id={node}\ndirectory.id={id}\n"
+
+
+def _meta(root: Path, disk: str, **changed: str) -> None:
+    values = {"cluster": "c", "node": "1", "id": IDS[disk]} | changed
+    (root / disk / "meta.properties").write_text(META.format(**values))
+
+
+def _disks(root: Path) -> None:
+    """Partition 0 on disk a, with the metadata log; partition 1 on disk b."""
+    for partition, disk in enumerate(IDS):
+        made = cluster(
+            root / "made", {1: replica("0-9/e0", topic="t", partition=partition)}, clean=(1,)
+        )
+        made[1].rename(root / disk)
+        _meta(root, disk)
+    (root / "made").rmdir()
+    (root / "a" / "__cluster_metadata-0").mkdir()
+
+
+def _outcomes(root: Path) -> dict[str, tuple[str, str]]:
+    """Outcome and reason by disk."""
+    rows = kafkalog_reader.open(f"1={root}").table("recoveries").to_arrow().to_pylist()
+    return {
+        row["logDirectory"].rpartition("/")[2]: (row["outcome"], row["reason"] or "")
+        for row in rows
+    }
+
+
+def test_sound_disks_load(tmp_path: Path) -> None:
+    _disks(tmp_path)
+    assert {outcome for outcome, _ in _outcomes(tmp_path).values()} == {"loads"}
+
+
+@pytest.mark.parametrize(
+    ("inject", "reason"),
+    [
+        (lambda r: (r / "b" / "meta.properties").unlink(), "missing, and other disks"),
+        (lambda r: _meta(r, "b", node="2"), "says node 1"),
+        (lambda r: _meta(r, "b", cluster="other"), "says c"),
+        (lambda r: _meta(r, "b", id=IDS["a"]), "two disks with one id"),
+        (lambda r: _meta(r, "b", id="AAAAAAAAAAAAAAAAAAAAAA"), "is reserved"),
+        (lambda r: (r / "b" / "__cluster_metadata-0").mkdir(), "two metadata logs"),
+        (lambda r: _meta(r, "a", node="one"), "in the directory of the metadata log"),
+        (lambda r: (r / "b" / "meta.properties").write_text(""), "without the id of node"),
+        (lambda r: (r / "b" / "t-1").rename(r / "b" / "t-1.old"), "whose name is not a partition's"),
+        (lambda r: shutil.copytree(r / "b" / "t-1", r / "b" / "t-01"), "two directories of one"),
+        (
+            lambda r: shutil.copytree(r / "b" / "t-1", r / "b" / f"t-1.{'0' * 32}-future"),
+            "fails to rename the future copy",
+        ),
+    ],
+)
+def test_one_disk_keeps_the_broker_from_starting(
+    inject: Callable[[Path], object], reason: str, tmp_path: Path
+) -> None:
+    _disks(tmp_path)
+    inject(tmp_path)
+    found = _outcomes(tmp_path)
+    assert {outcome for outcome, _ in found.values()} == {"brokerAborts"}
+    assert any(reason in said for _, said in found.values())
+
+
+@pytest.mark.parametrize(
+    "inject",
+    [
+        lambda r: _meta(r, "b", node="1 "),
+        lambda r: _meta(r, "b", id="short"),
+        lambda r: (r / "b" / "meta.properties").write_text("version=2\n"),
+        lambda r: (r / "b" / "recovery-point-offset-checkpoint").write_text("0\n1\nt 1\n"),
+    ],
+)
+def test_one_disk_goes_offline_and_the_other_one_loads(
+    inject: Callable[[Path], object], tmp_path: Path
+) -> None:
+    _disks(tmp_path)
+    inject(tmp_path)
+    found = {disk: outcome for disk, (outcome, _) in _outcomes(tmp_path).items()}
+    assert found == {"a": "loads", "b": "directoryOffline"}
+
+
+def test_two_times_of_one_disk_are_not_two_disks(tmp_path: Path) -> None:
+    _disks(tmp_path)
+    shutil.copytree(tmp_path / "a", tmp_path / "later" / "a")
+    assert {outcome for outcome, _ in _outcomes(tmp_path).values()} == {"loads"}
+
+
+def test_a_link_to_no_marker_is_no_marker(tmp_path: Path) -> None:
+    """``Files.exists`` follows links: the torn end was cut by recovery."""
+    _disks(tmp_path)
+    marker = tmp_path / "b" / ".kafka_cleanshutdown"
+    marker.unlink()
+    marker.symlink_to("gone")
+    log = tmp_path / "b" / "t-1" / f"{0:020}.log"
+    log.write_bytes(log.read_bytes()[:-7])
+    assert _outcomes(tmp_path)["b"][0] == "cut"
+
+
+def test_a_stray_in_a_failing_log_directory_ends_the_broker(tmp_path: Path) -> None:
+    """Unless it is loaded first: "The log dir is already offline due to a previous IO ..."."""
+    _disks(tmp_path)
+    stray = tmp_path / "b" / "gone-0"
+    shutil.copytree(tmp_path / "b" / "t-1", stray)
+    (stray / "partition.metadata").unlink()
+    (tmp_path / "b" / "t-1" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n")
+    found = _outcomes(tmp_path)
+    assert {outcome for outcome, _ in found.values()} == {"brokerAborts"}
+    assert "the broker sets it aside, but its log directory fails" in found["a"][1]
