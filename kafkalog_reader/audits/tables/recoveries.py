@@ -105,7 +105,7 @@ class RecoveriesTable(Table[BrokerUnit]):
                 directories,
                 unit.topics,
                 others=others,
-                roots=broker.roots,
+                roots=unit.roots,
                 started_at=request.started_at,
                 peers=lambda directory: peers.get(directory, ()),
                 progress=progress,

@@ -60,7 +60,7 @@ def test_sound_disks_load(tmp_path: Path) -> None:
         (lambda r: (r / "b" / "__cluster_metadata-0").mkdir(), "two metadata logs"),
         (lambda r: _meta(r, "a", node="one"), "in the directory of the metadata log"),
         (lambda r: (r / "b" / "meta.properties").write_text(""), "without the id of node"),
-        (lambda r: (r / "b" / "t-1").rename(r / "b" / "t-1.old"), "whose name is not a partition's"),
+        (lambda r: (r / "b" / "t-1").rename(r / "b" / "t-1.old"), "is not a partition's"),
         (lambda r: shutil.copytree(r / "b" / "t-1", r / "b" / "t-01"), "two directories of one"),
         (
             lambda r: shutil.copytree(r / "b" / "t-1", r / "b" / f"t-1.{'0' * 32}-future"),
