@@ -78,7 +78,7 @@ def plan_command(
     from kafkalog_reader.report.plan_json import plan_object
     from kafkalog_reader.report.plan_script import plan_script
     from kafkalog_reader.report.plan_text import plan_lines
-    from kafkalog_reader.tables.selection import check_selection
+    from kafkalog_reader.tables.selection import check_selection, no_partition
 
     wanted = dict(map(_elected, elect))
     request = registry.request(registry.table("divergence"), **options)
@@ -107,9 +107,7 @@ def plan_command(
         is_selected=request.topics is not None or request.partitions is not None,
     )
     if not plan.partitions:
-        raise UsageError(
-            "no replica of the selected partitions among the inputs; `kafkalog ls` lists all"
-        )
+        raise no_partition("plan")
     _check_elected(plan, wanted)
     if output_format == "text":
         columns, _ = screen()

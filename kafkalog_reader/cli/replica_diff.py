@@ -95,7 +95,7 @@ def replica_diff(
     from kafkalog_reader.errors import UnreadableFileError
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.report.spans import plain
-    from kafkalog_reader.tables.selection import check_selection
+    from kafkalog_reader.tables.selection import check_selection, no_partition
 
     request = registry.request(registry.table("divergence"), **options)
     evidence = discover(paths, follow_links=follow_links)
@@ -136,13 +136,10 @@ def replica_diff(
             write_lines(directory_lines(directories, screen().columns))
             fleet.write()
             sides.write()
-    if fleet.partitions == 0:
-        from kafkalog_reader.errors import UsageError
-
-        raise UsageError(
-            "no replica of the selected partitions among the inputs; `kafkalog ls` lists all"
-        )
-    return outcome.status(fail_on)
+    ended = outcome.status(fail_on)
+    if fleet.partitions == 0 and ended == CLEAN:
+        raise no_partition("compare")
+    return ended
 
 
 class Outcome:

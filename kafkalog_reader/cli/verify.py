@@ -79,9 +79,9 @@ def verify_command(
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.verify_report import Report
-    from kafkalog_reader.errors import UnreadableFileError, UsageError
+    from kafkalog_reader.errors import UnreadableFileError
     from kafkalog_reader.io.discovery import discover
-    from kafkalog_reader.tables.selection import check_selection
+    from kafkalog_reader.tables.selection import check_selection, no_partition
 
     request = registry.request(registry.table("findings"), **options)
     evidence = discover(paths, follow_links=follow_links)
@@ -101,12 +101,10 @@ def verify_command(
     finally:  # also after Ctrl-C: what was read
         if is_json:
             _write_json(report.rows)
-        elif report.done:  # without units it would report that nothing is wrong
+        elif report.has_an_answer:
             report.write()
-    if report.partitions == 0:
-        raise UsageError(
-            "no replica of the selected partitions among the inputs; `kafkalog ls` lists all"
-        )
+    if not report.has_an_answer:
+        raise no_partition("check")
     return report.status
 
 

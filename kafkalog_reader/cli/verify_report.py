@@ -11,7 +11,7 @@ from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.election_rules import DAMAGE_UNRECOVERABLE
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
-from kafkalog_reader.audits.integrity.refused_file import ONLY_REFUSED
+from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
 from kafkalog_reader.cli.fail_on import reached
 from kafkalog_reader.cli.incident import Found, Incident, Kind, incidents, kinds
@@ -106,6 +106,11 @@ class Report:
                 self._found.append((each, row))
 
     @property
+    def has_an_answer(self) -> bool:
+        """Whether there was a partition, or something is wrong: nothing is not sound."""
+        return self.partitions > 0 or self.status != CLEAN
+
+    @property
     def status(self) -> int:
         """The exit status: 2 if something was not read or compared, 1 if something was found."""
         if not self.is_answered:
@@ -173,7 +178,7 @@ class Report:
         severe = [
             each
             for each in every
-            if each.severity in _SEVERE and each.headline.actions != ONLY_REFUSED
+            if each.severity in _SEVERE and each.headline.actions not in NOT_DAMAGED
         ]
         is_damaged = any(each.headline.code in _OF_DAMAGED for each in severe)
         if not self.is_answered:

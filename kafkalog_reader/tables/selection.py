@@ -40,6 +40,15 @@ def check_selection(evidence: Evidence, request: ReadRequest) -> None:
             raise UsageError(f"offsets are given for {topic}-{partition}, which is not subscribed")
 
 
+def no_partition(to_do: str) -> UsageError:
+    """The error of a command that found no partition: an empty answer would look like a good one.
+
+    Args:
+        to_do: what there is nothing of, such as ``check``.
+    """
+    return UsageError(f"no partition in what was given: nothing to {to_do}")
+
+
 def _check_brokers(evidence: Evidence, request: ReadRequest) -> None:
     numbers = {root.broker_id for root in evidence.log_directories}
     brokers = sorted(number for number in numbers if number is not None)

@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner
 
 from fixtures import CAPTURES
+from fixtures.builder import cluster, replica
 from kafkalog_reader.cli.verify import verify_command
 from kafkalog_reader.io.read_rate import limit_rate
 from kafkalog_reader.scan import sound_pieces
@@ -334,3 +335,14 @@ def test_a_start_that_cuts_sound_records_is_advised_against(tmp_path: Path, run:
     assert answer.status == 1
     assert "so KL-412 CRITICAL" in " ".join(answer.out.split())
     assert "→ do not start this broker yet" in answer.out
+
+
+def test_a_git_lfs_pointer_is_not_read_and_not_called_damaged(run: Run, tmp_path: Path) -> None:
+    cluster(tmp_path, {0: replica("a@0/e0", high_watermark=1)})
+    log = tmp_path / "broker-0" / "t-0" / f"{0:020}.log"
+    log.write_bytes(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 345\n")
+    answer = run("verify", tmp_path)
+    assert answer.status == 2
+    assert answer.out.startswith("not read in full: ")
+    assert "git lfs pull" in answer.out
+    assert "check disk" not in answer.out

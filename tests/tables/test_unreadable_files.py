@@ -108,3 +108,16 @@ def test_a_folder_that_cannot_be_listed_is_the_only_headline(
     assert "KL-304" not in {row["code"] for row in found}  # where the log ends is unknown
     headlines = {(row["code"], row["file"]) for row in found if row["causedBy"] is None}
     assert {each for each in headlines if each[0] != "KL-011"} == {("KL-004", "a-0")}
+
+
+def test_above_a_last_segment_that_this_user_may_not_read_nothing_is_lost(
+    broker: Path, refusal: Refusal
+) -> None:
+    (broker / "replication-offset-checkpoint").write_text("0\n1\na 0 6\n")
+    refusal.path = broker / "a-0" / "00000000000000000003.log"
+    found = [row for row in rows(broker, "findings") if row["topic"] == "a"]
+    assert {row["severity"] for row in found if row["code"] == "KL-004"} == {"H"}
+    assert "KL-304" not in {row["code"] for row in found}  # where the log ends is unknown
+    refusal.path = broker / "a-0" / "00000000000000000000.log"  # the end is read
+    (broker / "replication-offset-checkpoint").write_text("0\n1\na 0 9\n")
+    assert "KL-304" in {row["code"] for row in rows(broker, "findings") if row["topic"] == "a"}

@@ -23,6 +23,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
     SEGMENT_MISSING,
 )
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
@@ -80,11 +81,10 @@ def with_causes(found: Iterable[Finding], last_segment: str = "") -> list[Findin
     missing = [each for each in every if each.code == SEGMENT_MISSING]
     swaps = [each for each in every if each.code == INTERRUPTED_SWAP and each.severity == "C"]
     if closed is not None:
-        every = [  # the end of a log that cannot be listed is unknown
-            _of_closed_folder(each, closed)
-            for each in every
-            if each is closed or each.code not in _FOLLOWS_IN_REPLICA
-        ]
+        every = [_of_closed_folder(each, closed) for each in every]
+    hidden = closed or next((each for each in every if _hides_the_end(each, last_segment)), None)
+    if hidden is not None:  # of a log whose end is unknown nothing is above the end
+        every = [each for each in every if each is hidden or each.code not in _FOLLOWS_IN_REPLICA]
     return [
         _explained(_of_swap(_of_missing_segment(each, missing), swaps), roots, first, misleading)
         for each in every
@@ -98,6 +98,12 @@ def _is_closed_folder(each: Finding) -> bool:
         and each.directory is not None
         and each.file == shown(os.path.basename(each.directory.path))  # noqa: PTH119
     )
+
+
+def _hides_the_end(each: Finding, last_segment: str) -> bool:
+    """Whether the last segment may be sound, and only this user or this copy lacks it."""
+    is_last = each.code == UNREADABLE_FILE and each.file == last_segment
+    return is_last and each.actions in NOT_DAMAGED
 
 
 def _of_closed_folder(each: Finding, closed: Finding) -> Finding:

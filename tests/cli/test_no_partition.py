@@ -1,0 +1,49 @@
+"""A log directory without a partition: never called sound, and what is wrong with it is found."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures import CAPTURES
+from kafkalog_reader.cli.main import kafkalog
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import FOUND, TROUBLE, status
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import click
+
+BROKER = CAPTURES / "s3_2" / "healed" / "broker-0"
+COMMANDS = (
+    pytest.param(kafkalog, ("verify",), id="verify"), pytest.param(replica_diff, (), id="diff"),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(("command", "words"), COMMANDS)
+def test_a_log_directory_of_a_new_broker_is_no_answer(
+    command: click.Command, words: tuple[str, ...], tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    shutil.copy(BROKER / "meta.properties", tmp_path)
+    assert status(command, [*words, str(tmp_path)]) == TROUBLE
+    out, err = capfd.readouterr()
+    assert "sound" not in out
+    assert "no partition in what was given" in err
+
+
+@pytest.mark.parametrize(("command", "words"), COMMANDS)
+def test_the_only_partition_folder_is_gone(
+    command: click.Command, words: tuple[str, ...], tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    for file in BROKER.iterdir():
+        if file.is_file():
+            shutil.copy(file, tmp_path)
+    assert status(command, [*words, str(tmp_path)]) == FOUND
+    out, err = capfd.readouterr()
+    assert "KL-310" in out
+    assert "error" not in err
