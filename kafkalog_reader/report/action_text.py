@@ -1,4 +1,4 @@
-"""The actions of findings, spelled out: what to do, and the command that does it."""
+"""Writes out the actions of findings: what to do, and the command for it."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 BROKERS: Final = "HOST:9092"
 _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
-"""Words of a command as a shell sees them, options together with their values."""
+"""The words of a command for a shell, options together with their values."""
 _COMMENT: Final = (Span("# "),)
 _OF_ONE_LEADER: Final = codes_with(Role.ONE_LEADER)
 _URGENCY: Final = {code: place for place, code in enumerate(ACTIONS)}
@@ -52,9 +52,9 @@ class Action:
 
     Attributes:
         code: of the catalogue.
-        text: in words.
-        commands: to be pasted; what must be filled in is in capitals.
-        codes: of the findings that ask for it.
+        text: what to do.
+        commands: to be pasted; words in capitals must be replaced.
+        codes: of the findings that advise it.
     """
 
     code: str
@@ -66,7 +66,7 @@ class Action:
 def actions_of(
     audit: PartitionAudit, found: Sequence[Finding], *, severities: str = "CH"
 ) -> tuple[Action, ...]:
-    """The actions of findings of some severities, each once, what keeps choices open first."""
+    """The actions of findings with some severities, each once, the least destructive first."""
     asked: dict[str, list[Finding]] = {}
     for each in found:
         if each.severity in severities and _may_happen(audit, each):
@@ -101,9 +101,9 @@ def actions_of(
 
 
 def _may_happen(audit: PartitionAudit, each: Finding) -> bool:
-    """Whether a finding is about the leader to be elected, or about none.
+    """Whether a finding is about the leader to be elected, or about no particular leader.
 
-    What goes wrong with another leading asks for nothing: least of all to move copies aside.
+    Problems under another leader need no action, least of all moving copies aside.
     """
     leader = dict(each.evidence).get("leader") if each.code in _OF_ONE_LEADER else None
     best = audit.elections[0].candidate if audit.elections else None
@@ -113,12 +113,12 @@ def _may_happen(audit: PartitionAudit, each: Finding) -> bool:
 def action_lines(
     audit: PartitionAudit, found: Sequence[Finding], columns: int, *, verbose: bool = False
 ) -> Iterator[Line]:
-    """The same as a list; on one screen only those of critical and high findings."""
+    """The actions as a list; without ``--verbose`` only those of critical and high findings."""
     if audit.verdict is Verdict.LAGGING:  # followers fetch what only their leader has
         found = [each for each in found if each.code != SINGLE_COPY_RANGE]
     actions = actions_of(audit, found, severities="CHM" if verbose else "CH")
     if audit.elections and expected_election(audit).lost_ranges:
-        # What to save is said right above.
+        # What to save is listed right above.
         actions = tuple(action for action in actions if action.code != SAVE_RECORDS)
     if not actions:
         return
@@ -133,7 +133,7 @@ def action_lines(
 
 
 def command_lines(command: str, columns: int, *, indent: int = 10) -> Iterator[Line]:
-    """A command in lines that can be pasted together; only a long word makes one too long."""
+    """A command in lines that can be pasted together; only a long word makes a line too long."""
     if command.startswith("#"):
         yield from wrapped(command.removeprefix("# "), columns, indent=indent, beginning=_COMMENT)
         return
@@ -159,7 +159,7 @@ def _nothing(_audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
 def _lead_text(audit: PartitionAudit) -> str:
     """Which copy should lead this partition.
 
-    A broker starts with all of its partitions, so that one partition orders no starts.
+    A broker starts with all of its partitions, so one partition does not determine the order.
     """
     best = _preferred(audit)
     alike = [
@@ -174,7 +174,7 @@ def _lead_text(audit: PartitionAudit) -> str:
 
 
 def _preferred(audit: PartitionAudit) -> Election:
-    """The best that Kafka elects by itself, where it loses nothing committed; or else the best.
+    """The best clean election, if it loses nothing committed; otherwise the best of all.
 
     Uncommitted records do not justify an unclean election.
     """
@@ -188,10 +188,10 @@ def _one_of(names: str) -> str:
 
 
 def _elect(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
-    """A replica outside the ISR leads only if it is made to."""
+    """The commands of an unclean election, without which a replica outside the ISR cannot lead."""
     if _preferred(audit).clean_by_membership is not False:
         return
-    yield "# it is not in the ISR; what is listed as lost is lost for ever then:"
+    yield "# it is not in the ISR; then what is listed as lost is lost for ever:"
     yield (
         f"kafka-leader-election.sh --bootstrap-server {BROKERS} --election-type unclean "
         f"--topic {shell_word(audit.topic or '')} --partition {audit.partition}"
@@ -219,7 +219,7 @@ def _export(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
 
 
 def _epochs(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:
-    """The body of the file, as the batches have it."""
+    """The content of the file according to the batches."""
     for member in (each for each in members if each < len(audit.replicas)):
         path = posixpath.join(audit.replicas[member].directory.path, "leader-epoch-checkpoint")
         entries: dict[int, int] = {}

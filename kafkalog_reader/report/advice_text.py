@@ -1,4 +1,4 @@
-"""What these files do not say, and what to do next: commands that can be pasted."""
+"""What the files leave open, and what to do next: commands that can be pasted."""
 
 from __future__ import annotations
 
@@ -21,51 +21,51 @@ if TYPE_CHECKING:
 
 
 def not_known(audit: PartitionAudit) -> tuple[str, ...]:
-    """What a reader might take for granted and these files leave open."""
+    """What a reader might assume, but the files leave open."""
     if not audit.elections:
         return ()
-    told, doubtful = [], []
+    unknown, doubtful = [], []
     for side in sides_of(audit):
         _, end, count = side_of(audit, side)
         where = f"{offsets_text(side.first_offset, end)} on {audit.names(side.members)}"
         if count.possible:
             was = "was" if end - side.first_offset == 1 else "were"
-            told.append(f"whether {where} {was} committed: {_proof(audit, side.members)}")
+            unknown.append(f"whether {where} {was} committed: {_proof(audit, side.members)}")
         if count.only_if_unclean:
             doubtful.append(where)
     if doubtful:
-        told.append(
+        unknown.append(
             f"whether an election was unclean: only then can {' or '.join(doubtful)} have been "
             "committed"
         )
-    told += [
-        f"what {problem.where.file} says: {problem.problem}"
+    unknown += [
+        f"the content of {problem.where.file}: {problem.problem}"
         for replica in audit.replicas
         for problem in replica.files.problems
     ]
     if audit.compared_from is not None:
-        told.append(
+        unknown.append(
             f"whether the copies are sound and equal below offset {audit.compared_from:,}, and "
-            "what the brokers' starts do: --quick looks at epochs, ends and tails only"
+            "what the brokers' starts do: --quick only reads epochs, ends and tails"
         )
-    told += [
+    unknown += [
         f"what {alone.replicas[0].name} holds, and what would be lost with it leading"
         for alone in audit.set_aside
     ]
     supplied = {replica.broker_id for replica in audit.everyone}
     if audit.membership is None or not supplied.issuperset(audit.membership.replicas):
         here = len(audit.everyone)
-        told.append(f"what further copies hold, if there are any: {here} were supplied")
-    return tuple(told)
+        unknown.append(f"what further copies hold, if there are any: {here} were supplied")
+    return tuple(unknown)
 
 
 def not_known_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """The same as a list."""
-    told = not_known(audit)
-    if told:
+    """The same as a list of lines."""
+    unknown = not_known(audit)
+    if unknown:
         yield ()
         yield (Span("  Not known:", Style.ATTENTION),)
-    for text in told:
+    for text in unknown:
         yield from wrapped(shown(text), columns, indent=4)
 
 
@@ -90,7 +90,7 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 def _proof(audit: PartitionAudit, members: Sequence[int]) -> str:
     known = max(audit.replicas[member].bounds.known for member in members)
     if known <= min(audit.replicas[member].log_start for member in members):
-        return "the files prove it of no record"
+        return "the files prove it for no record"
     return f"the files prove it below offset {known:,} only"
 
 
@@ -111,7 +111,7 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     elif worst.lost.known and not best.lost.known and _is_longest(audit, worst.candidate):
         text = (
             f"{_capitalised(audit.replicas[worst.candidate].name)} has the longest log and is the "
-            "worst choice: the others hold committed records that it never saw."
+            "worst choice: the others hold committed records that it never had."
         )
     elif audit.verdict is Verdict.PENDING_TRUNCATION:
         newest = audit.newest
@@ -138,15 +138,15 @@ def _is_longest(audit: PartitionAudit, index: int) -> bool:
 
 
 def expected_election(audit: PartitionAudit) -> Election:
-    """The election that has been held, or else the best."""
+    """The election that already took place, or else the best."""
     if audit.verdict is Verdict.PENDING_TRUNCATION:
         held = (each for each in audit.elections if each.candidate == audit.newest)
-        return next(held, audit.elections[0])  # a leader that does not come up leads no more
+        return next(held, audit.elections[0])  # a leader that does not start no longer leads
     return audit.elections[0]
 
 
 def _savers(lost_ranges: Sequence[LostRange]) -> list[tuple[int, int]]:
-    """Replicas that together hold all that is lost, each with the offset to begin at."""
+    """Replicas that together hold all records that are lost, each with its first such offset."""
     chosen: dict[int, int] = {}
     for lost in sorted(lost_ranges, key=lambda each: len(each.members)):
         holder = next((m for m in lost.members if m in chosen), lost.members[0])

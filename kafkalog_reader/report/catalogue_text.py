@@ -1,4 +1,4 @@
-"""What ``kafkalog explain`` says about a finding, an action or a trap."""
+"""Writes the text of ``kafkalog explain`` about a finding, an action or a trap."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FAMILIES: Final = {
 }
 """Titles by the beginning of the code."""
 EFFECTS: Final = (("start", "Next start"), ("election", "Election"), ("reader", "Consumers"))
-"""Attributes of a rule, and what they are called."""
+"""Attributes of a rule, and their names."""
 _STYLES: Final = {"C": Style.LOST, "H": Style.LOST, "M": Style.ATTENTION}
 _CODE: Final = re.compile(r"(KL|A|T)?-?(\d+)")
 
@@ -48,7 +48,7 @@ def codes_by_name() -> dict[str, str]:
 
 
 def code_named(text: str) -> str | None:
-    """The code of a name, or of a code however it is spelled: ``KL-418``, ``kl418``, ``418``."""
+    """The code for a name, or for any spelling of a code: ``KL-418``, ``kl418``, ``418``."""
     names = codes_by_name()
     parts = _CODE.fullmatch(text.upper())
     if parts is None:
@@ -68,7 +68,7 @@ def explained_lines(code: str, columns: int) -> Iterator[Line]:
 
 
 def explained_json(code: str) -> dict[str, Any]:
-    """The same as an object."""
+    """The same as a JSON object."""
     if code in CATALOGUE:
         rule = CATALOGUE[code]
         return {
@@ -105,7 +105,7 @@ def explained_json(code: str) -> dict[str, Any]:
 
 
 def list_lines(columns: int) -> Iterator[Line]:
-    """All codes by family, a line each where it fits."""
+    """All codes by family, one line each if it fits."""
     for beginning, title in FAMILIES.items():
         yield (Span(title, Style.STRONG),)
         for code, rule in CATALOGUE.items():

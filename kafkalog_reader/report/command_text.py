@@ -1,4 +1,4 @@
-"""Our own commands about one partition, to be pasted as they stand."""
+"""Our own commands about one partition, to be pasted unchanged."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 SAVED: Final = "SAVED"
-"""The folder in printed commands; it works as it stands."""
+"""The folder in printed commands; it works unchanged."""
 
 
 def path_word(directory: PartitionDirectory) -> str:
-    """A replica's log directory as an argument, or the replica alone where that was given."""
+    """A replica's log directory as an argument, or the replica if only that was given."""
     root = directory.log_directory
     path = directory.path if root.clean_shutdown is None else root.path
     return shell_word(path if root.named is None else f"{root.named}={path}")
 
 
 def salvage_command(audit: PartitionAudit, index: int, first_offset: int) -> str:
-    """Saves what one replica has from an offset on, also after damage."""
+    """A command that saves what one replica has from an offset on, also after damage."""
     directory = audit.everyone[index].directory
     broker = directory.log_directory.broker_id
     copy = "copy" if broker is None else f"broker-{broker}"
@@ -35,7 +35,7 @@ def salvage_command(audit: PartitionAudit, index: int, first_offset: int) -> str
 
 
 def export_command(audit: PartitionAudit) -> str:
-    """Saves the records that only some copies have, in one file."""
+    """A command that saves the records that only some copies have in one file."""
     return f"replica-diff {_paths(audit)}{_links(audit)} {_choice(audit)} --export {SAVED}"
 
 

@@ -1,4 +1,4 @@
-"""The candidates, ranked: what their followers would cut, and what would then be nowhere."""
+"""Shows the ranked candidates: what their followers would cut, and what would be lost."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _LOSES: Final = {
 
 
 def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """The table of candidates; one replica alone is not a choice."""
+    """The table of candidates; none for a single replica."""
     if len(audit.elections) < 2:
         return
     kinds = [_kind(audit, election) for election in audit.elections]
@@ -53,7 +53,7 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     for alone in audit.set_aside:
         (replica,) = alone.replicas
         cells = [str(len(audit.elections) + 1).rjust(widths[0]), replica.name.ljust(widths[1])]
-        what = Span("do not: what it holds is not known", Style.LOST)
+        what = Span("do not: its content is unknown", Style.LOST)
         yield (Span(f"  {'  '.join(cells)}  "), what)
     yield from _silent_lines(audit, columns)
     yield from _out_of_sync_lines(audit, columns)
@@ -81,7 +81,7 @@ def every_choice_loses(audit: PartitionAudit) -> bool:
 
 
 def choice_text(audit: PartitionAudit) -> str:
-    """Who should lead, in a line about a partition among many."""
+    """Who should lead, for the line of one partition among many."""
     if not audit.elections:
         return "no copy can lead"
     if every_choice_loses(audit):
@@ -120,14 +120,14 @@ def _cells(audit: PartitionAudit, election: Election) -> tuple[str, str, str, st
     for outcome in election.followers:
         if outcome.is_cut:
             cuts.setdefault(_cut(outcome), []).append(audit.replicas[outcome.follower].name)
-    told = [f"{_short(joined_names(names))}: {cut}" for cut, names in cuts.items()]
+    followers = [f"{_short(joined_names(names))}: {cut}" for cut, names in cuts.items()]
     name = audit.replicas[election.candidate].name
-    return str(election.rank), name, ", ".join(told) or _NO_CUT, lost_words(election.lost)
+    return str(election.rank), name, ", ".join(followers) or _NO_CUT, lost_words(election.lost)
 
 
 def _cut(outcome: FollowerOutcome) -> str:
     cut = f"{outcome.log_end_offset:,} → {outcome.truncation_offset:,}"
-    if outcome.kept_until < outcome.truncation_offset:  # a batch goes as a whole
+    if outcome.kept_until < outcome.truncation_offset:  # a batch is removed as a whole
         cut += f" (its file ends at {outcome.kept_until:,})"
     return cut
 
@@ -137,8 +137,8 @@ def _short(names: str) -> str:
 
 
 def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """Followers that will not notice: KL-517."""
-    told = []
+    """Followers that will not notice a difference: KL-517."""
+    kept = []
     for election in audit.elections:
         apart = [o for o in election.followers if o.silent_divergence is not None]
         for offset in sorted({o.silent_divergence or 0 for o in apart}):
@@ -147,17 +147,17 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             ]
             keep = "keeps" if len(names) == 1 else "keep"
             leader = audit.replicas[election.candidate].name
-            told.append((f"with {leader} leading, {joined_names(names)} {keep}", offset))
-    if len(told) > 2 and all(election.is_silent for election in audit.elections):
-        first = min(offset for _, offset in told)
-        told = [("with any leader, copies keep", first)]
-    for who, offset in told:
+            kept.append((f"with {leader} leading, {joined_names(names)} {keep}", offset))
+    if len(kept) > 2 and all(election.is_silent for election in audit.elections):
+        first = min(offset for _, offset in kept)
+        kept = [("with any leader, copies keep", first)]
+    for who, offset in kept:
         text = f" {who} other content from offset {offset:,} on, and no broker will notice"
         yield from wrapped(text, columns, indent=2, beginning=(Span("SILENT:", Style.LOST),))
 
 
 _OUT_OF_SYNC: Final = {
-    Outcome.STUCK: ", inside of a batch, cannot append it, and stays out of sync until it is "
+    Outcome.STUCK: ", inside a batch, cannot append it, and stays out of sync until it is "
     "started again",
     Outcome.REFETCHES: " on and cuts it off again, for ever: the leader's epoch checkpoint lacks "
     "the epoch of its last batches, or ends it too early; records that it writes end this",
@@ -165,7 +165,7 @@ _OUT_OF_SYNC: Final = {
 
 
 def never_in_sync(audit: PartitionAudit) -> bool:
-    """Whether with somebody leading a follower does not get into sync by itself."""
+    """Whether under some leader a follower does not get in sync by itself."""
     return any(
         outcome.following.outcome in _OUT_OF_SYNC
         for election in audit.elections
@@ -174,7 +174,7 @@ def never_in_sync(audit: PartitionAudit) -> bool:
 
 
 def _out_of_sync_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """Followers that do not get into sync by themselves."""
+    """Followers that do not get in sync by themselves."""
     for election in audit.elections:
         for outcome in election.followers:
             why = _OUT_OF_SYNC.get(outcome.following.outcome)
@@ -189,7 +189,7 @@ def _out_of_sync_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 
 def _rule_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """Where the rule is not known and matters: what the others would cut."""
+    """What the other truncation rules would cut, if the rule is unknown and matters."""
     for election in audit.elections:
         leader = audit.replicas[election.candidate].name
         for outcome in election.followers:

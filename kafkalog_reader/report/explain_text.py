@@ -1,4 +1,4 @@
-"""Every round of every election: what the follower asked, what the leader answered, both caches."""
+"""Shows every round of every election: the follower's request, the leader's answer, both caches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def explain_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """Best candidate first."""
+    """The lines of ``--explain``, best candidate first."""
     for replica in audit.replicas:
         reason = getattr(replica.start, "reason", "")
         if reason:
@@ -44,7 +44,7 @@ def explain_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 
 def cache_text(cache: LeaderEpochCache) -> str:
-    """``0:0 2:2`` as leader epochs and the offsets they begin at; ``(none)``."""
+    """Leader epochs with their start offsets, such as ``0:0 2:2``; or ``(none)``."""
     entries = (f"{entry.leader_epoch}:{entry.start_offset}" for entry in cache.entries)
     return " ".join(entries) or "(none)"
 
@@ -66,7 +66,7 @@ def _following(
         indent=4,
     )
     for number, each in enumerate(outcome.following.rounds, 1):
-        answer = "nothing known"
+        answer = "undefined"
         if each.answer is not None:
             answer = f"epoch {each.answer.leader_epoch} ends at {each.answer.next_offset:,}"
         yield from wrapped(

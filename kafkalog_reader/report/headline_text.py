@@ -1,4 +1,4 @@
-"""One line about a partition: the worst of all that was found, consequences included."""
+"""Writes the headline of a partition: the worst of all findings, including consequences."""
 
 from __future__ import annotations
 
@@ -39,37 +39,37 @@ WORDS: Final = {
     Verdict.COMMITTED_MISSING: "COMMITTED RECORDS MISSING",
 }
 QUICK_WORD: Final = "alike at the end"
-"""Of a quick look that found no difference."""
+"""For ``--quick`` without a difference."""
 SOUND_WORD: Final = "sound"
-"""Of a single copy."""
+"""For a single copy."""
 NOT_SOUND_WORD: Final = "NOT SOUND"
-"""Of copies that are equal, or of a single one, where something is wrong all the same."""
+"""For equal copies, or a single one, with other problems."""
 LAGGING_WORD: Final = "LAGGING"
-"""Where an election of the short copy loses committed records, and nothing is known to forbid it.
+"""For a short copy whose election loses committed records, and may happen.
 """
 _HARMLESS: Final = frozenset({Verdict.CONSISTENT, Verdict.LAGGING})
 _ALARMING: Final = "CH"
 _CONSEQUENCES: Final = 2
-"""Named in one headline; all are listed below it."""
+"""Maximum findings in one headline; all are listed below it."""
 _NOT_READ: Final = codes_with(Role.NOT_READ)
 _PICTURED: Final = codes_with(Role.PICTURED)
 
 
 def worst_severity(audit: PartitionAudit, found: Sequence[Finding]) -> str:
-    """The worst of all findings; H where nothing could be concluded, or something was not read."""
+    """The worst of all findings; at least H if something was undecidable or not read."""
     severities = ["H" if each.code in _NOT_READ else each.severity for each in found]
-    if audit.reason and not audit.is_metadata:  # the quorum decides over its own log
+    if audit.reason and not audit.is_metadata:  # the quorum decides about its own log
         severities.append("H")
     return min(severities, key=SEVERITIES.index, default="I")
 
 
 def is_alarming(audit: PartitionAudit, found: Sequence[Finding]) -> bool:
-    """Whether the worst of all is critical or high."""
+    """Whether the worst finding is critical or high."""
     return worst_severity(audit, found) in _ALARMING
 
 
 def word_of(audit: PartitionAudit, found: Sequence[Finding]) -> str:
-    """The verdict for people; nothing is called sound or identical where something is wrong."""
+    """The verdict as text; never "sound" or "identical" if something is wrong."""
     if audit.verdict not in _HARMLESS:
         return WORDS[audit.verdict]
     if is_alarming(audit, found):
@@ -81,7 +81,7 @@ def word_of(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 
 def style_of(audit: PartitionAudit, found: Sequence[Finding]) -> Style:
-    """Green only where the copies are equal and nothing is wrong."""
+    """The style; green only if the copies are equal and nothing is wrong."""
     if audit.verdict is Verdict.PENDING_TRUNCATION:
         return Style.ATTENTION
     if audit.verdict not in _HARMLESS or is_alarming(audit, found):
@@ -90,7 +90,7 @@ def style_of(audit: PartitionAudit, found: Sequence[Finding]) -> Style:
 
 
 def details_of(audit: PartitionAudit, found: Sequence[Finding]) -> str:
-    """What follows the verdict's word: the worst first, then how the copies stand."""
+    """The text after the verdict: the worst first, then how the copies compare."""
     if audit.missing is not None:
         parts = [_missing_details(audit, found), *_troubles(audit, found)]
         return "; ".join([*parts, f"{_copies(audit, found)}: {_relation_word(audit)}"])
@@ -103,7 +103,7 @@ def details_of(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 
 def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
-    """What one line among many partitions says after the verdict's word."""
+    """The text after the verdict in the line of one partition among many."""
     if audit.verdict is Verdict.FORKED:
         return f"at offset {audit.fork_offset:,}; {shown(choice_text(audit))}"
     if audit.verdict in (Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE):
@@ -121,7 +121,7 @@ def _behind(lagging: Finding) -> str:
     assert lagging.directory is not None
     evidence = dict(lagging.evidence)
     lost = int(evidence["committedLostIfElected"])
-    loses = f" (elected, it loses {lost:,} committed)" if lost else ""
+    loses = f" (if elected, it loses {lost:,} committed)" if lost else ""
     records = records_text(int(evidence["records"]))
     return f"{lagging.directory.replica_name} is {records} behind{loses}"
 
@@ -129,16 +129,16 @@ def _behind(lagging: Finding) -> str:
 def _missing_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     missing = audit.missing
     assert missing is not None
-    told = next(each for each in found if each.code == COMMITTED_RECORDS_MISSING)
-    return told.message.replace(
-        told.message.partition(" were ")[0],
+    reported = next(each for each in found if each.code == COMMITTED_RECORDS_MISSING)
+    return reported.message.replace(
+        reported.message.partition(" were ")[0],
         offsets_text(missing.first_offset, missing.next_offset),
         1,
     )
 
 
 def _troubles(audit: PartitionAudit, found: Sequence[Finding]) -> list[str]:
-    """What is wrong although the copies agree: what starts do, or else the worst findings."""
+    """Problems although the copies agree: what starts do, or else the worst findings."""
     starts = [shown(what) for what, _ in start_trouble(audit)]
     if starts:
         return starts
@@ -148,14 +148,14 @@ def _troubles(audit: PartitionAudit, found: Sequence[Finding]) -> list[str]:
         if (each.severity in _ALARMING or each.code in _NOT_READ) and each.code not in _PICTURED
         if each.code != LAGGING_REPLICA
     ]
-    told = list(dict.fromkeys(map(_in_words, alarming)))
-    if len(told) > _CONSEQUENCES:
-        return [*told[: _CONSEQUENCES - 1], f"{len(told) - _CONSEQUENCES + 1:,} more below"]
-    return told
+    titles = list(dict.fromkeys(map(_in_words, alarming)))
+    if len(titles) > _CONSEQUENCES:
+        return [*titles[: _CONSEQUENCES - 1], f"{len(titles) - _CONSEQUENCES + 1:,} more below"]
+    return titles
 
 
 def _in_words(each: Finding) -> str:
-    """The rule's title, its code, and where: the message follows below."""
+    """The rule's title, its code and the replica; the message follows below."""
     where = "" if each.directory is None else f"{each.directory.replica_name}: "
     return shown(f"{where}{CATALOGUE[each.code].title} ({each.code})")
 
@@ -167,7 +167,7 @@ def _relation_word(audit: PartitionAudit) -> str:
 
 
 def _copies(audit: PartitionAudit, found: Sequence[Finding]) -> str:
-    """``3 replicas``, or ``2 of 3 replicas`` where the cluster metadata names more."""
+    """``3 replicas``, or ``2 of 3 replicas`` if the cluster metadata has more."""
     count = len(audit.everyone)
     assigned = count if audit.membership is None else len(audit.membership.replicas)
     is_partial = any(each.code == REPLICA_NOT_SUPPLIED for each in found)
@@ -177,7 +177,7 @@ def _copies(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 
 def _relation_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
-    """How the copies stand to each other."""
+    """How the copies compare."""
     match audit.relation:
         case Verdict.FORKED:
             return _fork_details(audit, found)
@@ -185,8 +185,8 @@ def _relation_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
             return f"{_damaged_on(audit, found)}every damaged or missing record is on another copy"
         case Verdict.DAMAGED_UNRECOVERABLE:
             if len(audit.replicas) == 1:
-                return f"{_damaged_on(audit, found)}whether another replica is intact is not known"
-            return f"{_damaged_on(audit, found)}no copy supplied has all of it intact"
+                return f"{_damaged_on(audit, found)}whether another replica is intact is unknown"
+            return f"{_damaged_on(audit, found)}no supplied copy has all of it intact"
         case Verdict.PENDING_TRUNCATION:
             return _messages(found, SUPERSEDED_TAIL)
         case Verdict.LAGGING:
@@ -210,7 +210,7 @@ def _consistent_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 
 def _set_aside_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
-    """Who is left out, and how the others stand to each other."""
+    """Which copies are left out, and how the others compare."""
     out = audit.names(range(len(audit.replicas), len(audit.everyone)))
     others = audit.names(range(len(audit.replicas)))
     relation = _relation_word(audit)
@@ -229,7 +229,7 @@ def _fork_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
         return f"at offset {offset:,} · the copies differ there under one leader epoch"
     known = {replica.history.lineage.epoch_at(offset) for replica in audit.replicas}
     epochs = [str(epoch) for epoch in sorted(e for e in known if e is not None)]
-    if len(epochs) <= 1:  # one name for both sides says nothing
+    if len(epochs) <= 1:  # one epoch for both sides explains nothing
         return f"at offset {offset:,} · the copies hold different records there"
     return f"at offset {offset:,} · leader epochs {listed(epochs)} write different records there"
 

@@ -32,7 +32,7 @@ def table_schema(table: AnyTable) -> Schema:
     return {
         "$schema": DIALECT,
         "title": f"kafkalog table {table.name} --format json",
-        "description": f"{table.doc}. One object a line; --columns leaves keys out.",
+        "description": f"{table.doc}. One object per line; --columns omits keys.",
         **_row(table.columns),
     }
 
@@ -43,7 +43,7 @@ def partition_schema() -> Schema:
     return {
         "$schema": DIALECT,
         "title": "replica-diff --format json",
-        "description": "One object a partition, one a line. Offsets are half-open.",
+        "description": "One object per partition, one per line. Offset ranges are half-open.",
         **_merged(
             partition,
             schemaVersion={"const": SCHEMA_VERSION},
@@ -109,7 +109,7 @@ def plan_schema() -> Schema:
     return {
         "$schema": DIALECT,
         "title": "kafkalog plan --format json",
-        "description": "One object. Offsets are half-open.",
+        "description": "One object. Offset ranges are half-open.",
         **_object(
             {
                 "schemaVersion": {"const": PLAN_SCHEMA_VERSION},
@@ -186,7 +186,7 @@ def _of_type(kind: pa.DataType) -> Schema:
         return _INTEGER
     if pa.types.is_boolean(kind):
         return _BOOLEAN
-    return _TEXT  # binary values as --render says, timestamps as ISO 8601 in UTC
+    return _TEXT  # binary values according to --render, timestamps as ISO 8601 in UTC
 
 
 def _object(properties: dict[str, Schema], *, optional: Iterable[str] = ()) -> Schema:

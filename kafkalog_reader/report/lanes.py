@@ -1,6 +1,6 @@
-"""One lane a replica over the offsets: who holds what under which leader epoch, and the fork.
+"""One lane per replica over the offsets: leader epochs, log end, high watermark, and the fork.
 
-The picture as lines of text for a terminal; ``lanes_figure`` draws the same for a notebook.
+This module draws it as text for a terminal; ``lanes_figure`` draws the same for a notebook.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _NAME_WIDTH: Final = 24
 
 
 class LanePiece(NamedTuple):
-    """Offsets [first, next) of one leader epoch; ``is_apart``: not the history of the best."""
+    """Offsets [first, next) of one leader epoch; ``is_apart``: not in the best leader's log."""
 
     leader_epoch: int
     first_offset: int
@@ -36,7 +36,7 @@ class LanePiece(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """One replica: high watermark as the interval that its files leave open."""
+    """One replica; its high watermark is an interval."""
 
     name: str
     first_offset: int
@@ -52,11 +52,12 @@ class Lane:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lanes:
-    """The lanes of one partition, and where histories part.
+    """The lanes of one partition, and where histories diverge.
 
     Attributes:
         fork: the lowest offset with different records on two replicas.
-        cut: without a fork, where the newest leader's history ends and a longer log will be cut.
+        cut: without a fork, the offset where the newest leader's history ends and a longer log will
+            be cut.
     """
 
     title: str
@@ -66,14 +67,14 @@ class Lanes:
 
     @property
     def mark(self) -> tuple[int, str] | None:
-        """The one offset to look at, and its name."""
+        """The offset to mark, and its name."""
         if self.fork is not None:
             return self.fork, "fork"
         return None if self.cut is None else (self.cut, "will be cut")
 
 
 def lanes_of(audit: PartitionAudit) -> Lanes:
-    """Draw nothing yet: gather what the picture shows."""
+    """Collect what the picture shows."""
     best = audit.elections[0].candidate if audit.elections else None
     is_pending = audit.verdict is Verdict.PENDING_TRUNCATION
     cuts = [each.bounds.superseded for each in audit.replicas if each.bounds.superseded is not None]
@@ -107,7 +108,7 @@ def lanes_of(audit: PartitionAudit) -> Lanes:
 def _cut(
     pieces: Iterable[tuple[int, int, int]], fork: int | None
 ) -> Iterator[tuple[int, int, int]]:
-    """The pieces, one that holds the fork in its middle cut in two."""
+    """The pieces, with one that contains the fork split in two."""
     for epoch, first, following in pieces:
         if fork is not None and first < fork < following:
             yield epoch, first, fork
@@ -118,7 +119,7 @@ def _cut(
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """Offsets to columns: equal steps would hide a fork of two records after millions."""
+    """Maps offsets to columns, unevenly, so that a short fork after millions is visible."""
 
     offsets: tuple[int, ...]
     columns: tuple[int, ...]
@@ -135,7 +136,7 @@ class Scale:
 
 
 def lane_lines(lanes: Lanes, *, columns: int = 80, ascii_only: bool = False) -> Iterator[Line]:
-    """The picture as lines of at most ``columns`` columns, as long as names are short enough."""
+    """The picture as lines of at most ``columns`` columns, if names are short enough."""
     names = [_shortened(lane.name) for lane in lanes.lanes]
     tails = [f"end {lane.next_offset:,}  HW {lane.high_watermark_text}" for lane in lanes.lanes]
     if ascii_only:
@@ -143,7 +144,7 @@ def lane_lines(lanes: Lanes, *, columns: int = 80, ascii_only: bool = False) -> 
     name_width = max(map(len, names))
     room = columns - 2 * _GAP - name_width
     beside = room - _GAP - max(map(len, tails))
-    tails_below = beside < _MIN_BESIDE  # offsets of many digits: the ends get lines of their own
+    tails_below = beside < _MIN_BESIDE  # offsets with many digits: the ends get lines of their own
     scale = scale_of(lanes, (room if tails_below else beside) - 1)
     indent = " " * (_GAP + name_width + _GAP)
     yield (Span(indent + _ruler(scale)),)
@@ -165,7 +166,7 @@ def _shortened(name: str) -> str:
 
 
 def scale_of(lanes: Lanes, room: int) -> Scale:
-    """A scale ``room`` columns wide with every border that a picture of this width can show."""
+    """A scale of ``room`` columns with every border that fits."""
     marked = [] if lanes.mark is None else [lanes.mark[0]]
     important = {offset for lane in lanes.lanes for offset in (lane.first_offset, lane.next_offset)}
     important.update(marked)

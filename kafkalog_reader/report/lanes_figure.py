@@ -1,4 +1,4 @@
-"""The lanes as a matplotlib figure: one bar a replica, readable without colour."""
+"""The lanes as a matplotlib figure: one bar per replica, readable without colour."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _LOST: Final = "#b03a00"
 def lanes_figure(lanes: Lanes) -> Figure:
     """Draw the lanes; needs the extra ``notebook``.
 
-    Offsets stand on the same uneven scale as on a terminal, so that a short fork behind a long
-    common history can be seen.
+    Offsets have the same uneven scale as on a terminal, so that a short fork after a long common
+    history is visible.
     """
     scale = scale_of(lanes, _ROOM)
     figure = Figure(figsize=(9, 1.7 + 0.6 * len(lanes.lanes)), layout="constrained")

@@ -1,4 +1,4 @@
-"""Who leads a partition and who is in sync, as the cluster metadata says."""
+"""Shows leader, ISR and replicas of a partition according to the cluster metadata."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def membership_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """One line below the lanes; nothing where no metadata log was supplied."""
+    """One line below the lanes; none if no metadata log was supplied."""
     membership = audit.membership
     if membership is None:
         return

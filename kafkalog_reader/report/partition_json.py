@@ -1,4 +1,4 @@
-"""A partition as one JSON object: everything that the audit knows, under stable names."""
+"""A partition as one JSON object: the whole audit, under stable names."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.recovery import Recovery
 
 SCHEMA_VERSION: Final = 1
-"""Rises when a name changes its meaning or goes; new names may come without."""
+"""Incremented when a name is removed or changes its meaning, but not for new names."""
 
 
 def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[str, Any]:
     """The object; names are those of the tables, offsets half-open."""
     row = partition_row(audit)
-    del row["lastStableOffset"]  # another reading of the log, which the table does when asked
+    del row["lastStableOffset"]  # requires reading the log again, which only the table does
     return {
         "schemaVersion": SCHEMA_VERSION,
         **row,
@@ -101,7 +101,7 @@ def _replica(audit: PartitionAudit, replica: ReplicaAudit) -> dict[str, Any]:
 
 
 def _start(recovery: Recovery | LocatedError | None) -> dict[str, Any] | None:
-    """What the next start does; None where it was not predicted."""
+    """What the next start does; None if it was not predicted."""
     if recovery is None:
         return None
     if isinstance(recovery, LocatedError):
@@ -245,7 +245,7 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
 
 
 def lost_object(count: CommitCount) -> dict[str, int]:
-    """Lost records by what is known of them."""
+    """Lost records, by how certain it is that they were committed."""
     return {
         "lostRecords": count.total,
         "lostCommittedRecords": count.known,

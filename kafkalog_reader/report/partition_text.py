@@ -1,4 +1,4 @@
-"""A partition for a tired reader: the verdict first, then the picture, the ranges, the choices."""
+"""Shows one partition: the verdict first, then the picture, the ranges and the choices."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def partition_lines(
     verbose: bool = False,
     explain: bool = False,
 ) -> Iterator[Line]:
-    """Everything that one screen can say about a partition."""
+    """The screen of one partition."""
     yield from _headline(audit, found, columns)
     is_decided = audit.verdict is not Verdict.UNDECIDABLE
     if is_decided:
@@ -52,7 +52,7 @@ def partition_lines(
     if audit.is_metadata:
         yield ()
         yield from wrapped(
-            "The metadata log follows the controllers' quorum: only its files are judged here.",
+            "The quorum elects the leader of the metadata log: only its files are checked here.",
             columns,
             indent=2,
             hanging=0,
@@ -80,7 +80,7 @@ def partition_lines(
 
 
 def name_of(audit: PartitionAudit) -> str:
-    """``orders-17``; a lone segment file by its folder."""
+    """``orders-17``; for a single segment file, its folder."""
     if audit.topic is None:
         return shown(audit.replicas[0].directory.path)
     return shown(f"{audit.topic}-{audit.partition}")
@@ -98,9 +98,9 @@ def _headline(audit: PartitionAudit, found: Sequence[Finding], columns: int) -> 
 
 
 def _trouble_lines(found: Sequence[Finding], columns: int, *, verbose: bool) -> Iterator[Line]:
-    """What the picture does not show, worst first, each code once, and the command for the first.
+    """Findings that the picture does not show, worst first, each code once, and a command.
 
-    What follows from another finding is left out, unless it is worse than that.
+    A consequence of another finding is left out, unless it is worse.
     """
     by_code: dict[tuple[str, str], list[Finding]] = {}
     for each in found:
@@ -129,7 +129,7 @@ def _trouble_lines(found: Sequence[Finding], columns: int, *, verbose: bool) -> 
 
 
 def _follows(each: Finding, found: Sequence[Finding]) -> bool:
-    """Whether a finding as bad, of the same copy, explains this one."""
+    """Whether an equally bad finding of the same copy explains this one."""
     return each.caused_by is not None and any(
         cause.directory == each.directory
         and SEVERITIES.index(cause.severity) <= SEVERITIES.index(each.severity)

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.start_loss import StartLoss
 
 PLAN_SCHEMA_VERSION: Final = 1
-"""Rises when a name changes its meaning or goes; new names may come without."""
+"""Incremented when a name is removed or changes its meaning, but not for new names."""
 
 
 def plan_object(plan: Plan) -> dict[str, Any]:
-    """The object; offsets are half-open."""
+    """The object; offset ranges are half-open."""
     return {
         "schemaVersion": PLAN_SCHEMA_VERSION,
         "nothingToDo": plan.is_clean,

@@ -1,4 +1,4 @@
-"""A plan as a shell script of Kafka's own tools; a person answers before anything is destroyed."""
+"""A plan as a shell script with Kafka's own tools, which asks before anything is destroyed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.plan import Plan
 
 _ELSEWHERE: Final = frozenset({StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.REPAIR})
-"""Steps on other hosts."""
+"""Kinds of steps that are done on other hosts."""
 _HEAD: Final = """\
 #!/bin/sh
 # Made by `kafkalog plan`. Every broker must be stopped before this starts.
@@ -69,14 +69,14 @@ def _step_lines(number: int, step: PlanStep) -> Iterator[str]:
     elif step.kind is StepKind.CONTROLLERS:
         yield f"go_on {_quoted('Have the controllers run for 30 seconds, and no broker?')}"
     elif step.kind in _ELSEWHERE:
-        # Paths are those of the inputs, on another host: nothing is moved from here.
+        # Paths are those of the inputs, and the step is for another host: nothing is moved here.
         yield f"echo {_quoted('   Run there, with the paths of that host:')}"
         for command in step.commands:
             yield f"echo {_quoted(f'     {command}')}"
         yield f"go_on {_quoted('Is that done?')}"
     elif step.kind is StepKind.UNFREEZE:
         yield f"go_on {_quoted('Shall the configuration be restored now?')}"
-    if step.kind is StepKind.SAVE:  # it ends with 1 where damage had to be left out
+    if step.kind is StepKind.SAVE:  # its exit status is 1 if damage had to be left out
         left_out = _quoted("That left something out, see above. Go on all the same?")
         yield from (f"{_filled_in(command)} || go_on {left_out}" for command in step.commands)
     elif step.kind not in _ELSEWHERE and step.kind is not StepKind.START:
@@ -102,7 +102,7 @@ def _quoted(text: str) -> str:
 
 
 def _filled_in(command: str) -> str:
-    """The command with the script's variables for the words in capitals."""
+    """The command with the script's variables instead of the words in capitals."""
     return (
         command.replace(f"--bootstrap-server {BROKERS}", '--bootstrap-server "$BOOTSTRAP"')
         .replace(f"--bootstrap-controller {CONTROLLERS}", '--bootstrap-controller "$CONTROLLER"')

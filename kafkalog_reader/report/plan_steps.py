@@ -1,4 +1,4 @@
-"""The steps of a plan: what to do, by which commands, and what must be seen before going on."""
+"""The steps of a plan: what to do, the commands, and what to check before going on."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _START_WORDS: Final = {
 
 
 class StepKind(Enum):
-    """What a step is."""
+    """The kind of a step."""
 
     SAVE = "save"
     CONTROLLERS = "startControllers"
@@ -57,8 +57,8 @@ class Election:
 
     Attributes:
         kind: ``unclean`` or ``preferred``.
-        file: that the partitions are written to.
-        partitions: that it names.
+        file: the file that names the partitions.
+        partitions: the partitions to elect.
     """
 
     kind: str
@@ -67,13 +67,13 @@ class Election:
 
     @property
     def document(self) -> str:
-        """What the file holds."""
+        """The content of the file."""
         named = [{"topic": c.topic, "partition": c.partition} for c in self.partitions]
         return json.dumps({"partitions": named})
 
     @property
     def commands(self) -> tuple[str, ...]:
-        """Write the file, and hold the election."""
+        """The commands that write the file and hold the election."""
         return (
             f"printf '%s\\n' {shell_word(self.document)} > {self.file}",
             f"kafka-leader-election.sh --bootstrap-server {BROKERS} "
@@ -83,7 +83,7 @@ class Election:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """A command, and what it must show."""
+    """A command, and what its output must be."""
 
     command: str
     expected: tuple[str, ...]
@@ -95,14 +95,14 @@ class PlanStep:
 
     Attributes:
         kind: what it is.
-        title: in one line.
-        texts: what else must be known.
-        commands: to be pasted; what must be filled in is in capitals.
-        is_destructive: records, or a copy, are gone afterwards.
-        brokers: that start.
-        checks: before anything else.
-        election: after the checks, where they show no leader.
-        lost: that is gone after it.
+        title: one line.
+        texts: further explanations.
+        commands: to be pasted; words in capitals must be replaced.
+        is_destructive: whether records, or a copy, are lost.
+        brokers: those that start.
+        checks: to do before the next step.
+        election: to hold after the checks if they show no leader.
+        lost: the ranges that the step loses.
     """
 
     kind: StepKind
@@ -117,7 +117,7 @@ class PlanStep:
 
 
 def plan_steps(plan: Plan) -> tuple[PlanStep, ...]:
-    """All steps, in order; none where nothing has to be done."""
+    """All steps, in order; none if nothing has to be done."""
     return tuple(_steps(plan)) if plan.has_work else ()
 
 
@@ -127,7 +127,7 @@ def brokers_text(brokers: Sequence[int], word: str = "broker") -> str:
 
 
 def lost_text(choice: Choice, lost: LostRecords) -> str:
-    """Which records, where, and what is known of them."""
+    """Which records, where, and whether they were committed."""
     where = offsets_text(lost.first_offset, lost.next_offset)
     return (
         f"{shown(choice.name)}: {where} on {brokers_text(lost.brokers)}: {lost_words(lost.records)}"
@@ -168,7 +168,7 @@ def _save(plan: Plan) -> Iterator[PlanStep]:
 
 
 def _savers(choice: Choice) -> list[tuple[int, int]]:
-    """Brokers that together hold all that is lost, each with the offset to begin at."""
+    """Brokers that together hold all records that are lost, each with its first such offset."""
     chosen: dict[int, int] = {}
     for lost in sorted(choice.lost, key=lambda each: len(each.brokers)):
         holder = next((each for each in lost.brokers if each in chosen), lost.brokers[0])
@@ -192,7 +192,7 @@ def _controllers(plan: Plan) -> PlanStep:
         kind=StepKind.CONTROLLERS,
         title=f"Start the controllers and no broker{forbid}; wait 30 seconds",
         texts=(
-            "The controllers take every broker for dead then (broker.session.timeout.ms, 9 seconds "
+            "Then the controllers have fenced every broker (broker.session.timeout.ms, 9 seconds "
             "by default). A node that is broker and controller in one: start it with "
             "process.roles=controller until its turn as a broker comes below.",
         ),
@@ -205,7 +205,7 @@ def _controllers(plan: Plan) -> PlanStep:
 
 
 def _aside(path: str) -> tuple[str, str]:
-    """The folder for copies that are moved away, beside the log directory, and the copy there."""
+    """The folder for copies that are moved away, next to the log directory, and the copy in it."""
     root, name = posixpath.split(path.rstrip("/"))
     folder = posixpath.join(posixpath.dirname(root), "aside", posixpath.basename(root))
     return folder, posixpath.join(folder, name)
@@ -258,7 +258,7 @@ def _replace(replacement: Replacement) -> PlanStep:
 
 
 def _cautions(choice: Choice, broker: int) -> Iterator[str]:
-    """What may go wrong with a copy in the place of another."""
+    """What may go wrong if a copy replaces another."""
     if not choice.is_sound:
         yield (
             f"The copy of broker {choice.leader} has damaged batches: on broker {broker} it is cut "
@@ -279,7 +279,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
     if down:
         texts.append(
             f"Of {brokers_text(down)} nothing was supplied: what this start and these elections "
-            "cut there is not known. Supply the copies and make the plan again before this step."
+            "cut there is unknown. Supply the copies and make the plan again before this step."
         )
     texts += [start_text(each) for each in plan.start_losses if each.broker_id in start.brokers]
     texts += [

@@ -1,4 +1,4 @@
-"""A plan for people: the answer first, then the steps with commands that can be pasted."""
+"""A plan as text: the answer first, then the steps with commands that can be pasted."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.plan import Plan
 
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
-"""Steps with a command a partition or topic."""
+"""Steps that have a command for each partition or topic."""
 _BUT: Final = "but not every copy is sound"
 _SHOWN: Final = 10
-"""Lines of one list; ``--format json`` has all."""
+"""Maximum lines of one list; ``--format json`` has all."""
 
 
 def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
@@ -59,7 +59,7 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     unknown = sum(c.electable is None for c in plan.choices)
     if unknown and plan.is_ordered and not plan.is_one_broker:
         text = (
-            "No metadata log was supplied, so the in-sync replicas (ISR) are not known: this order "
+            "No metadata log was supplied, so the in-sync replicas (ISR) are unknown: this order "
             "is safe whatever they are."
         )
         yield from wrapped(text, columns, hanging=0)
@@ -127,7 +127,7 @@ def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
 
 
 def _open_lines(plan: Plan, columns: int) -> Iterator[Line]:
-    """Severe findings that the plan does not settle, and where to read more."""
+    """Severe findings that the plan does not resolve, and where to read more."""
     if not plan.open_findings:
         return
     yield ()
@@ -143,7 +143,7 @@ def _open_lines(plan: Plan, columns: int) -> Iterator[Line]:
 
 
 def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:
-    """What a person must decide."""
+    """The choices that the user must make."""
     if not plan.forced:
         return
     yield ()

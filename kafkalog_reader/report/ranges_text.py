@@ -1,4 +1,4 @@
-"""Which records only some of the replicas have, and what is known of them."""
+"""Shows which records only some replicas have, and whether they were committed."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def sides_of(audit: PartitionAudit) -> tuple[Branch, ...]:
-    """The sides of every fork, or what only the longer logs have; empty without elections."""
+    """The sides of every fork, or what only longer logs have; empty without elections."""
     if isinstance(audit.comparison, NotCompared) or not audit.elections:
         return ()
     sides = [child for fork in audit.comparison.forks for child in fork.children]
@@ -29,7 +29,7 @@ def sides_of(audit: PartitionAudit) -> tuple[Branch, ...]:
 
 
 def range_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """Who alone holds what, and whether consumers may have read it."""
+    """Which replicas alone hold which range, and whether consumers may have read it."""
     rows = []
     for side in sides_of(audit):
         records, end, count = side_of(audit, side)
@@ -53,7 +53,7 @@ def range_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 def _committed_words(count: CommitCount) -> str:
     if not count.total:
-        return "markers of transactions, no client's record"
+        return "transaction markers, no client records"
     if count.known == count.total:
         return "committed: consumers may have read them"
     parts = []

@@ -1,4 +1,4 @@
-"""Paths in commands that people paste: quoted for a POSIX shell, whatever bytes they hold."""
+"""Quotes paths in printed commands for a POSIX shell, whatever bytes they have."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 
 
 def shell_word(text: str) -> str:
-    """The text as one word; ``$'...'`` of bash, zsh and ksh where it cannot be printed."""
+    """The text as one word; ``$'...'`` of bash, zsh and ksh if it cannot be printed."""
     if text.isprintable():
         return shlex.quote(text)
     escaped = (

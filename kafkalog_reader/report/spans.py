@@ -1,4 +1,4 @@
-"""Lines of text with a meaning where colour may help; everything reads without it."""
+"""Lines of text with styles; everything is readable without colour."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Style(Enum):
-    """What colour means; the values are rich's names."""
+    """The meanings of colours; the values are rich's names."""
 
     PLAIN = ""
     STRONG = "bold"
@@ -25,7 +25,7 @@ class Style(Enum):
 
 
 class Span(NamedTuple):
-    """Text of one style."""
+    """Text with one style."""
 
     text: str
     style: Style = Style.PLAIN
@@ -33,11 +33,11 @@ class Span(NamedTuple):
 
 Line = tuple[Span, ...]
 _NEVER_BROKEN: Final = "\N{REPLACEMENT CHARACTER}"
-"""Stands for each character of a beginning while lines are broken."""
+"""Placeholder for each character of a beginning while lines are wrapped."""
 
 
 def plain(line: Line) -> str:
-    """The line without styles, nothing at its end."""
+    """The line without styles and trailing blanks."""
     return "".join(span.text for span in line).rstrip()
 
 
@@ -49,14 +49,14 @@ def wrapped(
     hanging: int = 2,
     beginning: tuple[Span, ...] = (),
 ) -> Iterator[Line]:
-    """The text in lines; a path that is longer than a line stays whole, to be copied.
+    """Wrap text into lines; a path that is longer than a line is not broken, so it can be copied.
 
     Args:
         text: what follows ``beginning``.
         columns: of the terminal.
         indent: of the first line.
-        hanging: how much further in the other lines begin.
-        beginning: goes before the text and is never broken.
+        hanging: additional indent of the other lines.
+        beginning: precedes the text and is never broken.
     """
     blank = " " * indent
     before = "".join(span.text for span in beginning)
@@ -78,7 +78,7 @@ def wrapped(
 
 
 def offsets_text(first_offset: int, next_offset: int) -> str:
-    """``offset 2``, ``offsets 2–4``: a half-open range as people say it."""
+    """``offset 2``, ``offsets 2–4``: a half-open range as text."""
     last = next_offset - 1
     if first_offset >= last:
         return f"offset {first_offset:,}"

@@ -1,4 +1,4 @@
-"""What the next start of a broker does to its copy, where that is not simply to serve it."""
+"""Shows what the next start of a broker does to its copy, if it is not just served."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ _DOWN: Final = frozenset({Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS})
 
 
 def start_trouble(audit: PartitionAudit) -> tuple[tuple[str, str], ...]:
-    """Of each replica that loses something, or does not come up: what happens, and why."""
-    told = map(_trouble, audit.replicas)
-    return tuple(each for each in told if each is not None)
+    """For each replica that loses something or is not served: what happens, and why."""
+    troubles = map(_trouble, audit.replicas)
+    return tuple(each for each in troubles if each is not None)
 
 
 def start_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
-    """Who does not come up; what the start of the others takes away are findings."""
-    told = [
-        told
+    """The replicas that are not served; what other starts remove are findings."""
+    troubles = [
+        trouble
         for replica in audit.replicas
-        if (told := _trouble(replica)) is not None
+        if (trouble := _trouble(replica)) is not None
         and not (isinstance(replica.start, Recovery) and replica.start.outcome not in _DOWN)
     ]
-    if told:
+    if troubles:
         yield ()
-    for what, why in told:
+    for what, why in troubles:
         beginning = (Span("START:", Style.LOST),)
         yield from wrapped(shown(f" {what} ({why})"), columns, indent=2, beginning=beginning)
 

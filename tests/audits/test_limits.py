@@ -35,7 +35,7 @@ def limits_in(root: Path) -> list[Finding]:
         pytest.param(70 + 8, 0x7F, id="a_length_that_leads_astray"),
     ],
 )
-def test_damage_that_was_not_searched_is_told(
+def test_damage_that_was_not_searched_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, position: int, value: int
 ) -> None:
     roots = cluster(tmp_path, {0: replica("a@0/e0 b@1/e0 c@2/e0", high_watermark=3)})

@@ -1,7 +1,7 @@
 """What must hold for a capture of an old release, committed or fresh.
 
-The expected side is what its consumer got, what its producers were told, and what its own dump tool
-printed; ours is the declared format, message by message.
+The expected side is what its consumer got, what its producers were answered, and what its own dump
+tool printed; ours is the declared format, message by message.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """What the reader must find in any capture of several brokers, committed or fresh.
 
 The expected side is what the scenario is known to be (``expected.json``), which ``tests/fixtures``
-holds against the brokers' own words, and what the clients were told.
+holds against the brokers' own words, and the answers to the clients.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def each_copy_holds_the_records_it_is_known_to_hold(truth: Truth, capture: Captu
 def every_acknowledged_record_is_on_some_side_of_a_fork(
     truth: Truth, capture: CaptureTruth
 ) -> None:
-    """Offset and value as the producers were told; after the sides agree again, some are gone."""
+    """Offset and value as answered to the producers; after the sides agree again, some are gone."""
     if truth.expected["captures"][capture.name]["forkOffset"] is None:
         return
     ours = {

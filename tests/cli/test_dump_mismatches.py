@@ -47,7 +47,7 @@ def test_sound_indexes_have_no_mismatches(copied: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize("first", [0, 1])
-def test_an_entry_with_another_offset_is_told_with_the_batch_it_points_at(
+def test_an_entry_with_another_offset_is_reported_with_the_batch_it_points_at(
     first: int, copied: Path, run: Run
 ) -> None:
     index = copied / CODEC_NONE / f"{SEGMENT}.index"
@@ -62,7 +62,7 @@ def test_an_entry_with_another_offset_is_told_with_the_batch_it_points_at(
     ]
 
 
-def test_a_wrong_timestamp_and_an_offset_inside_a_batch_are_told_apart(
+def test_a_wrong_timestamp_and_an_offset_inside_a_batch_are_distinguished(
     copied: Path, run: Run
 ) -> None:
     index = copied / CODEC_NONE / f"{SEGMENT}.timeindex"

@@ -49,7 +49,7 @@ def test_ctrl_c_keeps_what_is_there(tmp_path: Path) -> None:
     assert (tmp_path / "answer").read_bytes() == b"half"
 
 
-def test_existing_file_is_overwritten_only_when_told(tmp_path: Path) -> None:
+def test_existing_file_is_overwritten_only_on_request(tmp_path: Path) -> None:
     target = tmp_path / "answer"
     target.write_bytes(b"old")
     with pytest.raises(UsageError, match="exists: --force overwrites it"):

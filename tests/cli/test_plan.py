@@ -142,7 +142,7 @@ def test_without_a_metadata_log_elections_are_unclean_and_conditional(
     assert election["partitions"] == [{"topic": "a", "partition": 0}]
     printf = shlex.split(election["commands"][0])
     assert json.loads(printf[2]) == {"partitions": [{"topic": "a", "partition": 0}]}
-    assert "in-sync replicas (ISR) are not known" in " ".join(run("plan", root).out.split())
+    assert "in-sync replicas (ISR) are unknown" in " ".join(run("plan", root).out.split())
 
 
 def test_one_broker_answers_what_its_start_takes(run: Run, tmp_path: Path) -> None:

@@ -57,9 +57,9 @@ def test_ctrl_c_ends_with_whole_rows_and_says_how_far(
     assert process.wait(60) == 130
     assert [json.loads(line)["offset"] for line in lines] == list(range(len(lines)))
     assert 0 < len(lines) < RECORDS
-    told = re.fullmatch(r"\ninterrupted: ([\d,]+) rows of records, .* read\n", said)
-    assert told is not None
-    assert int(told[1].replace(",", "")) == len(lines)
+    message = re.fullmatch(r"\ninterrupted: ([\d,]+) rows of records, .* read\n", said)
+    assert message is not None
+    assert int(message[1].replace(",", "")) == len(lines)
 
 
 @pytest.mark.parametrize("module", ["click", "kafkalog_reader.cli.main"])
@@ -162,7 +162,7 @@ def test_long_work_shows_a_bar_on_a_terminal_that_is_gone_when_done(
     [("2>&-", 0, 6, ""), ("<&-", 0, 6, ""), (">&-", 2, 0, "error: cannot write: Bad file"),
      (">/dev/full", 2, 0, "error: cannot write: No space left on device")],
 )  # fmt: skip
-def test_closed_and_full_streams_are_told_from_bugs(
+def test_closed_and_full_streams_are_distinguished_from_bugs(
     closed: str, status: int, rows: int, said: str, brokers: Path
 ) -> None:
     command = f'"$0" -c "{PROGRAM}" ls "$1" {closed}'

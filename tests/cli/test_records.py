@@ -41,7 +41,7 @@ def test_every_format_has_the_same_rows_and_json_the_columns_of_spark(
     assert csv[1:] == ["0", "1", "2", "3"]
 
 
-def test_all_replicas_are_told_apart_by_their_broker(brokers: Path, run: Run) -> None:
+def test_all_replicas_are_distinguished_by_their_broker(brokers: Path, run: Run) -> None:
     lines = [line.split() for line in run("records", brokers, "--replica", "all").out.splitlines()]
     assert lines[0][:3] == ["brokerId", "partition", "offset"]
     assert [row[0] for row in lines[1:]] == ["1"] * 5 + ["2"] * 4 + ["3"] * 4

@@ -58,7 +58,7 @@ def diff(capfd: pytest.CaptureFixture[str]) -> Run:
     return diff
 
 
-def test_partitions_of_two_clusters_are_told_apart(
+def test_partitions_of_two_clusters_are_distinguished(
     diff: Run, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     fork = {0: replica(f"{AB} c@2/e0", high_watermark=2),
@@ -302,10 +302,10 @@ def test_json_of_every_capture_agrees_with_the_partitions_table(diff: Run, captu
     rows = kafkalog_reader.open(str(CAPTURES / capture)).table(
         "partitions", columns=("topic", "partition", "verdict", "forkOffset")
     )
-    told = [json.loads(line) for line in out.splitlines()]
+    answers = [json.loads(line) for line in out.splitlines()]
     assert [
         {name: each[name] for name in ("topic", "partition", "verdict", "forkOffset")}
-        for each in told
+        for each in answers
     ] == rows.to_arrow().to_pylist()
 
 
@@ -590,7 +590,7 @@ def three(tmp_path: Path) -> Path:
     return tmp_path / "all"
 
 
-def test_a_replica_behind_a_link_is_told(diff: Run, three: Path) -> None:
+def test_a_replica_behind_a_link_is_reported(diff: Run, three: Path) -> None:
     copy = three / "broker-2" / "t-0"
     copy.rename(three.parent / "elsewhere")
     copy.symlink_to(three.parent / "elsewhere")
@@ -608,7 +608,7 @@ def test_a_replica_behind_a_link_is_told(diff: Run, three: Path) -> None:
     assert "KL-002" not in out
 
 
-def test_a_link_that_leads_nowhere_is_told_even_if_links_are_followed(
+def test_a_link_that_leads_nowhere_is_reported_even_if_links_are_followed(
     diff: Run, three: Path
 ) -> None:
     copy = three / "broker-2" / "t-0"
@@ -619,7 +619,9 @@ def test_a_link_that_leads_nowhere_is_told_even_if_links_are_followed(
     )
 
 
-def test_a_folder_that_checkpoints_name_and_that_is_gone_is_told(diff: Run, three: Path) -> None:
+def test_a_folder_that_checkpoints_name_and_that_is_gone_is_reported(
+    diff: Run, three: Path
+) -> None:
     shutil.rmtree(three / "broker-2" / "t-0")
     code, out, _ = diff(three, "--topic", "t")
     assert code == 1
@@ -635,18 +637,18 @@ def test_among_many_partitions_unread_replicas_are_counted(diff: Run, three: Pat
     assert "not read" not in diff(three)[1]
     shutil.rmtree(three / "broker-2" / "t-0")
     code, out, _ = diff(three)
-    told = "expected replicas were not read: KL-310 in 1 partition, first t-0"
+    expected = "expected replicas were not read: KL-310 in 1 partition, first t-0"
     assert code == 1
-    assert told in " ".join(out.split())
+    assert expected in " ".join(out.split())
     assert "KL-310 HIGH broker 2 has no folder t-0" in diff(three, "--verbose")[1]
 
 
-def test_an_assigned_replica_that_was_not_supplied_is_told(diff: Run) -> None:
+def test_an_assigned_replica_that_was_not_supplied_is_reported(diff: Run) -> None:
     brokers = [S3_2 / "broker-0", S3_2 / "broker-1", S3_2 / "controller-100"]
     _, out, _ = diff(*brokers, "--topic", "t")
-    told = (
+    expected = (
         "KL-012 MEDIUM by the metadata log, broker 2 is expected to have a replica, which was not "
         "supplied"
     )
-    assert told in " ".join(out.split())
+    assert expected in " ".join(out.split())
     assert "KL-012" not in diff(S3_2, "--topic", "t")[1]

@@ -74,7 +74,7 @@ def test_times_are_utc_text_or_milliseconds(moment: str, tmp_path: Path, run: Ru
     assert offsets(answer) == [0, 1]
 
 
-def test_seconds_taken_for_milliseconds_are_told(untouched: Path, run: Run) -> None:
+def test_seconds_taken_for_milliseconds_are_reported(untouched: Path, run: Run) -> None:
     answer = run("table", "records", untouched, "--from-time", "1763769600")
     assert answer.status == 0
     assert "1970-01-21" in answer.err

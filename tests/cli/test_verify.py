@@ -95,7 +95,7 @@ def test_the_flipped_bit_is_named(flipped: Path) -> None:
     assert "one flipped bit of the batch explains it: byte 2,000 bit 2" in found["message"]
 
 
-def test_a_bit_of_the_checksum_itself_is_told_apart(flipped: Path) -> None:
+def test_a_bit_of_the_checksum_itself_is_distinguished(flipped: Path) -> None:
     segment = flipped / SEGMENT
     content = bytearray(segment.read_bytes())
     content[2000] ^= 4  # as it was

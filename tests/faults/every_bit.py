@@ -99,7 +99,7 @@ def is_harmless(sample: Sample, name: str) -> bool:
 
 
 def harmful(sample: Sample, name: str, silent: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Of flips in an index that nothing told of, those that a search would suffer from."""
+    """Unreported flips in an index that break a search."""
     path = sample.path(name)
     sound, found = path.read_bytes(), []
     for position, bit in silent:

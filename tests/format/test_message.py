@@ -64,7 +64,7 @@ def test_null_is_not_empty() -> None:
     assert (empties.key, empties.value, empties.length) == (b"", b"", 14)
 
 
-def test_log_append_time_is_told_by_a_bit_that_magic_0_does_not_have() -> None:
+def test_log_append_time_is_reported_by_a_bit_that_magic_0_does_not_have() -> None:
     stamped = build_message(None, b"v", timestamp=T, flags=LOG_APPEND_TIME_BIT)
     assert parse_message(stamped, WHERE).timestamp_type is TimestampType.LOG_APPEND_TIME
     unstamped = parse_message(build_message(None, b"v", magic=0, flags=LOG_APPEND_TIME_BIT), WHERE)
@@ -72,7 +72,7 @@ def test_log_append_time_is_told_by_a_bit_that_magic_0_does_not_have() -> None:
     assert unstamped.unknown_attributes == LOG_APPEND_TIME_BIT
 
 
-def test_attribute_bits_without_a_meaning_are_told_apart() -> None:
+def test_attribute_bits_without_a_meaning_are_distinguished() -> None:
     message = parse_message(build_message(None, b"v", attributes=-128 | 0x18), WHERE)
     assert message.unknown_attributes == 0x90
     assert parse_message(build_message(None, b"v", flags=8), WHERE).unknown_attributes == 0

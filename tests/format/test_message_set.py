@@ -206,7 +206,7 @@ def test_wrapper_offset_of_magic_0_moves_no_record() -> None:
         (0, 1, [0, 1], T, TimestampType.NO_TIMESTAMP_TYPE),
     ],
 )
-def test_inner_messages_of_another_magic_are_told_and_read_by_the_wrappers(
+def test_inner_messages_of_another_magic_are_reported_and_read_by_the_wrappers(
     magic: int,
     inner_magic: int,
     offsets: list[int],
@@ -223,13 +223,13 @@ def test_inner_messages_of_another_magic_are_told_and_read_by_the_wrappers(
     ]
 
 
-def test_mixed_inner_magics_are_all_told() -> None:
+def test_mixed_inner_magics_are_all_reported() -> None:
     content = build_message(None, b"a", magic=0) + build_message(None, b"b", offset=1)
     wrapper = build_wrapper([], codec=Codec.GZIP, offset=9, content=content)
     assert _message_set(wrapper).inner_magics == {0, 1}
 
 
-def test_wrong_crc_of_an_inner_message_is_told_or_refused() -> None:
+def test_wrong_crc_of_an_inner_message_is_reported_or_refused() -> None:
     content = build_message(None, b"a") + build_message(None, b"b", offset=1, crc=7)
     wrapper = build_wrapper([], codec=Codec.GZIP, offset=9, content=content)
     assert [message.crc_valid for message in _message_set(wrapper).messages()] == [True, False]

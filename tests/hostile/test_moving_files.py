@@ -46,7 +46,7 @@ def remove(log: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [grow, shrink, replace, remove], ids=lambda each: each.__name__)
-def test_d26_a_log_that_changes_while_it_is_read_is_told(
+def test_d26_a_log_that_changes_while_it_is_read_is_reported(
     tmp_path: Path, change: Callable[[Path], None]
 ) -> None:
     log = tmp_path / "b1" / "orders-0" / "00000000000000000000.log"

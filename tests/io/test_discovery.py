@@ -207,7 +207,7 @@ def test_path_that_holds_an_equals_sign_and_exists_is_a_path(tree: Tree) -> None
     assert found(discover([str(root / "1=x")])) == [(None, None, "t", 0)]
 
 
-def test_disks_of_one_broker_are_told_apart(tree: Tree) -> None:
+def test_disks_of_one_broker_are_distinguished(tree: Tree) -> None:
     root = tree(f"b/disk1/t-0/{LOG}", f"b/disk2/t-1/{LOG}")
     for disk in ("disk1", "disk2"):
         (root / "b" / disk / "meta.properties").write_text(meta(1))

@@ -157,7 +157,7 @@ def batch_of(codec: Codec, payload: bytes) -> bytes:
 
 
 def with_window(descriptor: int) -> bytes:
-    assert FRAME[4] == 0  # no size of the content, so that a window is told
+    assert FRAME[4] == 0  # no size of the content, so that a window is stated
     return FRAME[:5] + bytes([descriptor]) + FRAME[6:]
 
 

@@ -99,7 +99,7 @@ def _committed(missing: dict[str, list[list[int]]]) -> dict[str, list[list[Any]]
             for r in capture.records(topic, partition)
             if r.committed and not any(first <= r.offset <= last for first, last in gone)
         ]
-    for topic, (release, old) in OLD.items():  # no consumer of 0.8: what producers were told
+    for topic, (release, old) in OLD.items():  # no consumer of 0.8: the answers to producers
         records[f"{topic}-0"] = [
             [r.offset, r.timestamp, None if r.value is None else r.value.hex()]
             for r in truth.load(CAPTURES / release).produced()

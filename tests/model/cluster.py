@@ -38,7 +38,7 @@ class Broker:
     is_connected: bool = True
     leads: int | None = None
     follows: tuple[int, int] | None = None
-    """The leader and its leader epoch, once told."""
+    """The leader and its leader epoch, once known to the broker."""
     has_truncated: bool = False
     epoch_start: int = 0
     fetched: dict[int, int] = field(default_factory=dict)
@@ -220,8 +220,8 @@ class History:
         if self.leader is None:
             return None
         leader = self.brokers[self.leader]
-        is_told = leader.leads == self.leader_epoch
-        return leader if leader.is_up and leader.is_connected and is_told else None
+        knows_it = leader.leads == self.leader_epoch
+        return leader if leader.is_up and leader.is_connected and knows_it else None
 
     def cut_off(self, number: int) -> None:
         self.brokers[number].is_connected = False

@@ -51,8 +51,8 @@ class Half:
         os.close(telling)
         said = self._process.stdout
         assert said is not None
-        told = os.fdopen(reading, errors="replace")
-        self._listener = Thread(target=self._listen, args=(said, told))
+        errors = os.fdopen(reading, errors="replace")
+        self._listener = Thread(target=self._listen, args=(said, errors))
         self._listener.start()
 
     def wait(self) -> int:
@@ -64,8 +64,8 @@ class Half:
         """End it as Ctrl-C on a terminal would."""
         self._process.send_signal(signal.SIGINT)
 
-    def _listen(self, said: TextIO, told: TextIO) -> None:
-        other = Thread(target=self._pass_on, args=(told,))
+    def _listen(self, said: TextIO, errors: TextIO) -> None:
+        other = Thread(target=self._pass_on, args=(errors,))
         other.start()
         self._pass_on(said)
         other.join()

@@ -99,7 +99,7 @@ def disagreements(
 def _compared(prediction: Recovery, came: Observation) -> Iterator[tuple[str, Any, Any]]:
     predicted = prediction.outcome
     unprinted = (Outcome.LOADS, Outcome.HIDDEN, Outcome.BROKER_ABORTS)
-    is_named = came.is_told or predicted in unprinted
+    is_named = came.is_logged or predicted in unprinted
     yield "outcome", predicted.value if is_named else Outcome.CUT.value, came.outcome
     yield "log end", prediction.log_end_offset_after_start, came.log_end
     known = {

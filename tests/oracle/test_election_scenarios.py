@@ -80,7 +80,7 @@ def _asked_for(items: list[pytest.Item]) -> set[str]:
 
 
 @pytest.mark.parametrize("name", VERDICTS)
-def test_scenario_is_told_as_it_was_made(run: Run, name: str) -> None:
+def test_scenario_is_reported_as_it_was_made(run: Run, name: str) -> None:
     scenario = run(name)
     assert set(scenario.captures) == set(VERDICTS[name])
     found = set()

@@ -77,9 +77,9 @@ def test_only_the_damaged_batch_is_missing_and_the_manifest_says_where(
     (salvaged,) = run(damaged, tmp_path / "out", receiver)
     assert salvaged.records == 249
     assert salvaged.offsets.missing_ranges == [(100, 100)]
-    told = manifest(tmp_path / "out")
-    assert (told["isFinished"], told["isComplete"]) == (True, False)
-    (partition,) = told["partitions"]
+    written = manifest(tmp_path / "out")
+    assert (written["isFinished"], written["isComplete"]) == (True, False)
+    (partition,) = written["partitions"]
     (place,) = partition["leftOut"]["places"]
     content = (damaged / f"{TOPIC}-0" / LOG).read_bytes()
     assert (place["position"], place["offset"]) == (start_of(content, 100), 100)
@@ -113,7 +113,7 @@ def test_parquet_holds_what_consumers_were_given(damaged: Path, tmp_path: Path) 
 
 
 @FORMS
-def test_a_torn_end_is_told(damaged: Path, tmp_path: Path, receiver: Receiver | None) -> None:
+def test_a_torn_end_is_reported(damaged: Path, tmp_path: Path, receiver: Receiver | None) -> None:
     log = damaged / f"{TOPIC}-0" / LOG
     log.write_bytes(log.read_bytes()[:-5])
     (salvaged,) = run(damaged, tmp_path / "out", receiver)

@@ -69,12 +69,16 @@ def test_each_batch_comes_from_a_copy_where_it_is_sound(three: Path, tmp_path: P
     assert (merged.records, merged.is_complete, merged.lost) == (50, True, [])
     (log,) = (tmp_path / "out").rglob("*.log")
     assert log.read_bytes() == sound
-    told = manifest(tmp_path / "out")["partitions"][0]
-    assert [each["replica"] for each in told["mergedFrom"]] == ["broker 1", "broker 2", "broker 3"]
-    assert sum(each["batchesTaken"] for each in told["mergedFrom"]) == 5
-    assert [each["leftOut"]["count"] for each in told["mergedFrom"]] == [2, 2, 3]
-    assert told["counts"]["found"]["batches"] == 15
-    assert told["counts"]["leftOut"]["takenFromAnotherCopy"]["batches"] == 3
+    written = manifest(tmp_path / "out")["partitions"][0]
+    assert [each["replica"] for each in written["mergedFrom"]] == [
+        "broker 1",
+        "broker 2",
+        "broker 3",
+    ]
+    assert sum(each["batchesTaken"] for each in written["mergedFrom"]) == 5
+    assert [each["leftOut"]["count"] for each in written["mergedFrom"]] == [2, 2, 3]
+    assert written["counts"]["found"]["batches"] == 15
+    assert written["counts"]["leftOut"]["takenFromAnotherCopy"]["batches"] == 3
     findings = kafkalog_reader.open(str(tmp_path / "out")).table("findings").to_arrow().to_pylist()
     assert [f for f in findings if f["severity"] != "L"] == []
 

@@ -87,9 +87,9 @@ def test_a_moved_batch_is_kept_apart_and_nothing_else(
     assert salvaged.records == 40
     assert (salvaged.offsets.first, salvaged.offsets.last) == (expected[0][0], expected[-1][1])
     assert (salvaged.counts.doubtful.batches, salvaged.counts.doubtful.records) == (1, 10)
-    told = manifest(tmp_path / "out")
-    assert not told["isComplete"]
-    (partition,) = told["partitions"]
+    written = manifest(tmp_path / "out")
+    assert not written["isComplete"]
+    (partition,) = written["partitions"]
     (place,) = partition["doubtfulOffsets"]["places"]
     assert place["firstOffset"] == base_offset
     assert str(base_offset) in place["problem"]

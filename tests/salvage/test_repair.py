@@ -152,5 +152,5 @@ def test_counts_are_conserved_and_a_difference_is_an_error(
     monkeypatch.setattr(run_module, "survey", one_more)
     with pytest.raises(SalvageCountError, match="reading found 6 batches, but 5 were kept"):
         run(source, tmp_path / "again", receiver)
-    told = manifest(tmp_path / "again")
-    assert (told["isFinished"], told["isComplete"]) == (False, False)
+    written = manifest(tmp_path / "again")
+    assert (written["isFinished"], written["isComplete"]) == (False, False)

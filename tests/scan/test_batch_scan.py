@@ -58,12 +58,12 @@ def test_windows_of_any_size_give_the_same_batches(partition, window_size: int) 
 )
 def test_the_end_of_a_scan_has_a_reason_and_a_position(partition, window_size, tail, end) -> None:
     path = write_segment(partition, [*BATCHES, tail])
-    told: list[int] = []
-    scan = SegmentScan(str(path), window_size=window_size, progress=told.append)
+    reported: list[int] = []
+    scan = SegmentScan(str(path), window_size=window_size, progress=reported.append)
     assert sum(run.count for run in scan) == 30
     assert (scan.end, scan.end_position) == (end, sum(map(len, BATCHES)))
     assert bool(scan.problem) == (end is not ScanEnd.COMPLETE)
-    assert sum(told) == path.stat().st_size
+    assert sum(reported) == path.stat().st_size
 
 
 def test_the_tail_of_a_log_is_its_end_and_its_last_leader_epoch(partition) -> None:

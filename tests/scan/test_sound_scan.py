@@ -65,21 +65,21 @@ def listed(path, *, columns_only: bool, threads: int) -> list[tuple]:
     """Everything that a scan tells, run borders aside; bytes too, where runs have them."""
     (directory,) = discover([str(path.parent)]).partition_directories(ReadRequest())
     (segment,) = segments(directory)
-    told = []
+    seen = []
     with Threads(threads) if threads else nullcontext():
         scan = ResynchronisedScan(segment, columns_only=columns_only, window_size=900)
         for found in scan:
             if not isinstance(found, BatchRun):
-                told.append(found)
+                seen.append(found)
                 continue
             for row in range(found.count):
-                told.append(tuple(getattr(found, name)[row].item() for name in NAMES))
+                seen.append(tuple(getattr(found, name)[row].item() for name in NAMES))
                 start = int(found.position[row]) - found.window_position
                 content = found.buffer[start : start + int(found.size_in_bytes[row])]
                 stored = path.read_bytes()[int(found.position[row]) :][: len(content)]
                 assert (found.buffer.nbytes == 0 and columns_only) or content == stored
                 assert len(content) == found.size_in_bytes[row] or columns_only
-    return [*told, scan.end_position, scan.next_offset, scan.given_up]
+    return [*seen, scan.end_position, scan.next_offset, scan.given_up]
 
 
 def random_log(directory, chance: random.Random):

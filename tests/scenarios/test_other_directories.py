@@ -68,7 +68,7 @@ def test_a_future_replica_on_another_disk_of_the_broker_is_none_either(tmp_path:
     assert len(audit.replicas) == 2
 
 
-def test_a_replica_that_the_metadata_names_and_nobody_supplied_is_told(tmp_path: Path) -> None:
+def test_a_replica_that_the_metadata_names_and_nobody_supplied_is_reported(tmp_path: Path) -> None:
     state = PartitionState(replicas=(0, 1, 2), in_sync=(0, 1, 2), leader=0, leader_epoch=2)
     cluster(tmp_path, {0: [WON, metadata_log([state])], 1: WON})
     assert "KL-012" in codes_below(tmp_path)

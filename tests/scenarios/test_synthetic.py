@@ -137,12 +137,12 @@ def test_running_brokers_follow_as_the_tables_say(name: str, expected: dict[str,
     if not expected["leaderStays"]:
         leader = elected(leader, 100)
     following = follow(leader, running(expected["follower"]))
-    told = [
+    steps = [
         {"asked": each.asked, "answer": each.answer and list(each.answer),
          "truncatedTo": each.truncated_to}
         for each in following.rounds
     ]  # fmt: skip
-    assert told == expected["rounds"]
+    assert steps == expected["rounds"]
     assert following.truncation_offset == expected["truncationOffset"]
     assert following.outcome.name.casefold() == expected["outcome"]
 

@@ -27,7 +27,7 @@ def test_tiny_partitions_are_spread_over_several_units(tmp_path: Path) -> None:
     assert sorted(len(unit.slices) for unit in units) == [1, MAX_SLICES]
 
 
-def test_one_reader_cuts_no_segment_unless_told_to(tmp_path: Path) -> None:
+def test_one_reader_cuts_no_segment_unless_asked_to(tmp_path: Path) -> None:
     path = write_segment(tmp_path / "t-0", [batch(0), batch(3)])
     with path.open("ab") as log:
         log.truncate(ReadRequest().max_partition_bytes * 3)  # sparse: larger than Spark's pieces

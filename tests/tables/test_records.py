@@ -208,7 +208,7 @@ def test_a_wrong_crc_costs_one_batch_in_silence_when_malformed_are_dropped(
     assert caplog.text == ""
 
 
-def test_neighbours_with_wrong_crcs_are_told_at_once(partition, caplog) -> None:
+def test_neighbours_with_wrong_crcs_are_reported_at_once(partition, caplog) -> None:
     wrong = [batch(offset)[:-2] + b"??" for offset in (3, 6, 9, 15)]
     write_segment(partition, [batch(0), *wrong[:3], batch(12), wrong[3]])
     assert offsets(partition, mode="PERMISSIVE") == [0, 1, 2, 12, 13, 14]
@@ -225,9 +225,9 @@ def test_thousands_of_damaged_places_are_counted(partition, caplog) -> None:
     write_segment(partition, [part for pair in zip(sound, wrong, strict=True) for part in pair])
     expected = [at for first in range(0, 1200, 6) for at in range(first, first + 3)]
     assert offsets(partition, mode="PERMISSIVE") == expected
-    told = [r.getMessage() for r in caplog.records if "CRC is wrong" in r.getMessage()]
-    assert len(told) == 101
-    assert "; and 99 more up to offset 1199" in told[-1]
+    warnings = [r.getMessage() for r in caplog.records if "CRC is wrong" in r.getMessage()]
+    assert len(warnings) == 101
+    assert "; and 99 more up to offset 1199" in warnings[-1]
     caplog.clear()
     assert offsets(partition, mode="DROPMALFORMED") == expected
     assert not caplog.records

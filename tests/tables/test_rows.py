@@ -43,7 +43,9 @@ def test_milliseconds_become_microseconds_or_the_nearest_that_fit(timestamps: li
 
 
 @pytest.mark.parametrize("name", TABLES_OF_FILES)
-def test_rows_have_exactly_the_schema_that_spark_was_told(small_partition: Path, name: str) -> None:
+def test_rows_have_exactly_the_schema_that_spark_was_given(
+    small_partition: Path, name: str
+) -> None:
     reader = kafkalog_reader.open(str(small_partition.parent)).table(name)
     assert reader.to_arrow().num_rows > 0
     for column in reader.schema:

@@ -58,7 +58,7 @@ def _finding(code: str, names: str, groups: Sequence[Repeated], left_out: int) -
         "surplusRecords": surplus,
     }
     if left_out:
-        evidence["copiesNotToldApart"] = left_out
+        evidence["copiesNotDistinguished"] = left_out
     return finding(
         code, f"{names}: {says}", confidence="likely", offsets=offsets, evidence=evidence
     )

@@ -99,7 +99,7 @@ def test_many_at_once_are_as_one_by_one(
     assert at_once == compared(tmp_path, window_size)
 
 
-def test_each_damaged_batch_is_counted_and_told(tmp_path: Path) -> None:
+def test_each_damaged_batch_is_counted_and_reported(tmp_path: Path) -> None:
     chance = random.Random(1)
     log = sound_log(chance)
     content, wrong = damaged(log, {4, 5, 9}, 0.3, chance, others=0)

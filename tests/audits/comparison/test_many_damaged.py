@@ -1,4 +1,4 @@
-"""More damaged batches than are told one by one: what is concluded takes all of them."""
+"""More damaged batches than are listed one by one: conclusions are drawn from all of them."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_rest_is_one_finding(audited: Audited) -> None:
     assert (rest.first_offset, rest.next_offset) == (EXAMPLES, COUNT)
 
 
-def test_a_cap_on_them_is_told(audited: Audited, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_cap_on_them_is_reported(audited: Audited, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(damaged_batches, "MAX", EXAMPLES)
     audit = audited(copy(MANY), copy(()), clean=range(2))
     (found,) = [each for each in findings_of(audit) if each.code == "KL-005"]
@@ -82,9 +82,9 @@ def test_kinds_decide_behind_the_cap_on_differences(
     assert [each.kind for each in audit.comparison.differences] == [
         *[DifferenceKind.DAMAGED] * 10, DifferenceKind.CONFLICT,
     ]  # fmt: skip
-    told = {each.code: dict(each.evidence) for each in findings_of(audit)}
-    assert told["KL-005"] == {"ranges": "30"}
-    assert "KL-505" in told
+    evidence = {each.code: dict(each.evidence) for each in findings_of(audit)}
+    assert evidence["KL-005"] == {"ranges": "30"}
+    assert "KL-505" in evidence
 
 
 def test_codecs_that_nobody_knows_are_counted(audited: Audited) -> None:

@@ -39,8 +39,8 @@ def test_a_log_that_ends_before_a_marker(tmp_path: Path, batches: int, first: in
     """Copies of T: data at 3n and 3n + 1, its marker at 3n + 2; broker 0 lacks the last batches."""
     base = transactional()
     audit = audited(changed(base, n0=cut(base[0], batches)), tmp_path)
-    told = [each for each in findings_of(audit) if each.code == "KL-713"]
-    assert [each.first_offset for each in told] == ([] if first is None else [first])
+    found = [each for each in findings_of(audit) if each.code == "KL-713"]
+    assert [each.first_offset for each in found] == ([] if first is None else [first])
     ends = {row["candidateBrokerId"]: row["endsInTransaction"] for row in election_rows(audit)}
     assert ends == {0: first is not None, 1: False, 2: False}
 
@@ -51,6 +51,6 @@ def test_a_marker_on_the_other_side_of_a_fork_is_lost_too(tmp_path: Path) -> Non
     alone = tail(cut(base[0], 2), 7, [3])
     audit = audited(changed(base, n0=alone), tmp_path)
     assert audit.fork_offset == LAST_MARKER
-    (told,) = (each for each in findings_of(audit) if each.code == "KL-713")
-    assert told.directory == audit.replicas[0].directory
-    assert (told.severity, told.first_offset) == ("H", LAST_DATA)
+    (found,) = (each for each in findings_of(audit) if each.code == "KL-713")
+    assert found.directory == audit.replicas[0].directory
+    assert (found.severity, found.first_offset) == ("H", LAST_DATA)

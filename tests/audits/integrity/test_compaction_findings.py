@@ -41,7 +41,7 @@ def test_one_record_a_key_is_sound(tmp_path: Path, log: str) -> None:
     assert found_in(tmp_path, log, 5) == []
 
 
-def test_two_records_of_one_key_are_told_with_their_offsets(tmp_path: Path) -> None:
+def test_two_records_of_one_key_are_reported_with_their_offsets(tmp_path: Path) -> None:
     (found,) = found_in(tmp_path, "k=a@0/e0 l=b@3/e0 k=c@4/e0", 5)
     assert (found.severity, found.first_offset, found.next_offset) == ("L", 0, 5)
     assert dict(found.evidence)["records"] == "1"

@@ -43,7 +43,7 @@ def test_lineages_part_at_the_first_step_that_differs() -> None:
     assert (fork.offset, fork.agrees, fork.met_again) == (2, False, False)
 
 
-def test_a_meeting_after_the_fork_is_told() -> None:
+def test_a_meeting_after_the_fork_is_reported() -> None:
     one = lineage((0, 0, 2), (1, 2, 4), (3, 4, 6))
     other = lineage((0, 0, 2), (2, 2, 4), (3, 4, 6))
     assert lineage_fork(one, other, 0, 6).met_again

@@ -80,7 +80,7 @@ def test_idempotent_batches_are_not_looked_at(tmp_path: Path) -> None:
     assert _found(tmp_path, batches) == []
 
 
-def test_retry_to_another_leader_is_told_apart(tmp_path: Path) -> None:
+def test_retry_to_another_leader_is_distinguished(tmp_path: Path) -> None:
     """H4: the old leader failed between storing and acknowledging."""
     old = [_batch(0, "a"), _batch(1, "b", when=1), _batch(2, "m", when=2)]
     new = [*old, _batch(3, "m", epoch=1, when=2)]

@@ -58,16 +58,16 @@ def test_the_metadata_names_the_leader_that_no_log_knows(tmp_path: Path) -> None
 
 def test_without_metadata_an_unclean_election_is_likely_and_not_proven(tmp_path: Path) -> None:
     audit = audited(tmp_path, state_of(CONTINUED, DEAD, RESTARTED, leader=None))
-    told = [each for each in findings_of(audit) if each.code == "KL-514"]
-    assert {each.confidence for each in told} == {"likely"}
-    assert all("restarted before it wrote" in each.message for each in told)
+    found = [each for each in findings_of(audit) if each.code == "KL-514"]
+    assert {each.confidence for each in found} == {"likely"}
+    assert all("restarted before it wrote" in each.message for each in found)
     assert audit.elections[0].candidate in {0, 2}, "what is known to be committed decides"
 
 
 def test_an_old_metadata_log_proves_nothing(tmp_path: Path) -> None:
     audit = audited(tmp_path, state_of(CONTINUED, DEAD, RESTARTED, leader=0, leader_epoch=2))
-    told = [each for each in findings_of(audit) if each.code == "KL-514"]
-    assert {each.confidence for each in told} == {"likely"}
+    found = [each for each in findings_of(audit) if each.code == "KL-514"]
+    assert {each.confidence for each in found} == {"likely"}
 
 
 def test_committed_on_both_sides_is_proof(tmp_path: Path) -> None:
@@ -75,8 +75,8 @@ def test_committed_on_both_sides_is_proof(tmp_path: Path) -> None:
     left = held("a@0/e0 b@1/e0 c@2/e1", "0:0 1:2", 3)
     right = held("a@0/e0 b@1/e0 d@2/e2", "0:0 2:2", 3)
     audit = audited(tmp_path, scenario("s", "", left, right))
-    (told,) = (each for each in findings_of(audit) if each.code == "KL-514")
-    assert told.confidence == "proven"
+    (found,) = (each for each in findings_of(audit) if each.code == "KL-514")
+    assert found.confidence == "proven"
 
 
 def test_a_named_leader_with_a_shorter_log_will_cut_the_others(tmp_path: Path) -> None:

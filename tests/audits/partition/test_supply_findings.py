@@ -46,7 +46,7 @@ def test_a_broker_of_the_assignment_was_not_supplied() -> None:
     assert dict(found.evidence)["expected"] == "2"
 
 
-def test_one_broker_alone_is_told_and_not_blamed() -> None:
+def test_one_broker_alone_is_reported_and_not_blamed() -> None:
     (found,) = of_code(
         found_in(CAPTURE / "broker-0", CAPTURE / "controller-100", topic="t"), "KL-012"
     )

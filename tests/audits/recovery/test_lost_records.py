@@ -63,7 +63,7 @@ def write_damaged(root: Path) -> list[Place]:
 
 
 def read_whole(root: Path) -> tuple[SegmentFiles, ReadSegment]:
-    """The only segment below a folder, and what reading it told."""
+    """The only segment below a folder, and the result of reading it."""
     (directory,) = discover([str(root)]).partition_directories(ReadRequest())
     stream = BatchStream(directory, window_size=MEBIBYTE)
     while not stream.ended:

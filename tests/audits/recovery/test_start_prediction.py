@@ -1,4 +1,4 @@
-"""What reading a log told is as good as reading it again: the same start is predicted."""
+"""The result of reading a log is as good as reading it again: the same start is predicted."""
 
 from __future__ import annotations
 

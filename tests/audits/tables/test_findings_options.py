@@ -13,7 +13,7 @@ STOPPED = CAPTURES / "everything" / "stopped"
 
 
 def implausible(**options: object) -> int:
-    """Segments of a topic with times of the year 9999 that are told."""
+    """Segments of a topic with timestamps of the year 9999 that are reported."""
     rows = kafkalog_reader.open(str(STOPPED)).table("findings", topic="timestamps", **options)
     return rows.to_arrow()["code"].to_pylist().count("KL-113")
 

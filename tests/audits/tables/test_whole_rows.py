@@ -113,7 +113,7 @@ def audited(tmp_path: Path) -> PartitionAudit:
     return audit_partition(directories, check_files=True)
 
 
-def told(audit: PartitionAudit) -> tuple[object, ...]:
+def conclusions(audit: PartitionAudit) -> tuple[object, ...]:
     starts = [(each.start.outcome, each.start.log_end_offset) for each in audit.replicas
               if isinstance(each.start, Recovery)]  # fmt: skip
     return (
@@ -137,10 +137,10 @@ def test_a_row_is_judged_as_its_batches_are(
         for suffix, entry in ((".index", ">ii"), (".timeindex", ">qi")):
             segment.with_suffix(suffix).write_bytes(entries(draw, entry, count))
         rows += sum(run.is_row for run in SegmentScan(str(segment)))
-        by_ends = told(audited(tmp_path))
+        by_ends = conclusions(audited(tmp_path))
         with monkeypatch.context() as patch:
             patch.setattr(BatchRun, "is_row", property(lambda run: False))
-            assert told(audited(tmp_path)) == by_ends, f"seed {seed}"
+            assert conclusions(audited(tmp_path)) == by_ends, f"seed {seed}"
     assert rows > 20, "hardly a run was judged by its ends"
 
 
