@@ -11,10 +11,12 @@ HISTORIES ?= 100000
 HISTORIES_SEED ?= 1000000
 PLANS ?= 33
 PLANS_SEED ?= 100
+MUTANTS_SECONDS ?= 3600
+MUTANTS_SEED ?= 1
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle fuzz faults faults-long agreement-long histories plans bench portable lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
+.PHONY: help demo test oracle fuzz faults faults-long agreement-long histories plans mutants bench portable lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -50,6 +52,10 @@ faults-long: check-test $(VENV)/.test  ## every single bit of small segments and
 
 agreement-long: check-test $(VENV)/.test  ## what verify, replica-diff, salvage and plan say of every fault in every base
 	$(RUN) -m tests.agreement
+
+mutants: check-test $(VENV)/.test  ## small changes of the program that the tests should notice: MUTANTS_SECONDS in all
+	@$(RUN) -m pip install --quiet cosmic-ray
+	$(RUN) -m tests.mutants --seconds $(MUTANTS_SECONDS) --seed $(MUTANTS_SEED)
 
 bench: check-test $(VENV)/.test  ## measure against Kafka's Java reader, aiokafka and Spark's Kafka source
 	$(RUN) -m benchmarks
