@@ -9,8 +9,7 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.plan.choice import choice_of
-from kafkalog_reader.audits.plan.plan import plan_of
+from kafkalog_reader.audits.plan.decisions import Decisions
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import shown
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.audits.plan.choice import Choice, Unanswered
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics
 
 _SEVERAL: Final = 2
 """Number of partitions that need one procedure for all."""
@@ -65,15 +64,26 @@ class Fleet:
         verbose: write every partition that is not sound in full, immediately.
         explain: show every round of every election.
         clusters: number of clusters supplied; if several, each partition is shown with its cluster.
+        options: options of the audit, to be printed behind the command.
+        is_selected: whether other partitions were not requested.
     """
 
     def __init__(
-        self, *, command: Sequence[str], verbose: bool, explain: bool = False, clusters: int = 1
+        self,
+        *,
+        command: Sequence[str],
+        verbose: bool,
+        options: Sequence[str] = (),
+        explain: bool = False,
+        clusters: int = 1,
+        is_selected: bool = False,
     ) -> None:
         self.partitions = 0
         self.planned: int | None = None
         """Number of partitions; after Ctrl-C, fewer were compared."""
         self._command = command
+        self._options = options
+        self._is_selected = is_selected
         self._verbose = verbose
         self._explain = explain
         self._clusters = clusters
@@ -84,10 +94,13 @@ class Fleet:
         self._unread: Counter[str] = Counter()
         self._first_unread = ""
         self._entries: list[_Entry] = []
-        self._decided: list[Choice | Unanswered] = []
+        self._decisions = Decisions()
+        self._is_partial = False
         self._worst: tuple[_Entry, PartitionAudit, Sequence[Finding]] | None = None
 
-    def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
+    def add(
+        self, audit: PartitionAudit, found: Sequence[Finding], topics: ClusterTopics | None = None
+    ) -> None:
         """Add one partition; in verbose mode it is written immediately."""
         self.partitions += 1
         if not audit.is_metadata:  # its replicas are also on controllers, which are not brokers
@@ -113,8 +126,9 @@ class Fleet:
             return
         is_single = entry.word == SOUND_WORD
         self._single += is_single
-        if not audit.is_metadata and audit.compared_from is None:
-            self._decided.append(choice_of(audit))
+        if not audit.is_metadata:
+            self._is_partial |= audit.compared_from is not None
+            self._decisions.add(audit, found, topics)
         self._words[audit.verdict.badness, entry.word] += not is_single
         is_shown = entry.is_alarming or audit.verdict is not Verdict.CONSISTENT
         if self._verbose and self.planned != 1 and (is_shown or unread):
@@ -162,18 +176,22 @@ class Fleet:
         """
         yield from (summary := list(self._plan_summary(columns)))
         if summary or is_needed:
-            command = ["kafkalog", "plan", *self._command[1:]]
+            command = ["kafkalog", "plan", *self._command[1:], *self._options]
             if not summary:
                 yield ()
             yield (Span("  In which order to start the brokers, and what each step loses:"),)
             yield (Span(f"      {' '.join(map(shell_word, command))}"),)
 
     def _plan_summary(self, columns: int) -> Iterator[Line]:
-        """The first lines of the plan; none for one partition or broker, or with no work."""
-        if len(self._decided) < _SEVERAL or self._clusters > 1:
+        """The first lines of the plan; none for one partition or broker, or with no work.
+
+        None either if not every partition was read whole, because the plan reads them.
+        """
+        is_partial = self._is_partial or self.partitions < (self.planned or 0)
+        if len(self._decisions) < _SEVERAL or self._clusters > 1 or is_partial:
             return
         _, *paths = self._command
-        plan = plan_of(self._decided, paths=paths)
+        plan = self._decisions.plan(paths=paths, is_selected=self._is_selected)
         if plan.is_one_broker or not plan.has_work:
             return
         yield ()
@@ -211,7 +229,8 @@ class Fleet:
         choice = ["--topic", worst.topic, "--partition", str(worst.partition)]
         yield ()
         yield (Span("  The worst of them in full:"),)
-        yield (Span(f"      {' '.join(map(shell_word, [*self._command, *choice]))}"),)
+        command = [*self._command, *self._options, *choice]
+        yield (Span(f"      {' '.join(map(shell_word, command))}"),)
 
     def _write_full(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
         columns, ascii_only = screen()

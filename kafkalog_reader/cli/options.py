@@ -243,6 +243,16 @@ def reading_options(*names: str) -> Decorator:
     return decorate
 
 
+def words_of(*names: str, **given: Any) -> list[str]:  # noqa: ANN401  as click gives them
+    """These options as words of a command, as they were given; those that were not are left out."""
+    return [
+        word
+        for name in names
+        if given.get(name) is not None
+        for word in (f"--{name.replace('_', '-')}", str(given[name]))
+    ]
+
+
 def max_rate_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
     """The option ``--max-rate``: takes effect at once, for the whole process."""
     return click.option(

@@ -13,15 +13,15 @@ from kafkalog_reader.cli.options import (
     max_rate_option,
     paths_argument,
     reading_options,
+    words_of,
 )
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_option
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.audits.plan.choice import OpenFinding
+    from kafkalog_reader.audits.plan.decisions import Decisions
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
@@ -46,6 +46,7 @@ _ELECTED: Final = re.compile(r"(.+)-([0-9]{1,9})=([0-9]{1,9})", re.ASCII)
     multiple=True,
     help="Let this broker lead this partition; repeatable.  [default: the one that loses least]",
 )
+@reading_options("rule", "started_at")
 @follow_links_option
 @max_rate_option
 @verbose_option()
@@ -69,8 +70,7 @@ def plan_command(
     partition could not be planned, 1 otherwise.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.audits.plan.choice import choice_of
-    from kafkalog_reader.audits.plan.plan import allows_unclean, plan_of
+    from kafkalog_reader.audits.plan.decisions import Decisions
     from kafkalog_reader.cli.interrupt import whole
     from kafkalog_reader.cli.screen import screen, write_lines
     from kafkalog_reader.errors import UsageError
@@ -87,22 +87,11 @@ def plan_command(
     clusters = {root.cluster_id for root in evidence.log_directories}
     if len(clusters) > 1:
         raise UsageError("a plan is for one cluster; these log directories belong to several")
-    configs: dict[str, Mapping[str, str]] = {}
-    severe: list[OpenFinding] = []
-    audits = _audits(evidence, request, configs, severe, rows_on_stdout=output_format != "text")
-    decided = [
-        choice_of(
-            audit,
-            wanted.get((audit.topic or "", audit.partition or 0)),
-            allows_unclean=allows_unclean(audit.topic or "", configs),
-        )
-        for audit in audits
-    ]
-    plan = plan_of(
-        decided,
+    decisions = Decisions(wanted)
+    _decide(evidence, request, decisions, rows_on_stdout=output_format != "text")
+    plan = decisions.plan(
         paths=paths,
-        severe=severe,
-        configs=configs,
+        options=words_of("rule", "started_at", **options),
         follow_links=follow_links,
         is_selected=request.topics is not None or request.partitions is not None,
     )
@@ -116,7 +105,7 @@ def plan_command(
         with whole():
             text = plan_script(plan) if output_format == "script" else json.dumps(plan_object(plan))
             click.echo(text)
-    if plan.unanswered:
+    if plan.has_no_answer:
         return TROUBLE
     return CLEAN if plan.is_clean else FOUND
 
@@ -139,20 +128,13 @@ def _check_elected(plan: Plan, wanted: Mapping[tuple[str, int], int]) -> None:
             raise UsageError(f"--elect: no partition {topic}-{partition} among the inputs")
 
 
-def _audits(
-    evidence: Evidence,
-    request: ReadRequest,
-    configs: dict[str, Mapping[str, str]],
-    severe: list[OpenFinding],
-    *,
-    rows_on_stdout: bool,
-) -> Iterator[PartitionAudit]:
-    """Yield the audits of the partitions, and collect their settings and severe findings."""
-    from kafkalog_reader.audits.integrity.file_checks import FileChecks
-    from kafkalog_reader.audits.partition.auditor import audit_partition
+def _decide(
+    evidence: Evidence, request: ReadRequest, decisions: Decisions, *, rows_on_stdout: bool
+) -> None:
+    """Audit the partitions one by one."""
     from kafkalog_reader.audits.partition.partition_unit import partition_units
+    from kafkalog_reader.audits.partition.unit_audit import audit_unit
     from kafkalog_reader.audits.partition.unread_replicas import UnreadReplicas
-    from kafkalog_reader.audits.plan.choice import OpenFinding
     from kafkalog_reader.audits.tables.findings import findings_of
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
     from kafkalog_reader.io.partition_directory import segments
@@ -166,33 +148,14 @@ def _audits(
     if welcome:
         every = (directory for unit in units for directory in unit.directories)
         total = sum(segment.log_size or 0 for each in every for segment in segments(each))
-    done = 0
     with ReadProgress(total, shown=welcome) as progress:
-        session().how_far = lambda: f"{done:,} of {len(units):,} partitions read, {progress}"
+        session().how_far = lambda: (
+            f"{len(decisions):,} of {len(units):,} partitions read, {progress}"
+        )
         for unit in units:
-            if unit.topics is not None:
-                configs.update(unit.topics.configs)
-            audit = audit_partition(
-                unit.directories,
-                progress,
-                check_files=True,
-                checks=FileChecks.asked(request, unit.directories[0].topic, unit.topics),
-                topics=unit.topics,
-                membership=unit.membership,
-            )
+            audit = audit_unit(unit, request, progress)
             not_read, supply = unread.beside(unit)
-            severe += [
-                OpenFinding(
-                    name=f"{audit.topic}-{audit.partition}",
-                    code=each.code,
-                    severity=each.severity,
-                    message=each.message,
-                )
-                for each in (*findings_of(audit, supply), *not_read)
-                if each.severity in "CH"
-            ]
-            yield audit
-            done += 1
+            decisions.add(audit, (*findings_of(audit, supply), *not_read), unit.topics)
 
 
 def _is_planned(unit: PartitionUnit) -> bool:

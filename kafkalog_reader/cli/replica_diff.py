@@ -21,6 +21,7 @@ from kafkalog_reader.cli.options import (
     paths_argument,
     reading_options,
     text_or_json_option,
+    words_of,
 )
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, run, session, verbose_option
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
@@ -105,6 +107,8 @@ def replica_diff(
     links = ["--follow-links"] if follow_links else []
     fleet = Fleet(
         command=["replica-diff", *paths, *links],
+        options=words_of("rule", "started_at", **options),
+        is_selected=request.topics is not None or request.partitions is not None,
         verbose=verbose,
         explain=explain,
         clusters=len({root.cluster_id for root in evidence.log_directories}),
@@ -122,9 +126,9 @@ def replica_diff(
             rows_on_stdout=verbose or is_json,
         )
         with sides:
-            for audit, found in audits:
+            for audit, found, topics in audits:
                 outcome.add(audit, found)
-                fleet.add(audit, found)
+                fleet.add(audit, found, topics)
                 listed = sides.add(audit)
                 if is_json:
                     _write_json(audit, found, listed)
@@ -177,7 +181,7 @@ def _audits(
     *,
     quick: bool,
     rows_on_stdout: bool,
-) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...]]]:
+) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...], ClusterTopics | None]]:
     from kafkalog_reader.audits.partition.partition_unit import partition_units
     from kafkalog_reader.audits.partition.supply_units import with_supply
     from kafkalog_reader.audits.partition.unit_audit import audit_unit
@@ -198,7 +202,7 @@ def _audits(
             audit = audit_unit(unit, request, progress, quick=quick)
             not_read, supply = unread.beside(unit)
             found = (*findings_of(audit, supply), *not_read)
-            yield audit, tuple(sorted(found, key=lambda each: each.order))
+            yield audit, tuple(sorted(found, key=lambda each: each.order)), unit.topics
 
 
 def _size(directories: tuple[PartitionDirectory, ...]) -> int:

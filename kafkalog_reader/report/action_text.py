@@ -222,11 +222,8 @@ def _epochs(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:
     """The content of the file according to the batches."""
     for member in (each for each in members if each < len(audit.replicas)):
         path = posixpath.join(audit.replicas[member].directory.path, "leader-epoch-checkpoint")
-        entries: dict[int, int] = {}
-        for piece in audit.replicas[member].history.data.pieces:
-            if piece.leader_epoch > max(entries, default=-1):
-                entries[piece.leader_epoch] = piece.first_offset
-        body = "".join(f"{epoch} {start}\\n" for epoch, start in entries.items())
+        entries = audit.replicas[member].history.data.epoch_starts
+        body = "".join(f"{epoch} {start}\\n" for epoch, start in entries)
         yield f"printf '0\\n{len(entries)}\\n{body}' > {shell_word(path)}"
 
 

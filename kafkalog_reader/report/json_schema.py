@@ -96,6 +96,12 @@ def plan_schema() -> Schema:
         "partitions": _list(named),
         "commands": _list(_TEXT),
     }
+    reassigned = {
+        "topic": _TEXT,
+        "partition": _INTEGER,
+        "replicas": _list(_INTEGER),
+    }
+    reassignment = {"file": _TEXT, "partitions": _list(_object(reassigned))}
     step = {
         "step": _INTEGER,
         **_named(_TEXT, "kind", "title"),
@@ -103,6 +109,8 @@ def plan_schema() -> Schema:
         "brokers": _list(_INTEGER),
         "checks": _list(_object({"command": _TEXT, "expected": _list(_TEXT)})),
         "election": _or_null(_object(election)),
+        "reassignment": _or_null(_object(reassignment)),
+        "file": _or_null(_object(_named(_TEXT, "path", "content"))),
         "lost": _list(_object({"topic": _TEXT, "partition": _INTEGER, **lost_range})),
     }
     replaced = {"topic": _TEXT, **_named(_INTEGER, "partition", "brokerId", "byBrokerId")}
@@ -119,7 +127,9 @@ def plan_schema() -> Schema:
                 "startOrder": _list(_list(_INTEGER)),
                 "replacedCopies": _list(_object(replaced)),
                 "partitions": _list(_object(choice)),
-                "unanswered": _list(_object(_named(_TEXT, "partition", "reason"))),
+                "unanswered": _list(
+                    _object({**_named(_TEXT, "partition", "reason"), "outcome": _or_null(_TEXT)})
+                ),
                 "findings": _list(
                     _object(_named(_TEXT, "partition", "code", "severity", "message"))
                 ),

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.report.partition_json import lost_object
-from kafkalog_reader.report.plan_steps import PlanStep, plan_steps
+from kafkalog_reader.report.plan_steps import plan_steps
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.choice import Choice, LostRecords
     from kafkalog_reader.audits.plan.plan import Plan
     from kafkalog_reader.audits.plan.start_loss import StartLoss
+    from kafkalog_reader.report.plan_step import PlanStep
 
 PLAN_SCHEMA_VERSION: Final = 1
 """Incremented when a name is removed or changes its meaning, but not for new names."""
@@ -34,7 +35,14 @@ def plan_object(plan: Plan) -> dict[str, Any]:
             for each in plan.order.replaced
         ],
         "partitions": [_choice(each) for each in plan.choices],
-        "unanswered": [{"partition": each.name, "reason": each.reason} for each in plan.unanswered],
+        "unanswered": [
+            {
+                "partition": each.name,
+                "reason": each.reason,
+                "outcome": None if each.failure is None else each.failure.value,
+            }
+            for each in plan.unanswered
+        ],
         "findings": [
             {
                 "partition": each.name,
@@ -111,6 +119,15 @@ def _step(number: int, step: PlanStep) -> dict[str, Any]:
             ],
             "commands": list(election.commands),
         },
+        "reassignment": None
+        if step.reassignment is None
+        else {
+            "file": step.reassignment.file,
+            "partitions": step.reassignment.partitions,
+        },
+        "file": None
+        if step.file is None
+        else {"path": step.file.path, "content": step.file.content},
         "lost": [
             {"topic": choice.topic, "partition": choice.partition, **_lost(lost)}
             for choice, lost in step.lost

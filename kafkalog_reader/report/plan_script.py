@@ -1,18 +1,13 @@
-"""A plan as a shell script with Kafka's own tools, which asks before anything is destroyed."""
+"""A plan as a bash script with Kafka's own tools, which asks before anything is destroyed."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.plan_steps import (
-    BROKERS,
-    CONTROLLERS,
-    PlanStep,
-    StepKind,
-    lost_text,
-    plan_steps,
-)
+from kafkalog_reader.report.plan_step import BROKERS, CONTROLLERS, PlanStep, StepKind, lost_text
+from kafkalog_reader.report.plan_steps import plan_steps
+from kafkalog_reader.report.plan_text import headline, unanswered_texts, unanswered_word
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -20,76 +15,135 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.plan.plan import Plan
 
-_ELSEWHERE: Final = frozenset({StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.REPAIR})
+_ELSEWHERE: Final = frozenset({StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.WRITE_FILE})
 """Kinds of steps that are done on other hosts."""
-_HEAD: Final = """\
-#!/bin/sh
-# Made by `kafkalog plan`. Every broker must be stopped before this starts.
-# Fill in the addresses; Kafka's bin directory must be on PATH.
-set -eu
-BOOTSTRAP=${BOOTSTRAP:-HOST:9092}
-CONTROLLER=${CONTROLLER:-CONTROLLER:9093}
-SAVED=${SAVED:-saved}
+_BUILT_IN: Final = frozenset({"printf"})
+_VARIABLES: Final = {
+    "BOOTSTRAP": "host:port of a broker of the cluster, one that starts first",
+    "CONTROLLER": "host:port of a controller",
+    "SAVED": "a folder for what is saved",
+}
+_FUNCTIONS: Final = """\
+stop() {
+    printf 'STOPPED: %s\\n' "$1" >&2
+    exit 1
+}
+
+filled_in() {  # VARIABLE MEANING
+    case ${!1:-} in
+        '' | HOST:* | CONTROLLER:* | SAVED) stop "set $1: $2" ;;
+    esac
+}
 
 go_on() {  # a person answers, or nothing more happens
+    local answer
     printf '%s\\nType yes to go on: ' "$1"
-    read -r answer
-    test "$answer" = yes || { echo 'stopped here' >&2; exit 1; }
+    read -r answer || stop 'no answer'
+    [[ $answer == yes ]] || stop "the answer was not yes: $1"
+}
+
+run() {  # COMMAND...: again and again until it succeeds, or a person gives up
+    until "$@"; do
+        go_on 'That failed, see above. Try it again?'
+    done
+}
+
+save() {  # kafkalog salvage...: 1 is damage that had to be left out
+    local status=0
+    "$@" || status=$?
+    [[ $status -le 1 ]] || stop "nothing was saved (exit status $status): $*"
+    [[ $status -eq 0 ]] || go_on 'That left something out, see above. Go on all the same?'
+}
+
+look() {  # EXPECTED COMMAND...: until a person sees what is expected
+    local answer expected=$1
+    shift
+    while true; do
+        "$@" || printf 'exit status %s\\n' $?
+        printf 'Above must be:\\n%s\\n' "$expected"
+        printf 'Type yes to go on, again to look again: '
+        read -r answer || stop 'no answer'
+        [[ $answer == again ]] && continue
+        [[ $answer == yes ]] && return
+        stop "not as expected: $expected"
+    done
 }
 """
 
 
 def plan_script(plan: Plan) -> str:
     """The script; without steps it only says so."""
-    return "\n".join(_lines(plan))
+    body = "\n".join(_body(plan))
+    return "\n".join((*_head(plan, body), body))
 
 
-def _lines(plan: Plan) -> Iterator[str]:
-    yield _HEAD
-    for each in plan.unanswered:
-        yield f"go_on {_quoted(f'NO PLAN for {each.name}: {each.reason}')}"
+def _head(plan: Plan, body: str) -> Iterator[str]:
+    used = [name for name in _VARIABLES if f'"${name}"' in body]
+    called = {
+        command.split(" ", 1)[0]
+        for step in plan_steps(plan)
+        for command in (*_run_here(step), *(check.command for check in step.checks))
+    }
+    yield "#!/usr/bin/env bash"
+    yield "# Made by `kafkalog plan`. Every broker must be stopped before this starts."
+    if used:
+        yield f"# Set in the environment, with Kafka's bin directory on PATH: {', '.join(used)}."
+    yield "set -euo pipefail"
+    yield ""
+    yield _FUNCTIONS
+    for name in used:
+        yield f"filled_in {name} {shell_word(_VARIABLES[name])}"
+    for tool in sorted(called - _BUILT_IN):
+        yield f"command -v {tool} > /dev/null || stop '{tool} is not on PATH'"
+
+
+def _body(plan: Plan) -> Iterator[str]:
+    if plan.choices:
+        yield _say(headline(plan))
+    for text in unanswered_texts(plan):
+        yield _say(f"{unanswered_word(plan)} {text}")
     for found in plan.open_findings:
-        yield f"go_on {_quoted(f'{found.code} {found.name}: {found.message}')}"
-    steps = plan_steps(plan)
-    if not steps and not plan.open_findings:
-        yield "echo 'nothing to do: start the brokers in any order'"
-    for number, step in enumerate(steps, 1):
+        yield _say(f"{found.code} {found.name}: {found.message}")
+    if plan.unanswered or plan.open_findings:
+        yield f"go_on {_quoted('That is not settled by these steps. Go on all the same?')}"
+    for number, step in enumerate(plan_steps(plan), 1):
         yield ""
         yield from _step_lines(number, step)
 
 
 def _step_lines(number: int, step: PlanStep) -> Iterator[str]:
-    yield f"echo {_quoted(f'{number}. {step.title}')}"
+    yield _say(f"{number}. {step.title}")
     for text in step.texts:
-        yield f"echo {_quoted(f'   {text}')}"
+        yield _say(f"   {text}")
     for choice, lost in step.lost:
-        yield f"echo {_quoted(f'   lost here: {lost_text(choice, lost)}')}"
+        yield _say(f"   lost here: {lost_text(choice, lost)}")
     if step.kind is StepKind.START:
         yield f"go_on {_quoted(_question(step))}"
     elif step.kind is StepKind.CONTROLLERS:
         yield f"go_on {_quoted('Have the controllers run for 30 seconds, and no broker?')}"
     elif step.kind in _ELSEWHERE:
         # Paths are those of the inputs, and the step is for another host: nothing is moved here.
-        yield f"echo {_quoted('   Run there, with the paths of that host:')}"
-        for command in step.commands:
-            yield f"echo {_quoted(f'     {command}')}"
+        yield _say("   Run there, with the paths of that host:")
+        yield from (_say(f"     {command}") for command in step.commands)
         yield f"go_on {_quoted('Is that done?')}"
     elif step.kind is StepKind.UNFREEZE:
         yield f"go_on {_quoted('Shall the configuration be restored now?')}"
-    if step.kind is StepKind.SAVE:  # its exit status is 1 if damage had to be left out
-        left_out = _quoted("That left something out, see above. Go on all the same?")
-        yield from (f"{_filled_in(command)} || go_on {left_out}" for command in step.commands)
-    elif step.kind not in _ELSEWHERE and step.kind is not StepKind.START:
-        yield from map(_filled_in, step.commands)
+    elif step.kind in (StepKind.REMOVE, StepKind.PREFERRED):
+        yield f"go_on {_quoted('Are all copies in sync, and shall this be done now?')}"
     if step.election is not None and step.kind is StepKind.START:
-        yield f"echo {_quoted('   Partitions with a leader are left alone by this election.')}"
-        yield from map(_filled_in, step.election.commands)
+        yield _say("   Partitions with a leader are left alone by this election.")
+    yield from map(_called, _run_here(step))
     for check in step.checks:
-        yield _filled_in(check.command)
-        for expected in check.expected:
-            yield f"echo {_quoted(f'   must be above: {expected}')}"
-    if step.checks:
-        yield f"go_on {_quoted('Is it so?')}"
+        yield f"look {_quoted(chr(10).join(check.expected))} {_filled_in(check.command)}"
+
+
+def _run_here(step: PlanStep) -> tuple[str, ...]:
+    """The commands that the script runs itself, checks left out."""
+    if step.kind in _ELSEWHERE:
+        return ()
+    if step.kind is StepKind.START:
+        return () if step.election is None else step.election.commands
+    return step.commands
 
 
 def _question(step: PlanStep) -> str:
@@ -97,8 +151,19 @@ def _question(step: PlanStep) -> str:
     return f"{warning}{step.title}. Is that done?"
 
 
+def _say(text: str) -> str:
+    return f"printf '%s\\n' {_quoted(text)}"
+
+
 def _quoted(text: str) -> str:
-    return shell_word(shown(text))
+    return shell_word("\n".join(map(shown, text.split("\n"))))
+
+
+def _called(command: str) -> str:
+    """The command as the script runs it."""
+    program = command.split(" ", 1)[0]
+    caller = {"kafkalog": "save ", "printf": ""}.get(program, "run ")
+    return f"{caller}{_filled_in(command)}"
 
 
 def _filled_in(command: str) -> str:

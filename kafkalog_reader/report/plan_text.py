@@ -8,18 +8,13 @@ from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
 from kafkalog_reader.report.election_text import lost_words
-from kafkalog_reader.report.plan_steps import (
-    PlanStep,
-    StepKind,
-    brokers_text,
-    lost_text,
-    plan_steps,
-)
+from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, lost_text
+from kafkalog_reader.report.plan_steps import plan_steps
 from kafkalog_reader.report.shell_word import shell_word
-from kafkalog_reader.report.spans import Line, Span, Style, wrapped
+from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.plan.plan import Plan
 
@@ -33,7 +28,6 @@ _SHOWN: Final = 10
 def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
     """The whole plan."""
     yield from plan_summary_lines(plan, columns)
-    yield from _unanswered_lines(plan, columns)
     yield from _open_lines(plan, columns)
     if not plan.has_work:
         return
@@ -50,17 +44,19 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
 
 
 def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
-    """The first lines: what to start in which order, and what is lost."""
+    """The first lines: what has no plan, what to start in which order, and what is lost."""
+    yield from _unanswered_lines(plan, columns)
     if not plan.choices:
         return
     style = Style.SOUND if plan.is_clean else Style.STRONG
-    for line in wrapped(_headline(plan), columns, hanging=0):
+    for line in wrapped(headline(plan), columns, hanging=0):
         yield tuple(Span(span.text, style) for span in line)
     unknown = sum(c.electable is None for c in plan.choices)
     if unknown and plan.is_ordered and not plan.is_one_broker:
         text = (
-            "No metadata log was supplied, so the in-sync replicas (ISR) are unknown: this order "
-            "is safe whatever they are."
+            f"The in-sync replicas (ISR) of {_counted(unknown, 'partition is', 'partitions are')} "
+            "unknown, because no metadata log was supplied or it is older than the copies: this "
+            "order is safe whatever they are."
         )
         yield from wrapped(text, columns, hanging=0)
     if plan.order.by_membership:
@@ -87,9 +83,20 @@ def _counted(number: int, one: str, several: str) -> str:
     return f"{number:,} {one if number == 1 else several}"
 
 
-def _headline(plan: Plan) -> str:
+def headline(plan: Plan) -> str:
+    """The order of starts and what it loses, in a sentence or two."""
+    answer = _answer(plan)
+    if not plan.unanswered:
+        return answer
+    if plan.is_one_broker:
+        return f"When that is settled: {answer[0].lower()}{answer[1:]}"
+    return f"The other {_counted(len(plan.choices), 'partition', 'partitions')}: {answer}"
+
+
+def _answer(plan: Plan) -> str:
     lost = plan.lost
-    count = _counted(len(plan.choices), "partition", "partitions")
+    others = "other " if plan.unanswered else ""
+    count = _counted(len(plan.choices), f"{others}partition", f"{others}partitions")
     if plan.is_one_broker:
         (broker,) = plan.brokers
         if not plan.has_work and not plan.open_findings:
@@ -100,9 +107,11 @@ def _headline(plan: Plan) -> str:
         return f"The start of broker {broker} takes {taken}."
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
-    if plan.order.replaced:
-        copies = _counted(len(plan.order.replaced), "copy", "copies")
-        order = f"replace {copies} while all are stopped, then {order}"
+    if preparations := list(_preparations(plan)):
+        order = f"{listed(preparations)} while all are stopped, then {order}"
+    if plan.apart:
+        copies = _counted(sum(len(c.apart) for c in plan.apart), "copy", "copies")
+        order = f"{order}, then replace {copies} by reassignments"
     if plan.open_findings and not plan.has_work:
         return f"No start and no election loses records in {count}, {_BUT}."
     if not plan.has_work:
@@ -113,10 +122,47 @@ def _headline(plan: Plan) -> str:
     return f"{order} Lost then: {lost_words(lost)}; save them first."
 
 
-def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
+def unanswered_word(plan: Plan) -> str:
+    """Begins each line about a partition without a plan."""
+    return "NO PLAN" if plan.has_no_answer else "DOES NOT COME UP"
+
+
+def unanswered_texts(plan: Plan) -> list[str]:
+    """What has no plan and why; partitions with the same reason in one text."""
+    names: dict[str, list[str]] = {}
     for each in plan.unanswered:
-        beginning = (Span("NO PLAN ", Style.LOST),)
-        yield from wrapped(shown(f"{each.name}: {each.reason}"), columns, beginning=beginning)
+        names.setdefault(each.reason, []).append(each.name)
+    return [
+        shown(f"{of_reason[0] if len(of_reason) == 1 else _several(of_reason)}: {reason}")
+        for reason, of_reason in names.items()
+    ]
+
+
+def _several(names: Sequence[str]) -> str:
+    return f"{len(names):,} partitions, first {names[0]}"
+
+
+def _preparations(plan: Plan) -> Iterator[str]:
+    """What is done to files before the first start."""
+    if plan.set_aside:
+        yield f"move {_counted(len(plan.set_aside), 'copy', 'copies')} aside"
+    if plan.order.replaced:
+        yield f"replace {_counted(len(plan.order.replaced), 'copy', 'copies')}"
+    files = sum(step.kind is StepKind.WRITE_FILE for step in plan_steps(plan))
+    if files:
+        yield f"write {_counted(files, 'file', 'files')}"
+
+
+def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
+    said = unanswered_texts(plan)
+    for text in said[:_SHOWN]:
+        yield from wrapped(
+            text, columns, beginning=(Span(f"{unanswered_word(plan)} ", Style.LOST),)
+        )
+    if len(said) > _SHOWN:
+        yield (Span(f"... {len(said) - _SHOWN:,} more (--format json)"),)
+    if not plan.has_no_answer:
+        return
     waiting = sorted({broker for each in plan.unanswered for broker in each.brokers if broker >= 0})
     if waiting:
         text = (
@@ -137,7 +183,7 @@ def _open_lines(plan: Plan, columns: int) -> Iterator[Line]:
     if len(plan.open_findings) > _SHOWN:
         yield (Span(f"... {len(plan.open_findings) - _SHOWN:,} more (--format json)"),)
     links = ("--follow-links",) if plan.follow_links else ()
-    command = " ".join(map(shell_word, ("replica-diff", *plan.paths, *links)))
+    command = " ".join(map(shell_word, ("replica-diff", *plan.paths, *links, *plan.options)))
     yield (Span("Before you start a broker, read what to do about it:"),)
     yield (Span(f"  {command}"),)
 
@@ -147,7 +193,9 @@ def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:
     if not plan.forced:
         return
     yield ()
-    yield (Span("A person must choose: every leader loses committed records.", Style.ATTENTION),)
+    is_choice = any(choice.alternatives for choice in plan.forced)
+    head = "A person must choose: every" if is_choice else "Every"
+    yield (Span(f"{head} leader loses committed records.", Style.ATTENTION),)
     for choice in plan.forced[:_SHOWN]:
         taken = f"broker {choice.leader} loses {lost_words(choice.lost_records)} (in this plan)"
         rest = [f"broker {a.broker_id} {lost_words(a.lost)}" for a in choice.alternatives]

@@ -70,7 +70,8 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, ...]]:
 
 def test_printed_commands_are_taken(printed: set[tuple[str, ...]]) -> None:
     assert {command[0] for command in printed} == {
-        "kafka-configs.sh", "kafka-leader-election.sh", "kafka-topics.sh",
+        "kafka-configs.sh", "kafka-leader-election.sh", "kafka-reassign-partitions.sh",
+        "kafka-topics.sh",
     }  # fmt: skip
     assert len(printed) >= 5
     assert [line for line in answers(sorted(printed)) if not line.startswith("ok\t")] == []

@@ -13,6 +13,7 @@ import pytest
 
 from fixtures.builder import cluster, log_directory, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
+from fixtures.synthetic import SCENARIOS
 from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
@@ -142,7 +143,8 @@ def test_without_a_metadata_log_elections_are_unclean_and_conditional(
     assert election["partitions"] == [{"topic": "a", "partition": 0}]
     printf = shlex.split(election["commands"][0])
     assert json.loads(printf[2]) == {"partitions": [{"topic": "a", "partition": 0}]}
-    assert "in-sync replicas (ISR) are unknown" in " ".join(run("plan", root).out.split())
+    text = " ".join(run("plan", root).out.split())
+    assert "in-sync replicas (ISR) of 1 partition is unknown" in text
 
 
 def test_one_broker_answers_what_its_start_takes(run: Run, tmp_path: Path) -> None:
@@ -175,35 +177,109 @@ def test_what_cannot_be_planned_is_named_and_ends_with_2(run: Run, tmp_path: Pat
     assert "Do not start brokers 1 and 2 before that is answered" in " ".join(answer.out.split())
 
 
-def test_the_script_asks_before_brokers_start_and_stops_at_no(run: Run, tmp_path: Path) -> None:
-    script = tmp_path / "plan.sh"
-    answer = run("plan", S3_2, "--format", "script")
-    script.write_text(answer.out)
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    for name in ("kafkalog", "kafka-configs.sh", "kafka-topics.sh", "kafka-leader-election.sh"):
-        tool = tools / name
-        tool.write_text(f'#!/bin/sh\necho "ran {name} $*"\n')
+TOOLS = (
+    "kafkalog", "kafka-configs.sh", "kafka-topics.sh", "kafka-leader-election.sh",
+    "kafka-reassign-partitions.sh",
+)  # fmt: skip
+FILLED_IN = {"BOOTSTRAP": "h:1", "CONTROLLER": "c:2", "SAVED": "saved"}
+
+
+def tools(folder: Path, statuses: dict[str, int] | None = None) -> str:
+    """The path of commands that print how they were called, and end with these exit statuses."""
+    folder.mkdir()
+    for name in TOOLS:
+        tool = folder / name
+        tool.write_text(f'#!/bin/sh\necho "ran {name} $*"\nexit {(statuses or {}).get(name, 0)}\n')
         tool.chmod(0o755)
-    environment = {"PATH": f"{tools}:/usr/bin:/bin", "BOOTSTRAP": "h:1", "CONTROLLER": "c:2"}
+    return f"{folder}:/usr/bin:/bin"
 
-    def ran(answers: str) -> tuple[int, list[str]]:
-        done = subprocess.run(
-            ["sh", str(script)], input=answers, env=environment, cwd=tmp_path,
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        calls = [line for line in done.stdout.splitlines() if "ran kafka" in line]
-        return done.returncode, [line[line.index("ran ") :] for line in calls]
 
-    status, calls = ran("no\n")
+def carried_out(
+    script: Path, path: str, answers: str, variables: dict[str, str] = FILLED_IN
+) -> tuple[int, list[str], str]:
+    """Exit status, calls, and standard error of a script with these answers."""
+    done = subprocess.run(
+        ["bash", str(script)], input=answers, env={"PATH": path, **variables}, cwd=script.parent,
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    calls = [line for line in done.stdout.splitlines() if "ran kafka" in line]
+    return done.returncode, [line[line.index("ran ") :] for line in calls], done.stderr
+
+
+@pytest.fixture
+def script(run: Run, tmp_path: Path) -> Path:
+    path = tmp_path / "plan.sh"
+    path.write_text(run("plan", S3_2, "--format", "script").out)
+    return path
+
+
+def test_the_script_asks_before_brokers_start_and_stops_at_no(script: Path, tmp_path: Path) -> None:
+    path = tools(tmp_path / "bin")
+    status, calls, err = carried_out(script, path, "no\n")
     assert status == 1
+    assert err.startswith("STOPPED: the answer was not yes")
     assert [call.split()[1] for call in calls] == ["kafkalog"]
-    status, calls = ran("yes\n" * 20)
+    status, calls, _ = carried_out(script, path, "yes\n" * 20)
     assert status == 0
     assert all("HOST" not in call for call in calls)
     assert [call.split()[1] for call in calls] == [
         "kafkalog", "kafka-topics.sh", "kafka-topics.sh", "kafka-leader-election.sh",
     ]  # fmt: skip
+    assert carried_out(script, path, "yes\n" * 3)[0] == 1  # standard input ends before the script
+
+
+@pytest.mark.parametrize("left", ["BOOTSTRAP", "SAVED"])
+@pytest.mark.parametrize("value", [None, "", "HOST:9092", "SAVED"])
+def test_the_script_does_nothing_while_a_word_is_not_filled_in(
+    script: Path, tmp_path: Path, left: str, value: str | None
+) -> None:
+    variables = FILLED_IN if value is None else {**FILLED_IN, left: value}
+    if value is None:
+        variables = {name: text for name, text in FILLED_IN.items() if name != left}
+    status, calls, err = carried_out(script, tools(tmp_path / "bin"), "yes\n" * 20, variables)
+    assert (status, calls) == (1, [])
+    assert err.startswith(f"STOPPED: set {left}: ")
+
+
+def test_the_script_does_nothing_without_kafkas_tools(script: Path) -> None:
+    status, calls, err = carried_out(script, "/usr/bin:/bin", "yes\n" * 20)
+    assert (status, calls) == (1, [])
+    assert "is not on PATH" in err
+
+
+def test_the_script_tries_again_and_looks_again_while_a_person_says_so(
+    script: Path, tmp_path: Path
+) -> None:
+    path = tools(tmp_path / "bin", {"kafka-leader-election.sh": 1, "kafkalog": 1})
+    answers = ["yes", "yes", "yes", "again", "again", "yes", "yes", "yes", "yes", "yes", "no"]
+    status, calls, err = carried_out(script, path, "\n".join(answers) + "\n")
+    assert status == 1
+    assert [call.split()[1] for call in calls] == [
+        "kafkalog", *["kafka-topics.sh"] * 4, *["kafka-leader-election.sh"] * 2,
+    ]  # fmt: skip
+    assert "Try it again?" in err
+
+
+def test_the_script_stops_where_nothing_was_saved(script: Path, tmp_path: Path) -> None:
+    status, calls, err = carried_out(script, tools(tmp_path / "bin", {"kafkalog": 2}), "yes\n" * 20)
+    assert (status, len(calls)) == (1, 1)
+    assert "nothing was saved (exit status 2): kafkalog salvage" in err
+
+
+@pytest.mark.parametrize("name", sorted(SCENARIOS))
+def test_every_script_is_bash_and_names_what_the_text_names(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    root = SCENARIOS[name].write(tmp_path / name)
+    script = tmp_path / "plan.sh"
+    script.write_text(run("plan", root, "--format", "script").out)
+    parsed = subprocess.run(
+        ["bash", "-n", str(script)], capture_output=True, text=True, check=False
+    )
+    assert (parsed.returncode, parsed.stderr) == (0, "")
+    text = script.read_text()
+    for step in plan(run("plan", root, "--format", "json"))["steps"]:
+        assert shlex.quote(f"{step['step']}. {step['title']}") in text
 
 
 def test_an_isr_older_than_the_logs_is_not_trusted(run: Run, tmp_path: Path) -> None:
@@ -295,3 +371,77 @@ def test_committed_records_that_no_copy_holds_are_said_before_any_start(
     assert document["nothingToDo"] is False
     assert ("KL-524", "C") in {(each["code"], each["severity"]) for each in document["findings"]}
     assert "KL-524" in run("plan", root, "--format", "script").out
+
+
+def test_when_brokers_start_decides_what_retention_deletes(run: Run) -> None:
+    """The records of the capture are younger than 7 days, the default, but not after 30 years."""
+    stopped = CAPTURES / "s1" / "healed"
+    assert run("plan", stopped, "--started-at", "2026-11-21").status == 0
+    late = run("plan", stopped, "--started-at", "2056-01-01", "--format", "json")
+    assert late.status == 1
+    starts = [loss for each in plan(late)["partitions"] for loss in each["starts"]]
+    assert starts
+    assert {loss["outcome"] for loss in starts} == {"expired"}
+
+
+def test_a_broker_that_does_not_come_up_says_so_and_ends_with_1(run: Run, tmp_path: Path) -> None:
+    root = write(tmp_path, {1: {"a": LONG, "b": LONG}, 2: {"a": LONG, "b": LONG}})
+    (root / "broker-1" / "backup").mkdir()
+    alone = run("plan", root / "broker-1")
+    assert alone.status == 1
+    assert alone.out.startswith("DOES NOT COME UP 2 partitions, first a-0: broker 1 does not come")
+    assert "NO PLAN" not in alone.out
+    both = run("plan", root)
+    assert both.status == 2
+    assert both.out.startswith("NO PLAN 2 partitions, first a-0: broker 1 does not come up:")
+    document = plan(run("plan", root, "--format", "json"))
+    assert {each["outcome"] for each in document["unanswered"]} == {"brokerAborts"}
+    assert document["steps"] == []
+
+
+def test_one_bad_copy_is_moved_aside_and_the_others_of_its_broker_are_planned(
+    run: Run, tmp_path: Path
+) -> None:
+    """Seen on 4.4.0: a malformed epoch checkpoint takes its log directory offline."""
+    root = write(tmp_path / "c", {1: {"a": LONG, "b": LONG}, 2: {"a": LONG}, 3: {"b": SHORT}})
+    (root / "broker-1" / "a-0" / "leader-epoch-checkpoint").write_text("no checkpoint\n")
+    document = plan(run("plan", root, "--format", "json"))
+    (aside,) = [step for step in document["steps"] if step["kind"] == "moveAside"]
+    assert aside["brokers"] == [1]
+    assert "the log directory of broker 1 does not come up" in aside["texts"][0]
+    assert aside["commands"] == [
+        f"mkdir -p {root}/aside/broker-1",
+        f"mv {root}/broker-1/a-0 {root}/aside/broker-1/a-0",
+    ]
+    starts = [step for step in document["steps"] if step["kind"] == "startBrokers"]
+    assert not any("does not come up" in text for step in starts for text in step["texts"])
+    assert document["startOrder"] == [[2], [1], [3]]
+
+
+@pytest.mark.parametrize(("is_clean", "needs_election"), [(False, True), (True, False)])
+def test_an_eligible_leader_replica_that_crashed_needs_an_unclean_election(
+    run: Run, tmp_path: Path, is_clean: bool, needs_election: bool
+) -> None:
+    """Seen on 4.4.0: it is taken from the ELR when it registers, and nobody is elected."""
+    topic_id = f"{ord('a'):A<22d}"
+    cluster(
+        tmp_path,
+        {
+            1: replica(LONG, topic="a", topic_id=topic_id, high_watermark=2),
+            2: replica(SHORT, topic="a", topic_id=topic_id, high_watermark=2),
+        },
+        clean=(1, 2) if is_clean else (),
+    )
+    state = PartitionState(
+        topic="a",
+        topic_id=topic_id,
+        replicas=(1, 2),
+        in_sync=(),
+        eligible=(1,),
+        leader=-1,
+        leader_epoch=3,
+    )
+    log_directory(9, metadata_log([state])).write(tmp_path / "controller-9")
+    steps = plan(run("plan", tmp_path, "--format", "json"))["steps"]
+    elections = [step["election"]["type"] for step in steps if step["election"]]
+    assert elections == (["unclean"] if needs_election else [])

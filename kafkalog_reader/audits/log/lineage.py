@@ -52,6 +52,14 @@ class Lineage:
                 kept.append(piece)
         return Lineage(tuple(reversed(kept)))
 
+    @property
+    def epoch_starts(self) -> tuple[tuple[int, int], ...]:
+        """The rows of a ``leader-epoch-checkpoint``: each leader epoch and its first offset."""
+        starts: dict[int, int] = {}
+        for piece in self.rising.pieces:
+            starts.setdefault(piece.leader_epoch, piece.first_offset)
+        return tuple(starts.items())
+
     def clipped(self, first_offset: int, next_offset: int) -> Lineage:
         """The part of the lineage inside [first, next)."""
         return Lineage(

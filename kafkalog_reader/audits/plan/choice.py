@@ -11,9 +11,16 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import Outcome as Following
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.plan.unanswered import (
+    FAILURES,
+    Unanswered,
+    failure_of,
+    why_all_fail,
+    why_unanswered,
+)
+from kafkalog_reader.audits.recovery.files import read_log_starts
+from kafkalog_reader.audits.recovery.outcome import DirectoryFailure
 from kafkalog_reader.audits.recovery.recovery import Recovery
-from kafkalog_reader.errors import LocatedError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -21,6 +28,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.io.checkpoints import TopicPartition
+    from kafkalog_reader.io.evidence import LogDirectory
 
 _NEVER_IN_SYNC: Final = frozenset({Following.STUCK, Following.LOOPS})
 """Endings of a follower that never gets in sync; with an empty log it would."""
@@ -59,6 +68,9 @@ class Choice:
         others: brokers whose copy must not lead: they start once one of ``equals`` leads.
         electable: node ids that the controller may elect by itself: the ISR, the ELR and the last
             known ELR; None if no cluster metadata was supplied.
+        stays_leaderless: whether the controller elects nobody by itself: only eligible leader
+            replicas (ELR) may lead, and each of them crashed, which takes it from the ELR as soon
+            as it registers.
         lost: records lost with ``leader`` leading, by offset.
         lost_with_copies: the same if the other copies are also replaced.
         refetching: brokers that truncate and fetch the same records for ever, because the leader's
@@ -70,7 +82,10 @@ class Choice:
         set_aside: brokers whose copy must be moved away while they are stopped: otherwise the
             broker does not start, or the copy never gets in sync.
         start_losses: what the brokers' starts remove.
-        preferred_leader: of the assignment; None if that is unknown.
+        assigned: brokers of the assignment, the preferred leader first; empty if that is unknown.
+        epoch_starts: by broker that may lead, the leader epochs of its batches with their first
+            offsets, if its epoch checkpoint lacks one and followers would refetch for ever.
+        log_start_rows: by broker, the rows of its ``log-start-offset-checkpoint``.
         paths: partition directories by broker.
         size_in_bytes: of the leader's log.
         allows_unclean: whether the topic's own configuration allows unclean election.
@@ -84,6 +99,7 @@ class Choice:
     equals: frozenset[int]
     others: frozenset[int]
     electable: frozenset[int] | None
+    stays_leaderless: bool = False
     lost: tuple[LostRecords, ...] = ()
     lost_with_copies: tuple[LostRecords, ...] = ()
     refetching: tuple[int, ...] = ()
@@ -93,7 +109,9 @@ class Choice:
     not_supplied: tuple[int, ...] = ()
     set_aside: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
-    preferred_leader: int | None = None
+    assigned: tuple[int, ...] = ()
+    epoch_starts: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    log_start_rows: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     paths: Mapping[int, str] = field(default_factory=dict)
     size_in_bytes: int = 0
     allows_unclean: bool = False
@@ -103,6 +121,11 @@ class Choice:
     @property
     def name(self) -> str:
         return f"{self.topic}-{self.partition}"
+
+    @property
+    def preferred_leader(self) -> int | None:
+        """None where the assignment is not known."""
+        return self.assigned[0] if self.assigned else None
 
     @property
     def lost_records(self) -> CommitCount:
@@ -116,13 +139,17 @@ class Choice:
         it fences last stays in the ISR alone: it may then elect any of them. Source: Kafka 4.0,
         ReplicationControlManager#handleBrokerFenced.
         """
+        if self.stays_leaderless:
+            return False
         if self.set_aside or self.electable is None or self.allows_unclean:
             return not self.others
         return bool(self.electable) and self.electable <= self.equals
 
     def may_lack_leader(self, leaders: Collection[int]) -> bool:
         """Whether the controller may elect none of these brokers when they run alone."""
-        return self.electable is None or not self.electable <= set(leaders)
+        if self.electable is None or self.stays_leaderless:
+            return True
+        return not self.electable <= set(leaders)
 
     def waiting(self, *, by_membership: bool) -> frozenset[int]:
         """Brokers that must not start before a copy that may lead is the leader.
@@ -134,15 +161,6 @@ class Choice:
         if self.is_automatic and (by_membership or not self.lost):
             return frozenset()
         return self.others
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unanswered:
-    """A partition without a plan."""
-
-    name: str
-    reason: str
-    brokers: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -173,16 +191,18 @@ def choice_of(
     replicas = audit.everyone
     brokers = [-1 if each.broker_id is None else each.broker_id for each in replicas]
     topic, partition = audit.topic or "", audit.partition or 0
-    reason = _unanswered(audit, brokers)
+    reason, failure = why_unanswered(audit, brokers), failure_of(audit)
     elections = [each for each in audit.elections if wanted in (None, brokers[each.candidate])]
     if not reason and not elections:
         reason = (
-            "no copy is served when its broker starts"
+            why_all_fail(audit, brokers)
             if wanted is None
             else f"broker {wanted} has no copy that can lead"
         )
     if reason:
-        return Unanswered(name=f"{topic}-{partition}", reason=reason, brokers=tuple(brokers))
+        return Unanswered(
+            name=f"{topic}-{partition}", reason=reason, brokers=tuple(brokers), failure=failure
+        )
     best = elections[0]
     effect = _effect(audit, best)
     equals = frozenset(
@@ -193,7 +213,7 @@ def choice_of(
     not_supplied = tuple(each for each in assigned if each not in brokers)
     leading = best.candidate
     aside = frozenset(brokers[index] for index in _moved_away(audit, best))
-    others = (frozenset((*brokers, *not_supplied)) - equals - _offline(audit, brokers)) | aside
+    others = (frozenset((*brokers, *not_supplied)) - equals) | aside
     return Choice(
         topic=topic,
         partition=partition,
@@ -201,6 +221,7 @@ def choice_of(
         equals=equals - aside,
         others=others,
         electable=_electable(audit),
+        stays_leaderless=_stays_leaderless(audit),
         lost=_lost(
             audit,
             best,
@@ -227,7 +248,17 @@ def choice_of(
         not_supplied=not_supplied,
         set_aside=aside,
         start_losses=start_losses(audit),
-        preferred_leader=assigned[0] if assigned else None,
+        assigned=tuple(assigned),
+        epoch_starts={
+            brokers[each.candidate]: audit.replicas[each.candidate].history.data.epoch_starts
+            for each in audit.elections
+            if brokers[each.candidate] in equals
+            and any(f.following.outcome is Following.REFETCHES for f in each.followers)
+        },
+        log_start_rows={
+            broker: _log_start_rows(each.directory.log_directory)
+            for broker, each in zip(brokers, replicas, strict=True)
+        },
         paths=dict(zip(brokers, (each.directory.path for each in replicas), strict=True)),
         size_in_bytes=audit.replicas[leading].files.size_in_bytes,
         allows_unclean=allows_unclean,
@@ -239,24 +270,6 @@ def choice_of(
     )
 
 
-def _unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
-    """Why no plan is possible; empty if one is."""
-    if audit.reason:
-        return audit.reason
-    if -1 in brokers:
-        replica = next(each for each in audit.everyone if each.broker_id is None)
-        return (
-            f"the node id of {replica.name} is unknown: give it as "
-            f"N={replica.directory.log_directory.path}"
-        )
-    twice = next((each for each in brokers if brokers.count(each) > 1), None)
-    if twice is not None:
-        return f"broker {twice} has two copies and does not start: keep one and move the other away"
-    starts = (each.start for each in audit.replicas)
-    failed = next((each for each in starts if isinstance(each, LocatedError)), None)
-    return "" if failed is None else f"the next start cannot be predicted: {failed}"
-
-
 def _electable(audit: PartitionAudit) -> frozenset[int] | None:
     """The brokers that the controller may elect; None if unknown, or older than the logs."""
     membership = audit.membership
@@ -265,13 +278,30 @@ def _electable(audit: PartitionAudit) -> frozenset[int] | None:
     return frozenset((*membership.isr, *membership.elr, *membership.last_known_elr))
 
 
+def _stays_leaderless(audit: PartitionAudit) -> bool:
+    """Whether no broker that registers is elected without an unclean election.
+
+    Source: Kafka 4.4, ReplicationControlManager#handleUncleanBrokerShutdown, PartitionChangeBuilder
+    (canElectLastKnownLeader); seen on 4.4.0.
+    """
+    membership = audit.membership
+    if membership is None or membership.isr or membership.last_known_elr:
+        return False
+    clean = {
+        each.broker_id for each in audit.everyone if each.directory.log_directory.clean_shutdown
+    }
+    return not clean & set(membership.elr)
+
+
 def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
     """A key that is equal for two elections if it makes no difference which of them is held."""
     candidate = audit.candidates[election.candidate]
     lost = [(each.first_offset, each.next_offset, each.members) for each in election.lost_ranges]
     return (
         lost,
-        election.is_silent,
+        frozenset(
+            each.follower for each in election.followers if each.silent_divergence is not None
+        ),
         candidate.cut_transactions,
         candidate.unreplaceable,
         candidate.damaged,
@@ -303,22 +333,22 @@ def _lost(
 
 
 def _moved_away(audit: PartitionAudit, election: Election) -> set[int]:
-    """Copies that prevent their broker's start, or never get in sync."""
+    """Copies that prevent the start of their broker or log directory, or never get in sync."""
     aside = {
         index
         for index, replica in enumerate(audit.replicas)
-        if isinstance(replica.start, Recovery) and replica.start.outcome is Outcome.BROKER_ABORTS
+        if isinstance(replica.start, Recovery) and replica.start.outcome in FAILURES
     }
     return aside | {
         each.follower for each in election.followers if each.following.outcome in _NEVER_IN_SYNC
     }
 
 
-def _offline(audit: PartitionAudit, brokers: Sequence[int]) -> frozenset[int]:
-    """Brokers whose log directory goes offline, so that their copies do not take part."""
-    return frozenset(
-        brokers[index]
-        for index, replica in enumerate(audit.replicas)
-        if isinstance(replica.start, Recovery)
-        and replica.start.outcome is Outcome.DIRECTORY_OFFLINE
-    )
+def _log_start_rows(root: LogDirectory) -> Mapping[TopicPartition, int]:
+    """Rows as they stand; none where there is no file, or the directory itself was not given."""
+    if root.clean_shutdown is None:
+        return {}
+    try:
+        return read_log_starts(root)
+    except DirectoryFailure:  # a release that starts without it
+        return {}

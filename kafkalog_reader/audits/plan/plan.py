@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.plan.choice import Choice, OpenFinding, Unanswered
+from kafkalog_reader.audits.plan.choice import Choice, OpenFinding
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kafkalog_reader.audits.plan.start_loss import StartLoss
+    from kafkalog_reader.audits.plan.unanswered import Unanswered
 
 UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
 
@@ -31,6 +32,7 @@ class Plan:
         order: the order of starts.
         severe: critical and high findings of the partitions.
         configs: settings by topic, according to the metadata log.
+        options: options of the audit as they were given; ``replica-diff`` takes the same.
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
     """
@@ -42,12 +44,18 @@ class Plan:
     order: StartOrder
     severe: tuple[OpenFinding, ...] = ()
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
     follow_links: bool = False
     is_selected: bool = False
 
     @property
     def partitions(self) -> int:
         return len(self.choices) + len(self.unanswered)
+
+    @property
+    def has_no_answer(self) -> bool:
+        """Whether something cannot be said; that a broker alone does not come up is said."""
+        return any(each.failure is None or not self.is_one_broker for each in self.unanswered)
 
     @property
     def is_one_broker(self) -> bool:
@@ -185,6 +193,7 @@ def plan_of(
     paths: Sequence[str],
     severe: Iterable[OpenFinding] = (),
     configs: Mapping[str, Mapping[str, str]] | None = None,
+    options: Sequence[str] = (),
     follow_links: bool = False,
     is_selected: bool = False,
 ) -> Plan:
@@ -195,6 +204,7 @@ def plan_of(
         paths: those given by the user.
         severe: critical and high findings of the partitions.
         configs: settings by topic, according to the metadata log.
+        options: options of the audit as they were given; ``replica-diff`` takes the same.
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
     """
@@ -223,6 +233,7 @@ def plan_of(
         order=order,
         severe=tuple(severe),
         configs=configs or {},
+        options=tuple(options),
         follow_links=follow_links,
         is_selected=is_selected,
     )

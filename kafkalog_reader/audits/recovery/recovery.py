@@ -80,6 +80,8 @@ class Recovery:
             modified, and not right after the newest record; empty if nothing, or if the start time
             was given.
         loaded: the replica after the start; None if the broker or the log directory does not start.
+        is_own_failure: whether files of this replica prevent the start, so that it would succeed
+            without them.
     """
 
     directory: PartitionDirectory
@@ -91,6 +93,7 @@ class Recovery:
     reason: str = ""
     expires_later: str = ""
     loaded: LoadedReplica | None = None
+    is_own_failure: bool = False
 
     @property
     def log_end_offset_after_start(self) -> int | None:
@@ -179,15 +182,28 @@ class DirectoryStart:
         try:
             return self._load(directory, rule)
         except StartFailure as failure:
-            return self._not_loaded(directory, Outcome.BROKER_ABORTS, str(failure))
+            return self._not_loaded(directory, Outcome.BROKER_ABORTS, str(failure), is_own=True)
         except DirectoryFailure as failure:
             outcome = Outcome.DIRECTORY_OFFLINE if rule.loses_disks else Outcome.BROKER_ABORTS
-            return self._not_loaded(directory, outcome, str(failure))
+            return self._not_loaded(directory, outcome, str(failure), is_own=True)
 
-    def _not_loaded(self, directory: PartitionDirectory, outcome: Outcome, reason: str) -> Recovery:
+    def _not_loaded(
+        self,
+        directory: PartitionDirectory,
+        outcome: Outcome,
+        reason: str,
+        *,
+        is_own: bool = False,
+    ) -> Recovery:
         segments = loading_segments(directory)
         end = sound_prefix(segments[-1] if segments else None, self._progress).next_offset
-        return Recovery(directory=directory, outcome=outcome, log_end_offset=end, reason=reason)
+        return Recovery(
+            directory=directory,
+            outcome=outcome,
+            log_end_offset=end,
+            reason=reason,
+            is_own_failure=is_own,
+        )
 
     def _tried(self, read: Callable[[], _T], otherwise: _T, counts: bool = True) -> _T:
         try:

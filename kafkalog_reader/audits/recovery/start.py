@@ -101,7 +101,7 @@ def _failed(recovery: Recovery, outcome: Outcome, reason: str) -> Recovery:
         return recovery
     if recovery.reason:
         reason = f"{reason}; then: {recovery.reason}"
-    return replace(recovery, outcome=outcome, loaded=None, reason=reason)
+    return replace(recovery, outcome=outcome, loaded=None, reason=reason, is_own_failure=False)
 
 
 def _stray_in_failed_directory(stray: PartitionDirectory, failure: str) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import posixpath
+import shlex
 from typing import TYPE_CHECKING
 
 from fixtures.builder import replica
 from fixtures.synthetic import SCENARIOS
 from kafkalog_reader.audits.plan.choice import Choice, choice_of
 from kafkalog_reader.audits.plan.plan import plan_of
-from kafkalog_reader.report.plan_steps import StepKind, plan_steps
+from kafkalog_reader.report.plan_step import StepKind
+from kafkalog_reader.report.plan_steps import plan_steps
 from tests.audits.conftest import audit_of
 
 if TYPE_CHECKING:
@@ -31,9 +35,20 @@ def test_a_copy_that_stays_different_keeps_its_records_until_it_is_repaired(
     assert choice.apart == (1,)
     assert choice.lost == ()
     assert [each.records.total for each in choice.lost_with_copies] == [1]
-    steps = plan_steps(plan_of([choice], paths=["p"]))
-    assert steps[-1].kind is StepKind.REPAIR
-    assert steps[-1].commands[0].startswith("kafkalog salvage p --topic t --partition 0 ")
+    removed, added = plan_steps(plan_of([choice], paths=["p"]))[-2:]
+    assert removed.kind is StepKind.REMOVE
+    assert removed.commands[0].startswith("kafkalog salvage p --topic t --partition 0 ")
+    assert json.loads(shlex.split(removed.commands[1])[2]) == {
+        "version": 1,
+        "partitions": [{"topic": "t", "partition": 0, "replicas": [0]}],
+    }
+    assert added.kind is StepKind.ADD
+    assert json.loads(shlex.split(added.commands[0])[2])["partitions"] == [
+        {"topic": "t", "partition": 0, "replicas": [0, 1]}
+    ]
+    assert [each.expected for each in (*removed.checks, *added.checks)] == [
+        ("Reassignment of partition t-0 is completed.",)
+    ] * 2
 
 
 def test_a_follower_that_refuses_the_leaders_batch_is_moved_aside(tmp_path: Path) -> None:
@@ -52,10 +67,20 @@ def test_a_leader_that_forgot_an_epoch_is_named_before_it_starts(audited: Audite
     choice = choice_of(audited(forgot, empty, clean=(0, 1)))
     assert isinstance(choice, Choice)
     assert (choice.leader, choice.refetching) == (0, (1,))
-    first = next(
-        each for each in plan_steps(plan_of([choice], paths=["p"])) if each.kind is StepKind.START
-    )
-    assert "leader-epoch-checkpoint of broker 0 lacks an epoch" in " ".join(first.texts)
+    steps = plan_steps(plan_of([choice], paths=["p"]))
+    kinds = [each.kind for each in steps]
+    at = kinds.index(StepKind.WRITE_FILE)
+    assert kinds[at + 1] is StepKind.START
+    file = steps[at].file
+    assert file is not None
+    assert file.path.endswith("/t-0/leader-epoch-checkpoint")
+    assert file.content == "0\n3\n0 0\n2 8\n8 12\n"
+    folder = shlex.split(steps[at].commands[0])[2]
+    assert not folder.startswith(posixpath.dirname(posixpath.dirname(file.path)) + "/")
+    printf, *words = shlex.split(steps[at].commands[-1])
+    assert (printf, words) == (
+        "printf", ["%s\\n", "0", "3", "0 0", "2 8", "8 12", ">", file.path],
+    )  # fmt: skip
 
 
 def test_equal_copies_want_nothing(audited: Audited) -> None:

@@ -1,0 +1,91 @@
+"""Partitions without a plan, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.recovery import Recovery
+from kafkalog_reader.errors import LocatedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+FAILURES: Final = frozenset({Outcome.BROKER_ABORTS, Outcome.DIRECTORY_OFFLINE})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unanswered:
+    """A partition without a plan.
+
+    Attributes:
+        failure: a broker, or a log directory, does not come up; that is why.
+    """
+
+    name: str
+    reason: str
+    brokers: tuple[int, ...]
+    failure: Outcome | None = None
+
+
+def why_unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
+    """Why no plan is possible; empty if one is."""
+    if audit.reason:
+        return audit.reason
+    if -1 in brokers:
+        replica = next(each for each in audit.everyone if each.broker_id is None)
+        return (
+            f"the node id of {replica.name} is unknown: give it as "
+            f"N={replica.directory.log_directory.path}"
+        )
+    twice = next((each for each in brokers if brokers.count(each) > 1), None)
+    if twice is not None:
+        return f"broker {twice} has two copies and does not start: keep one and move the other away"
+    for each, broker in zip(audit.replicas, brokers, strict=False):
+        if isinstance(each.start, LocatedError):
+            return f"the next start cannot be predicted: {each.start}"
+        if _is_down_by_others(each.start):
+            return (
+                f"{_down_text(each.start, broker)}. Move that out of the log directory, keep it, "
+                "and make the plan again"
+            )
+    return ""
+
+
+def failure_of(audit: PartitionAudit) -> Outcome | None:
+    """How a broker of the partition fails to start; None if all start."""
+    outcomes = {
+        each.start.outcome
+        for each in audit.replicas
+        if isinstance(each.start, Recovery) and each.start.outcome in FAILURES
+    }
+    return min(outcomes, key=lambda outcome: outcome is not Outcome.BROKER_ABORTS, default=None)
+
+
+def why_all_fail(audit: PartitionAudit, brokers: Sequence[int]) -> str:
+    """Why no copy can lead, and what to do."""
+    failures = [
+        _down_text(each.start, broker)
+        for each, broker in zip(audit.replicas, brokers, strict=False)
+    ]
+    if len(failures) != 1:
+        return f"no copy comes up: {'; '.join(failures)}. Repair one and make the plan again"
+    return (
+        f"{failures[0]}. If another broker has the partition, move its directory out of the log "
+        "directory, keep it, and make the plan again; if none has, repair the file"
+    )
+
+
+def _down_text(start: Recovery | LocatedError | None, broker: int) -> str:
+    if not isinstance(start, Recovery):
+        return f"the start of broker {broker} cannot be predicted"
+    whose = "the log directory of " if start.outcome is Outcome.DIRECTORY_OFFLINE else ""
+    return f"{whose}broker {broker} does not come up: {start.reason}"
+
+
+def _is_down_by_others(start: Recovery | None) -> bool:
+    """Whether other files than the copy's own stop its broker or log directory."""
+    return start is not None and start.outcome in FAILURES and not start.is_own_failure

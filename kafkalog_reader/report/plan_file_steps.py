@@ -1,0 +1,170 @@
+"""Steps on files of stopped brokers: copies moved aside or replaced, small files written."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.io.names import LEADER_EPOCHS, shown
+from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind, write_command
+from kafkalog_reader.report.shell_word import shell_word
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from kafkalog_reader.audits.plan.choice import Choice
+    from kafkalog_reader.audits.plan.plan import Plan
+    from kafkalog_reader.audits.plan.start_order import Replacement
+
+LOG_STARTS: Final = "log-start-offset-checkpoint"
+_VERSION: Final = "0"
+"""First line of a checkpoint, before the number of rows."""
+_THERE: Final = "Run this on its host, with the path of the log directory there."
+
+
+def file_steps(plan: Plan) -> Iterator[PlanStep]:
+    """All of them, in order."""
+    for choice, broker in plan.set_aside:
+        yield _move_aside(choice, broker)
+    for replacement in plan.order.replaced:
+        yield _replace(replacement)
+    for choice in plan.choices:
+        for broker in choice.epoch_starts:
+            yield _write_epochs(choice, broker)
+    yield from _write_log_starts(plan)
+
+
+def _aside(root: str, name: str) -> tuple[str, str]:
+    """The folder for what is moved away from a log directory, beside it, and the path there.
+
+    Inside of the log directory it would keep the broker from starting.
+    """
+    above, own = posixpath.split(root.rstrip("/"))
+    folder = posixpath.join(above, "aside", own)
+    return folder, posixpath.join(folder, name)
+
+
+def _move_commands(path: str) -> tuple[str, ...]:
+    folder, copy = _aside(*posixpath.split(path.rstrip("/")))
+    return (f"mkdir -p {shell_word(folder)}", f"mv {shell_word(path)} {shell_word(copy)}")
+
+
+def _move_aside(choice: Choice, broker: int) -> PlanStep:
+    loss = next((each for each in choice.start_losses if each.broker_id == broker), None)
+    if loss is not None and loss.is_down:
+        whose = "the log directory of " if loss.outcome is Outcome.DIRECTORY_OFFLINE else ""
+        why = f"With this copy {whose}broker {broker} does not come up: {loss.reason}."
+    else:
+        why = (
+            f"Broker {broker} comes up with this copy, but it never gets in sync with broker "
+            f"{choice.leader}."
+        )
+    return PlanStep(
+        kind=StepKind.MOVE_ASIDE,
+        title=f"On broker {broker}, while it is stopped, move {shown(choice.name)} aside",
+        texts=(
+            f"{shown(why)} Without it, it copies the partition again from broker {choice.leader}.",
+            _THERE,
+        ),
+        commands=_move_commands(choice.paths[broker]),
+        is_destructive=True,
+        brokers=(broker,),
+    )
+
+
+def _replace(replacement: Replacement) -> PlanStep:
+    choice, broker = replacement.choice, replacement.broker_id
+    source, target = choice.paths[choice.leader], choice.paths[broker]
+    damaged = (
+        f"The copy of broker {choice.leader} has damaged batches: on broker {broker} it is cut at "
+        "the first of them. Save it whole first (kafkalog salvage)."
+    )
+    return PlanStep(
+        kind=StepKind.REPLACE,
+        title=(
+            f"While both are stopped, replace {shown(choice.name)} on broker {broker} by the copy "
+            f"of broker {choice.leader}"
+        ),
+        texts=(
+            f"No order of starts keeps everything: broker {broker} must start before broker "
+            f"{choice.leader} for other partitions, and would lead this one.",
+            f"Run this on the host of broker {broker}, with the paths there. The indexes stay "
+            "behind, so that the start reads every batch again.",
+            *(() if choice.is_sound else (damaged,)),
+        ),
+        commands=(
+            *_move_commands(target),
+            f"rsync -a --exclude='*index' {shell_word(f'HOST_OF_BROKER_{choice.leader}:{source}/')}"
+            f" {shell_word(f'{target}/')}",
+        ),
+        is_destructive=True,
+        brokers=(broker,),
+    )
+
+
+def _write_epochs(choice: Choice, broker: int) -> PlanStep:
+    rows = choice.epoch_starts[broker]
+    lines = (_VERSION, str(len(rows)), *(f"{epoch} {start}" for epoch, start in rows))
+    path = choice.paths[broker].rstrip("/")
+    return _write(
+        broker,
+        posixpath.dirname(path),
+        FileBody(path=posixpath.join(path, LEADER_EPOCHS), lines=lines),
+        f"leader-epoch-checkpoint of {shown(choice.name)}",
+        "The file lacks a leader epoch of the batches, so that followers would cut and fetch the "
+        "same records for ever. This is the file as the batches have it.",
+    )
+
+
+def _write_log_starts(plan: Plan) -> Iterator[PlanStep]:
+    """Where a broker's log starts are not those of the copies that it will have."""
+    new = [
+        *((each.choice, each.broker_id, True) for each in plan.order.replaced),
+        *((choice, broker, False) for choice, broker in plan.set_aside),
+    ]
+    changed: dict[str, dict[tuple[str, int], int]] = defaultdict(dict)
+    owners = {}
+    for choice, broker, is_filled in new:
+        place = choice.topic, choice.partition
+        start = choice.log_starts.get(choice.leader, 0)
+        rows = choice.log_start_rows.get(broker, {})
+        if rows.get(place, start if not is_filled else 0) != start:
+            root = posixpath.dirname(choice.paths[broker].rstrip("/"))
+            changed[root] |= {place: start}
+            owners[root] = broker, rows
+    for root, starts in changed.items():
+        broker, rows = owners[root]
+        written = {**rows, **starts}
+        lines = (
+            _VERSION,
+            str(len(written)),
+            *(f"{topic} {partition} {start}" for (topic, partition), start in written.items()),
+        )
+        names = ", ".join(shown(f"{topic}-{partition}") for topic, partition in starts)
+        yield _write(
+            broker,
+            root,
+            FileBody(path=posixpath.join(root, LOG_STARTS), lines=lines),
+            f"log-start-offset-checkpoint, for {names}",
+            "The log start that the file has is the one of the copy that was moved away: records "
+            "below it would be deleted, or deleted ones come back. This is the whole file with the "
+            "log start of the new copy.",
+        )
+
+
+def _write(broker: int, root: str, body: FileBody, what: str, why: str) -> PlanStep:
+    folder, copy = _aside(root, posixpath.relpath(body.path, root).replace("/", "."))
+    return PlanStep(
+        kind=StepKind.WRITE_FILE,
+        title=f"On broker {broker}, while it is stopped, write {what}",
+        texts=(why, f"{_THERE} The first two commands keep the file as it is."),
+        commands=(
+            f"mkdir -p {shell_word(folder)}",
+            f"cp -p {shell_word(body.path)} {shell_word(copy)}",
+            write_command(body.lines, body.path),
+        ),
+        brokers=(broker,),
+        file=body,
+    )

@@ -1,0 +1,100 @@
+"""Steps that replace replicas of a running cluster: taken from the assignment, and given back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.plan_step import (
+    PlanStep,
+    Reassignment,
+    StepKind,
+    salvage_command,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.audits.plan.choice import Choice
+    from kafkalog_reader.audits.plan.plan import Plan
+
+
+def reassignment_steps(plan: Plan) -> Iterator[PlanStep]:
+    """Of copies that stay different for ever; one broker after the other.
+
+    Other replicas of the partitions stay in sync meanwhile.
+    """
+    for broker in sorted({broker for c in plan.apart for broker in c.apart}):
+        choices = [c for c in plan.apart if broker in c.apart]
+        yield _remove(plan, choices, broker)
+        yield _add(choices, broker)
+
+
+def _remove(plan: Plan, choices: Sequence[Choice], broker: int) -> PlanStep:
+    names = ", ".join(shown(c.name) for c in choices)
+    reassignment = Reassignment(
+        file=f"remove-from-{broker}.json",
+        assignments=tuple(
+            (c, tuple(each for each in _assigned(c) if each != broker)) for c in choices
+        ),
+    )
+    return PlanStep(
+        kind=StepKind.REMOVE,
+        title=f"When all copies are in sync, take {names} away from broker {broker}",
+        texts=(
+            f"Broker {broker} keeps records there that differ on the leader or are missing on it, "
+            "and Kafka never notices. It deletes its copy here, and copies the leader's in the "
+            "next step. The first command saves what only it has.",
+            "Until then these partitions have a replica less: producers with acks=all need "
+            "min.insync.replicas of the others.",
+            *_unknown_assignments(choices),
+        ),
+        commands=(
+            *(salvage_command(plan, c, broker, _first_offset(c, broker)) for c in choices),
+            *reassignment.commands,
+        ),
+        is_destructive=True,
+        brokers=(broker,),
+        checks=(reassignment.check,),
+        reassignment=reassignment,
+    )
+
+
+def _add(choices: Sequence[Choice], broker: int) -> PlanStep:
+    names = ", ".join(shown(c.name) for c in choices)
+    reassignment = Reassignment(
+        file=f"add-to-{broker}.json", assignments=tuple((c, _assigned(c)) for c in choices)
+    )
+    return PlanStep(
+        kind=StepKind.ADD,
+        title=f"Give {names} back to broker {broker}, which copies the leader's records",
+        texts=(
+            "To copy slowly, add --throttle BYTES_PER_SECOND to --execute; --verify ends it when "
+            "the copy is in sync.",
+        ),
+        commands=reassignment.commands,
+        brokers=(broker,),
+        checks=(reassignment.check,),
+        reassignment=reassignment,
+    )
+
+
+def _assigned(choice: Choice) -> tuple[int, ...]:
+    """The brokers of the partition, the preferred leader first as far as that is known."""
+    return choice.assigned or (choice.leader, *sorted({*choice.paths} - {choice.leader}))
+
+
+def _unknown_assignments(choices: Sequence[Choice]) -> Iterator[str]:
+    unknown = ", ".join(shown(c.name) for c in choices if not c.assigned)
+    if unknown:
+        yield (
+            f"The assignment of {unknown} is not known: the JSON names the brokers whose copies "
+            "were supplied. Write into both files what kafka-topics.sh --describe shows as "
+            "Replicas, in that order."
+        )
+
+
+def _first_offset(choice: Choice, broker: int) -> int:
+    """From where on the copy has what the leader's lacks."""
+    ranges = [each for each in choice.lost_with_copies if broker in each.brokers]
+    return min((each.first_offset for each in ranges), default=0)
