@@ -24,6 +24,7 @@ from kafkalog_reader.audits.catalogue.traps import (
     LAGGING_FOLLOWER,
     NOT_A_LIVE_DIRECTORY,
     TOPIC_CREATED_AGAIN,
+    UNKNOWN_FIELDS,
 )
 
 INPUT_CHANGED_DURING_READ: Final = rule(
@@ -105,6 +106,7 @@ UNKNOWN_VERSION: Final = rule(
     election="What the batch holds could not be compared.",
     reader="A consumer that does not know the codec or the magic fails at this offset.",
     actions=(USE_NEWER_READER,),
+    lookalikes=(UNKNOWN_FIELDS,),
     roles=(Role.DAMAGE, Role.NOT_READ),
 )
 DUPLICATE_REPLICA_DIRECTORY: Final = rule(

@@ -20,6 +20,7 @@ from kafkalog_reader.audits.catalogue.actions import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
 from kafkalog_reader.audits.catalogue.traps import (
+    BEGINS_AT_TIERED_OFFSET,
     COMPACTED_FURTHER,
     COPIED_ANEW,
     COPIED_WHILE_RUNNING,
@@ -176,7 +177,12 @@ RETENTION_SKEW: Final = rule(
     election="A leader that begins later raises the log start of its followers.",
     reader="What lies below the leader's log start can no longer be read.",
     actions=(NOTHING_TO_DO,),
-    lookalikes=(RETENTION_AT_OTHER_TIMES, LOG_START_IN_A_BATCH, TIERED_STORAGE),
+    lookalikes=(
+        RETENTION_AT_OTHER_TIMES,
+        LOG_START_IN_A_BATCH,
+        TIERED_STORAGE,
+        BEGINS_AT_TIERED_OFFSET,
+    ),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 LATEST_VALUE_MISMATCH: Final = rule(
@@ -206,7 +212,7 @@ NO_COMMON_RANGE: Final = rule(
     "at the leader's log start. If it leads instead, the others throw theirs away.",
     reader=NO_EFFECT,
     actions=(LET_BEST_LEAD,),
-    lookalikes=(RETENTION_AT_OTHER_TIMES, COPIED_ANEW),
+    lookalikes=(RETENTION_AT_OTHER_TIMES, COPIED_ANEW, BEGINS_AT_TIERED_OFFSET),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 COMMITTED_CONFLICT: Final = rule(

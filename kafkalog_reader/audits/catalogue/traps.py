@@ -268,6 +268,33 @@ OFFSETS_FAR_APART: Final = trap(
     looks="Neighbouring batches whose offsets are more than 2,147,483,647 apart.",
     how_to_tell="The segment is named after the first batch in it.",
 )
+BEGINS_AT_TIERED_OFFSET: Final = trap(
+    "T35",
+    "begins-at-a-tiered-offset",
+    situation="A new follower of a tiered topic begins at the first offset that is not in remote "
+    "storage yet (KIP-1023, follower.fetch.last.tiered.offset.enable, from 4.3 on).",
+    looks="It begins far above the leader's first segment, or is empty and begins at the leader's "
+    "log end. Its log start offset and its leader epochs lie far below its first segment.",
+    how_to_tell="The topic has remote.storage.enable=true, and above its first segment the "
+    "follower equals the leader.",
+)
+LARGER_THAN_SEGMENT_BYTES: Final = trap(
+    "T36",
+    "larger-than-segment-bytes",
+    situation="segment.bytes was lowered after the segment was written. Old segments keep their "
+    "size, and the active one is closed by the next append.",
+    looks="Segments that are larger than segment.bytes of the topic.",
+    how_to_tell="Every batch in them is sound, and newer segments are within the limit.",
+)
+UNKNOWN_FIELDS: Final = trap(
+    "T37",
+    "unknown-fields",
+    situation="A newer release added a field that older ones skip: a tagged field of a record in "
+    "__cluster_metadata (KIP-482), or a key in meta.properties, quorum-state or the clean-shutdown "
+    "marker.",
+    looks="Bytes or keys that this release does not know.",
+    how_to_tell="The version of the file or record is a known one. A higher version is KL-006.",
+)
 
 TRAPS: Final[Mapping[str, Trap]] = MappingProxyType(declared())
 """Every trap by its code."""

@@ -226,14 +226,18 @@ def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
 
 
 def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
-    """A log that ends at or before the start of another."""
+    """A log that ends at or before the start of another, unless both end there.
+
+    A follower that begins at a tiered offset (KIP-1023) may be empty and lack nothing.
+    """
     first_end = min(replica.log_end for replica in audit.replicas)
     last_start = max(replica.log_start for replica in audit.replicas)
     first_start = min(replica.log_start for replica in audit.replicas)
-    if first_end <= last_start and first_start < last_start:
+    last_end = max(replica.log_end for replica in audit.replicas)
+    if first_end <= last_start and first_start < last_start and first_end < last_end:
         yield finding(
             NO_COMMON_RANGE,
-            f"one log ends at {first_end}, before another begins at {last_start}",
+            f"one log ends at {first_end}, and another begins at {last_start}",
             offsets=(first_end, last_start),
         )
 
