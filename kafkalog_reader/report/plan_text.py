@@ -33,10 +33,12 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
         return
     yield from _choice_lines(plan, columns)
     yield ()
-    text = (
-        "Read all steps before the first. Every broker is stopped now, and stays so until a step "
-        "starts it. Replace the words in capitals."
+    stopped = (
+        ""
+        if plan.is_one_broker
+        else "Every broker is stopped now, and stays so until a step starts it. "
     )
+    text = f"Read all steps before the first. {stopped}Replace the words in capitals."
     yield from wrapped(text, columns, hanging=0)
     for number, step in enumerate(plan_steps(plan), 1):
         yield ()

@@ -13,6 +13,8 @@ import pytest
 
 from fixtures.builder import cluster, log_directory, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
+from fixtures.plans.named_states import NAMED, deal_named
+from fixtures.plans.random_cluster import evidence
 from fixtures.synthetic import SCENARIOS
 from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.cli.replica_diff import replica_diff
@@ -445,3 +447,14 @@ def test_an_eligible_leader_replica_that_crashed_needs_an_unclean_election(
     steps = plan(run("plan", tmp_path, "--format", "json"))["steps"]
     elections = [step["election"]["type"] for step in steps if step["election"]]
     assert elections == (["unclean"] if needs_election else [])
+
+
+@pytest.mark.parametrize("name", sorted(NAMED))
+def test_states_for_real_brokers_need_the_steps_that_they_are_for(
+    run: Run, tmp_path: Path, name: str
+) -> None:
+    """`tests/oracle/test_plan_scripts.py` carries their scripts out."""
+    deal_named(name, tmp_path / "scratch", tmp_path / "state")
+    answer = run("plan", *evidence(tmp_path / "state"), "--format", "json")
+    assert answer.status == 1
+    assert NAMED[name].steps <= {step["kind"] for step in plan(answer)["steps"]}
