@@ -25,6 +25,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.command_text import export_command
 from kafkalog_reader.report.shell_word import shell_word
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 BROKERS: Final = "HOST:9092"
 _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
@@ -82,18 +84,18 @@ def actions_of(
         if code == LET_BEST_LEAD and not audit.elections:
             continue
         findings = asked[code]
-        members = _members(audit, findings)
-        where = audit.names(members) if members else "the broker"
-        best = audit.replicas[audit.elections[0].candidate].name if audit.elections else ""
+        replicas = _replicas(audit, findings)
+        where = joined_names(replicas) if replicas else "the broker"
+        best = audit.elections[0].candidate.name if audit.elections else ""
         made.append(
             Action(
                 code=code,
                 text=(
                     _lead_text(audit)
                     if code == LET_BEST_LEAD
-                    else ACTIONS[code].text(where, best, are_several=len(members) > 1)
+                    else ACTIONS[code].text(where, best, are_several=len(replicas) > 1)
                 ),
-                commands=tuple(_COMMANDS.get(code, _nothing)(audit, members)),
+                commands=tuple(_COMMANDS.get(code, _nothing)(audit, replicas)),
                 codes=tuple(sorted({each.code for each in findings})),
             )
         )
@@ -107,7 +109,7 @@ def _may_happen(audit: PartitionAudit, each: Finding) -> bool:
     """
     leader = dict(each.evidence).get("leader") if each.code in _OF_ONE_LEADER else None
     best = audit.elections[0].candidate if audit.elections else None
-    return leader is None or best is None or leader == audit.replicas[best].name
+    return leader is None or best is None or leader == best.name
 
 
 def action_lines(
@@ -147,12 +149,12 @@ def command_lines(command: str, columns: int, *, indent: int = 10) -> Iterator[L
     yield (Span(line.rstrip()),)
 
 
-def _members(audit: PartitionAudit, found: Sequence[Finding]) -> list[int]:
+def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAudit]:
     directories = {each.directory for each in found}
-    return [i for i, replica in enumerate(audit.everyone) if replica.directory in directories]
+    return [replica for replica in audit.everyone if replica.directory in directories]
 
 
-def _nothing(_audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
+def _nothing(_audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     yield from ()
 
 
@@ -170,7 +172,7 @@ def _lead_text(audit: PartitionAudit) -> str:
     ]
     if len(alike) == len(audit.replicas):
         return "every copy may lead this partition: none loses less than another"
-    return f"{_one_of(audit.names(alike))} should lead this partition; the others copy from it"
+    return f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
 
 
 def _preferred(audit: PartitionAudit) -> Election:
@@ -187,7 +189,7 @@ def _one_of(names: str) -> str:
     return f"one of {names}" if " and " in names else names
 
 
-def _elect(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
+def _elect(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     """The commands of an unclean election, without which a replica outside the ISR cannot lead."""
     if _preferred(audit).clean_by_membership is not False:
         return
@@ -198,7 +200,7 @@ def _elect(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
     )
 
 
-def _freeze(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
+def _freeze(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     yield (
         f"kafka-configs.sh --bootstrap-server {BROKERS} --alter --entity-type topics "
         f"--entity-name {shell_word(audit.topic or '')} "
@@ -206,35 +208,35 @@ def _freeze(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
     )
 
 
-def _move_aside(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:
-    for member in members:
-        path = audit.everyone[member].directory.path.rstrip("/")
+def _move_aside(_audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
+    for replica in replicas:
+        path = replica.directory.path.rstrip("/")
         root, name = posixpath.split(path)
         aside = posixpath.join(posixpath.dirname(root.rstrip("/")), "aside")
         yield f"mkdir -p {shell_word(aside)} && mv {shell_word(path)} {shell_word(aside)}/{name}"
 
 
-def _export(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
+def _export(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     yield export_command(audit)
 
 
-def _epochs(audit: PartitionAudit, members: Sequence[int]) -> Iterator[str]:
+def _epochs(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     """The content of the file according to the batches."""
-    for member in (each for each in members if each < len(audit.replicas)):
-        path = posixpath.join(audit.replicas[member].directory.path, "leader-epoch-checkpoint")
-        entries = audit.replicas[member].history.data.epoch_starts
+    for replica in (each for each in replicas if each in audit.replicas):
+        path = posixpath.join(replica.directory.path, "leader-epoch-checkpoint")
+        entries = replica.history.data.epoch_starts
         body = "".join(f"{epoch} {start}\\n" for epoch, start in entries)
         yield f"printf '0\\n{len(entries)}\\n{body}' > {shell_word(path)}"
 
 
-def _abort(audit: PartitionAudit, _members: Sequence[int]) -> Iterator[str]:
+def _abort(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     yield (
         f"kafka-transactions.sh --bootstrap-server {BROKERS} find-hanging "
         f"--topic {shell_word(audit.topic or '')} --partition {audit.partition}"
     )
 
 
-_COMMANDS: Final[dict[str, Callable[[PartitionAudit, Sequence[int]], Iterator[str]]]] = {
+_COMMANDS: Final[dict[str, Callable[[PartitionAudit, Sequence[ReplicaAudit]], Iterator[str]]]] = {
     LET_BEST_LEAD: _elect,
     KEEP_ONE_DIRECTORY: _move_aside,
     MOVE_COPY_ASIDE: _move_aside,

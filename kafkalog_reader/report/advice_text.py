@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.command_text import salvage_command
@@ -15,8 +16,10 @@ from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrappe
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.election_loss import LostRange
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 
@@ -27,10 +30,10 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
     unknown, doubtful = [], []
     for side in sides_of(audit):
         _, end, count = side_of(audit, side)
-        where = f"{offsets_text(side.first_offset, end)} on {audit.names(side.members)}"
+        where = f"{offsets_text(side.first_offset, end)} on {joined_names(side.replicas)}"
         if count.possible:
             was = "was" if end - side.first_offset == 1 else "were"
-            unknown.append(f"whether {where} {was} committed: {_proof(audit, side.members)}")
+            unknown.append(f"whether {where} {was} committed: {_proof(audit, side.replicas)}")
         if count.only_if_unclean:
             doubtful.append(where)
     if doubtful:
@@ -78,18 +81,22 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     if not election.lost_ranges:
         return
     savers = _savers(election.lost_ranges)
-    holders = sorted({member for lost in election.lost_ranges for member in lost.members})
+    lost = {replica for lost in election.lost_ranges for replica in lost.replicas}
+    holders = [each for each in audit.replicas if each.files in lost]
     start, has = ("is", "it has") if len(holders) == 1 else ("are", "they have")
     yield ()
-    text = f"Before {audit.names(holders)} {start} started again, save what only {has}:"
+    text = f"Before {joined_names(holders)} {start} started again, save what only {has}:"
     yield from wrapped(text, columns, indent=2, hanging=0)
-    for index, first_offset in savers:
-        yield (Span(f"      {salvage_command(audit, index, first_offset)}"),)
+    for holder in holders:
+        if holder.files in savers:
+            command = salvage_command(audit, holder, savers[holder.files])
+            yield (Span(f"      {command}"),)
 
 
-def _proof(audit: PartitionAudit, members: Sequence[int]) -> str:
-    known = max(audit.replicas[member].bounds.known for member in members)
-    if known <= min(audit.replicas[member].log_start for member in members):
+def _proof(audit: PartitionAudit, replicas: Sequence[Replica]) -> str:
+    holders = [audit.of(each) for each in replicas]
+    known = max(each.bounds.known for each in holders)
+    if known <= min(each.log_start for each in holders):
         return "the files prove it for no record"
     return f"the files prove it below offset {known:,} only"
 
@@ -99,7 +106,9 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     text = ""
     if every_choice_loses(audit):
         alike = [each.candidate for each in audit.elections if each.lost == best.lost]
-        least = f"{_capitalised(audit.names(alike))} {'loses' if len(alike) == 1 else 'lose'} least"
+        least = (
+            f"{_capitalised(joined_names(alike))} {'loses' if len(alike) == 1 else 'lose'} least"
+        )
         if len(alike) == len(audit.elections):
             least = "All candidates lose the same number"
         if len(audit.everyone) == 1:
@@ -110,17 +119,17 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         )
     elif worst.lost.known and not best.lost.known and _is_longest(audit, worst.candidate):
         text = (
-            f"{_capitalised(audit.replicas[worst.candidate].name)} has the longest log and is the "
+            f"{_capitalised(worst.candidate.name)} has the longest log and is the "
             "worst choice: the others hold committed records that it never had."
         )
     elif audit.verdict is Verdict.PENDING_TRUNCATION:
         newest = audit.newest
         assert newest is not None
-        epoch = audit.replicas[newest].history.greatest_leader_epoch
+        epoch = newest.history.greatest_leader_epoch
         if audit.membership is not None:
             epoch = max(audit.membership.leader_epoch, -1 if epoch is None else epoch)
         text = (
-            f"{_capitalised(audit.replicas[newest].name)} was elected (leader epoch {epoch}) "
+            f"{_capitalised(newest.name)} was elected (leader epoch {epoch}) "
             "without the records that will be cut."
         )
     if text:
@@ -132,23 +141,25 @@ def _capitalised(name: str) -> str:
     return name[0].upper() + name[1:]
 
 
-def _is_longest(audit: PartitionAudit, index: int) -> bool:
+def _is_longest(audit: PartitionAudit, candidate: Candidate) -> bool:
     ends = [replica.log_end for replica in audit.replicas]
-    return ends[index] == max(ends) and ends.count(max(ends)) == 1
+    return candidate.log_end_offset == max(ends) and ends.count(max(ends)) == 1
 
 
 def expected_election(audit: PartitionAudit) -> Election:
     """The election that already took place, or else the best."""
     if audit.verdict is Verdict.PENDING_TRUNCATION:
-        held = (each for each in audit.elections if each.candidate == audit.newest)
+        newest = audit.newest
+        leading = None if newest is None else newest.candidate
+        held = (each for each in audit.elections if each.candidate is leading)
         return next(held, audit.elections[0])  # a leader that does not start no longer leads
     return audit.elections[0]
 
 
-def _savers(lost_ranges: Sequence[LostRange]) -> list[tuple[int, int]]:
+def _savers(lost_ranges: Sequence[LostRange]) -> dict[Replica, int]:
     """Replicas that together hold all records that are lost, each with its first such offset."""
-    chosen: dict[int, int] = {}
-    for lost in sorted(lost_ranges, key=lambda each: len(each.members)):
-        holder = next((m for m in lost.members if m in chosen), lost.members[0])
+    chosen: dict[Replica, int] = {}
+    for lost in sorted(lost_ranges, key=lambda each: len(each.replicas)):
+        holder = next((each for each in lost.replicas if each in chosen), lost.replicas[0])
         chosen[holder] = min(lost.first_offset, chosen.get(holder, lost.first_offset))
-    return sorted(chosen.items())
+    return chosen

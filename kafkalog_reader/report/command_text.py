@@ -8,6 +8,7 @@ from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 SAVED: Final = "SAVED"
@@ -21,9 +22,9 @@ def path_word(directory: PartitionDirectory) -> str:
     return shell_word(path if root.named is None else f"{root.named}={path}")
 
 
-def salvage_command(audit: PartitionAudit, index: int, first_offset: int) -> str:
+def salvage_command(audit: PartitionAudit, replica: ReplicaAudit, first_offset: int) -> str:
     """A command that saves what one replica has from an offset on, also after damage."""
-    directory = audit.everyone[index].directory
+    directory = replica.directory
     broker = directory.log_directory.broker_id
     copy = "copy" if broker is None else f"broker-{broker}"
     only = "" if broker is None else f"--replica broker:{broker} "

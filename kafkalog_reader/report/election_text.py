@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.audits.comparison.committed import CommitCount
+    from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -39,7 +40,7 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     if len(audit.elections) < 2:
         return
     kinds = [_kind(audit, election) for election in audit.elections]
-    rows = [_HEADER, *(_cells(audit, election) for election in audit.elections)]
+    rows = [_HEADER, *(_cells(election) for election in audit.elections)]
     room = columns - 2 - max(len(kind.text) for kind in kinds)
     is_wide = sum(max(len(row[column]) for row in rows) + 2 for column in range(4)) > room
     shown = (0, 1, 3) if is_wide else (0, 1, 2, 3)
@@ -87,7 +88,7 @@ def choice_text(audit: PartitionAudit) -> str:
     if every_choice_loses(audit):
         return "every candidate loses committed records"
     best = audit.elections[0]
-    name = audit.replicas[best.candidate].name
+    name = best.candidate.name
     lost = f"{records_text(best.lost.total)} lost" if best.lost.total else "nothing lost"
     possibly = f", {best.lost.possible:,} possibly committed" if best.lost.possible else ""
     unclean = " (an unclean election)" if best.clean_by_membership is False else ""
@@ -108,20 +109,20 @@ def _kind(audit: PartitionAudit, election: Election) -> Span:
     elif member:
         words = member if election.kind is ElectionKind.CLEAN else f"{member}, {words}"
     if election.kind is not ElectionKind.UNCLEAN:
-        if audit.candidates[election.candidate].cut_transactions:
+        if election.candidate.cut_transactions:
             return Span(f"{words}, IN TRANSACTION", Style.ATTENTION)
         if election.is_silent:
             return Span(f"{words}, SILENT", Style.ATTENTION)
     return Span(words, style)
 
 
-def _cells(audit: PartitionAudit, election: Election) -> tuple[str, str, str, str]:
-    cuts: dict[str, list[str]] = {}
+def _cells(election: Election) -> tuple[str, str, str, str]:
+    cuts: dict[str, list[Candidate]] = {}
     for outcome in election.followers:
         if outcome.is_cut:
-            cuts.setdefault(_cut(outcome), []).append(audit.replicas[outcome.follower].name)
+            cuts.setdefault(_cut(outcome), []).append(outcome.follower)
     followers = [f"{_short(joined_names(names))}: {cut}" for cut, names in cuts.items()]
-    name = audit.replicas[election.candidate].name
+    name = election.candidate.name
     return str(election.rank), name, ", ".join(followers) or _NO_CUT, lost_words(election.lost)
 
 
@@ -142,12 +143,10 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     for election in audit.elections:
         apart = [o for o in election.followers if o.silent_divergence is not None]
         for offset in sorted({o.silent_divergence or 0 for o in apart}):
-            names = [
-                audit.replicas[o.follower].name for o in apart if o.silent_divergence == offset
-            ]
-            keep = "keeps" if len(names) == 1 else "keep"
-            leader = audit.replicas[election.candidate].name
-            kept.append((f"with {leader} leading, {joined_names(names)} {keep}", offset))
+            followers = [o.follower for o in apart if o.silent_divergence == offset]
+            keep = "keeps" if len(followers) == 1 else "keep"
+            leader = election.candidate.name
+            kept.append((f"with {leader} leading, {joined_names(followers)} {keep}", offset))
     if len(kept) > 2 and all(election.is_silent for election in audit.elections):
         first = min(offset for _, offset in kept)
         kept = [("with any leader, copies keep", first)]
@@ -180,8 +179,8 @@ def _out_of_sync_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             why = _OUT_OF_SYNC.get(outcome.following.outcome)
             if why is not None:
                 text = (
-                    f" with {audit.replicas[election.candidate].name} leading, "
-                    f"{audit.replicas[outcome.follower].name} fetches from "
+                    f" with {election.candidate.name} leading, "
+                    f"{outcome.follower.name} fetches from "
                     f"{outcome.following.follower.log_end_offset:,}{why}"
                 )
                 beginning = (Span("STUCK:", Style.LOST),)
@@ -191,10 +190,10 @@ def _out_of_sync_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 def _rule_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     """What the other truncation rules would cut, if the rule is unknown and matters."""
     for election in audit.elections:
-        leader = audit.replicas[election.candidate].name
+        leader = election.candidate.name
         for outcome in election.followers:
             for rule, offset in outcome.otherwise:
-                follower = audit.replicas[outcome.follower].name
+                follower = outcome.follower.name
                 text = (
                     f" the files do not show which rule the brokers follow: with {leader} leading, "
                     f"{follower} cuts to {outcome.truncation_offset:,} by {outcome.rule.value}, to "

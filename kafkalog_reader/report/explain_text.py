@@ -10,7 +10,6 @@ from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -25,10 +24,10 @@ def explain_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             yield from wrapped(f"start of {replica.name}: {reason}", columns, indent=2)
     for election in audit.elections:
         yield ()
-        leader = audit.candidates[election.candidate].log
+        leader = election.candidate.log
         assert leader is not None
         cache = elected(leader, election.leader_epoch).cache
-        name = audit.replicas[election.candidate].name
+        name = election.candidate.name
         yield (
             Span("  "),
             Span(f"{name} leads", Style.STRONG),
@@ -38,9 +37,9 @@ def explain_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             ),
         )
         for outcome in election.followers:
-            yield from _following(audit, election, outcome, cache, columns)
-        for index in election.absent:
-            yield (Span(f"    {audit.replicas[index].name} does not come up"),)
+            yield from _following(outcome, cache, columns)
+        for absent in election.absent:
+            yield (Span(f"    {absent.name} does not come up"),)
 
 
 def cache_text(cache: LeaderEpochCache) -> str:
@@ -50,15 +49,13 @@ def cache_text(cache: LeaderEpochCache) -> str:
 
 
 def _following(
-    audit: PartitionAudit,
-    election: Election,
     outcome: FollowerOutcome,
     leaders: LeaderEpochCache,
     columns: int,
 ) -> Iterator[Line]:
-    follower = audit.candidates[outcome.follower].log
+    follower = outcome.follower.log
     assert follower is not None
-    name = audit.replicas[outcome.follower].name
+    name = outcome.follower.name
     yield from wrapped(
         f"{name} follows: log end {outcome.log_end_offset:,}, epochs {cache_text(follower.cache)}, "
         f"rule {outcome.rule.value}",

@@ -17,6 +17,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import choice_text
 from kafkalog_reader.report.spans import Style, listed, offsets_text
@@ -211,8 +212,8 @@ def _consistent_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 def _set_aside_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     """Which copies are left out, and how the others compare."""
-    out = audit.names(range(len(audit.replicas), len(audit.everyone)))
-    others = audit.names(range(len(audit.replicas)))
+    out = joined_names(audit.everyone[len(audit.replicas) :])
+    others = joined_names(audit.replicas)
     relation = _relation_word(audit)
     details = _relation_details(audit, found)
     return f"{out} cannot be compared, {others}: {relation}{f', {details}' if details else ''}"
@@ -240,5 +241,5 @@ def _damaged_on(audit: PartitionAudit, found: Sequence[Finding]) -> str:
         for each in found
         if each.directory is not None and each.severity in _ALARMING
     }
-    members = [i for i, r in enumerate(audit.everyone) if r.directory in directories]
-    return f"on {audit.names(members)} · " if members else ""
+    damaged = [each for each in audit.everyone if each.directory in directories]
+    return f"on {joined_names(damaged)} · " if damaged else ""

@@ -79,10 +79,12 @@ def lanes_of(audit: PartitionAudit) -> Lanes:
     is_pending = audit.verdict is Verdict.PENDING_TRUNCATION
     cuts = [each.bounds.superseded for each in audit.replicas if each.bounds.superseded is not None]
     lanes = []
-    for index, replica in enumerate(audit.replicas):
+    for replica in audit.replicas:
         fork = replica.bounds.superseded if is_pending else None
-        if best is not None and best != index and isinstance(audit.comparison, Comparison):
-            fork = audit.comparison.content_fork(index, best) if fork is None else fork
+        is_other = best is not None and best is not replica.candidate
+        if best is not None and is_other and isinstance(audit.comparison, Comparison):
+            apart = audit.comparison.content_fork(replica.files, best.replica)
+            fork = apart if fork is None else fork
         pieces = (
             LanePiece(epoch, first, following, fork is not None and first >= fork)
             for epoch, first, following in _cut(replica.history.lineage.pieces, fork)

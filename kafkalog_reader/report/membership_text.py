@@ -10,6 +10,7 @@ from kafkalog_reader.report.spans import Line, listed, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 
@@ -30,9 +31,9 @@ def membership_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     yield from wrapped(f"metadata log: {', '.join(parts)}", columns, indent=2)
 
 
-def member_word(audit: PartitionAudit, index: int) -> str:
+def member_word(audit: PartitionAudit, candidate: Candidate) -> str:
     """``in ISR``, ``in ELR``, or nothing."""
-    membership, broker_id = audit.membership, audit.replicas[index].broker_id
+    membership, broker_id = audit.membership, candidate.broker_id
     if membership is None or broker_id is None:
         return ""
     if broker_id in membership.isr:

@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from kafkalog_reader.audits.comparison.committed import CommitCount
+    from kafkalog_reader.audits.election.candidate import Candidate
+    from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.audits.recovery.recovery import Recovery
@@ -52,7 +55,7 @@ def partition_object(audit: PartitionAudit, found: Sequence[Finding]) -> dict[st
         "notKnown": list(not_known(audit)),
         "ranges": _ranges(audit),
         "differences": _differences(audit),
-        "elections": [_election(audit, number) for number in range(len(audit.elections))],
+        "elections": [_election(election) for election in audit.elections],
         "actions": [
             {
                 "action": action.code,
@@ -142,8 +145,8 @@ def _membership(membership: PartitionMembership | None) -> dict[str, Any] | None
     }
 
 
-def _names(audit: PartitionAudit, members: Sequence[int]) -> list[str]:
-    return [audit.replicas[member].name for member in members]
+def _names(replicas: Sequence[Replica | Candidate]) -> list[str]:
+    return [replica.name for replica in replicas]
 
 
 def _ranges(audit: PartitionAudit) -> list[dict[str, Any]]:
@@ -151,7 +154,7 @@ def _ranges(audit: PartitionAudit) -> list[dict[str, Any]]:
         return []
     return [
         {
-            "replicas": _names(audit, branch.members),
+            "replicas": _names(branch.replicas),
             "firstOffset": branch.first_offset,
             "nextOffset": branch.next_offset,
             "leaderEpochs": sorted({piece.leader_epoch for piece in branch.pieces}),
@@ -176,30 +179,29 @@ def _differences(audit: PartitionAudit) -> list[dict[str, Any]]:
             "nextOffset": difference.next_offset,
             "batches": difference.batches,
             "records": difference.records,
-            "copies": [_names(audit, members) for members in difference.contents],
-            "absentOn": _names(audit, difference.absent),
-            "damagedOn": _names(audit, difference.damaged),
+            "copies": [_names(side) for side in difference.contents],
+            "absentOn": _names(difference.absent),
+            "damagedOn": _names(difference.damaged),
         }
         for difference in audit.comparison.differences
     ]
 
 
-def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
-    election = audit.elections[number]
+def _election(election: Election) -> dict[str, Any]:
     return {
         "rank": election.rank,
-        "candidate": audit.replicas[election.candidate].name,
-        "candidateBrokerId": audit.replicas[election.candidate].broker_id,
+        "candidate": election.candidate.name,
+        "candidateBrokerId": election.candidate.broker_id,
         "electionKind": election.kind.value,
         "cleanByMembership": election.clean_by_membership,
         "leaderEpoch": election.leader_epoch,
-        "absentFollowers": _names(audit, election.absent),
+        "absentFollowers": _names(election.absent),
         **lost_object(election.lost),
         "keptApartRecords": election.kept_apart,
-        "cutTransactions": list(audit.candidates[election.candidate].cut_transactions),
+        "cutTransactions": list(election.candidate.cut_transactions),
         "lostRanges": [
             {
-                "replicas": _names(audit, lost.members),
+                "replicas": _names(lost.replicas),
                 "firstOffset": lost.first_offset,
                 "nextOffset": lost.next_offset,
                 **lost_object(lost.records),
@@ -208,12 +210,12 @@ def _election(audit: PartitionAudit, number: int) -> dict[str, Any]:
         ],
         "followers": [
             {
-                "follower": audit.replicas[outcome.follower].name,
-                "followerBrokerId": audit.replicas[outcome.follower].broker_id,
+                "follower": outcome.follower.name,
+                "followerBrokerId": outcome.follower.broker_id,
                 "followerLogEndOffset": outcome.log_end_offset,
                 "truncationOffset": outcome.truncation_offset,
                 "keptUntil": outcome.kept_until,
-                "recordsCutAtStart": audit.candidates[outcome.follower].records_cut_at_start,
+                "recordsCutAtStart": outcome.follower.records_cut_at_start,
                 "rule": outcome.rule.value,
                 "otherRules": [
                     {"rule": rule.value, "truncationOffset": offset}

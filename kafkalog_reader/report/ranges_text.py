@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.difference import NotCompared
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.report.spans import Line, offsets_text, wrapped
 
@@ -23,8 +24,8 @@ def sides_of(audit: PartitionAudit) -> tuple[Branch, ...]:
         return ()
     sides = [child for fork in audit.comparison.forks for child in fork.children]
     if not sides:
-        everyone = tuple(range(len(audit.replicas)))
-        sides = [b for b in audit.comparison.branches() if b.members != everyone and b.batches]
+        everyone = audit.comparison.replicas
+        sides = [b for b in audit.comparison.branches() if b.replicas != everyone and b.batches]
     return tuple(sides)
 
 
@@ -35,7 +36,7 @@ def range_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         records, end, count = side_of(audit, side)
         epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
         cells = (
-            f"only on {audit.names(side.members)}",
+            f"only on {joined_names(side.replicas)}",
             offsets_text(side.first_offset, end),
             records_text(records),
             f"epoch {', '.join(map(str, epochs))}",

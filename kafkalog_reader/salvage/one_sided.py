@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pyarrow as pa
 
 from kafkalog_reader.audits.comparison.difference import DifferenceKind, NotCompared
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.tables.divergence import AHEAD, FORK, SUPERSEDED, classified
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.log_unit import slices_of
@@ -18,6 +19,7 @@ from kafkalog_reader.tables.schemas import RECORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.progress import Progress
 
@@ -41,9 +43,9 @@ _ONE_SIDE: Final = frozenset({DifferenceKind.MISSING, DifferenceKind.CONFLICT})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OneSidedRange:
-    """Offsets [first, next) that exactly these replicas hold, by index."""
+    """Offsets [first, next) that exactly these replicas hold."""
 
-    members: tuple[int, ...]
+    replicas: tuple[Replica, ...]
     first_offset: int
     next_offset: int
 
@@ -54,7 +56,7 @@ def one_sided_ranges(audit: PartitionAudit) -> tuple[OneSidedRange, ...]:
         return ()
     found = [
         OneSidedRange(
-            members=branch.members,
+            replicas=branch.replicas,
             first_offset=branch.first_offset,
             next_offset=branch.next_offset,
         )
@@ -64,7 +66,7 @@ def one_sided_ranges(audit: PartitionAudit) -> tuple[OneSidedRange, ...]:
     ]
     found += [
         OneSidedRange(
-            members=side,
+            replicas=side,
             first_offset=difference.first_offset,
             next_offset=difference.next_offset,
         )
@@ -72,7 +74,8 @@ def one_sided_ranges(audit: PartitionAudit) -> tuple[OneSidedRange, ...]:
         if difference.kind in _ONE_SIDE
         for side in difference.contents
     ]
-    return tuple(sorted(found, key=lambda each: (each.first_offset, each.members)))
+    order = audit.comparison.order
+    return tuple(sorted(found, key=lambda each: (each.first_offset, order(each.replicas))))
 
 
 def one_sided_records(audit: PartitionAudit, progress: Progress) -> Iterator[pa.RecordBatch]:
@@ -83,10 +86,10 @@ def one_sided_records(audit: PartitionAudit, progress: Progress) -> Iterator[pa.
     """
     request = ReadRequest(columns=_READ, mode=Mode.PERMISSIVE)
     for each in one_sided_ranges(audit):
-        directory = audit.replicas[each.members[0]].directory
+        directory = each.replicas[0].directory
         asked = replace(request, from_offset=each.first_offset, to_offset=each.next_offset)
-        side = audit.names(each.members)
-        brokers = [audit.replicas[member].broker_id for member in each.members]
+        side = joined_names(each.replicas)
+        brokers = [replica.broker_id for replica in each.replicas]
         for piece in slices_of(directory, asked):
             for rows in read_slice(piece, _INPUT, asked, Damage(asked.mode), progress):
                 if rows.num_rows:

@@ -69,9 +69,9 @@ def test_what_the_brokers_cut_when_the_link_healed_is_what_was_predicted() -> No
     cut = expected_of("s3_2", "healed")["truncations"]
     audit = audit_of("s3_2", "both-led")
     leader = expected_of("s3_2", "both-led")["leader"]
-    election = next(e for e in audit.elections if e.candidate == leader)
+    election = next(e for e in audit.elections if e.candidate.broker_id == leader)
     predicted = {
-        str(outcome.follower): outcome.truncation_offset
+        str(outcome.follower.broker_id): outcome.truncation_offset
         for outcome in election.followers
         if outcome.is_cut
     }
@@ -80,7 +80,7 @@ def test_what_the_brokers_cut_when_the_link_healed_is_what_was_predicted() -> No
 
 def test_each_side_of_the_fork_and_each_election_of_s3_2() -> None:
     audit = audit_of("s3_2", "both-led")
-    assert [election.candidate for election in audit.elections] == [1, 2, 0]
+    assert [election.candidate.broker_id for election in audit.elections] == [1, 2, 0]
     assert [(e.lost.total, e.lost.known) for e in audit.elections] == [(3, 0), (3, 0), (2, 2)]
     found = {each.code for each in findings_of(audit)}
     assert {"KL-503", "KL-520", "KL-901", "KL-902"} <= found

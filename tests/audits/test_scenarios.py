@@ -21,20 +21,24 @@ def codes(audit: PartitionAudit) -> set[str]:
 
 def ranking(audit: PartitionAudit) -> list[int]:
     """Replicas, best candidate first."""
-    return [election.candidate for election in audit.elections]
+    return [election.candidate.broker_id for election in audit.elections]
 
 
 def lost(audit: PartitionAudit, leader: int) -> tuple[int, int, int, str]:
     """Records lost, known and possibly committed of them, kind of the election."""
-    (election,) = (each for each in audit.elections if each.candidate == leader)
+    (election,) = (each for each in audit.elections if each.candidate.broker_id == leader)
     count = election.lost
     return count.total, count.known, count.possible, election.kind.value
 
 
 def cuts(audit: PartitionAudit, leader: int) -> dict[int, int]:
     """Truncation offset of each follower that loses something."""
-    (election,) = (each for each in audit.elections if each.candidate == leader)
-    return {each.follower: each.truncation_offset for each in election.followers if each.is_cut}
+    (election,) = (each for each in audit.elections if each.candidate.broker_id == leader)
+    return {
+        each.follower.broker_id: each.truncation_offset
+        for each in election.followers
+        if each.is_cut
+    }
 
 
 def held(log: str, epochs: str, high_watermark: int) -> Replica:
@@ -151,7 +155,7 @@ def test_s5_1_b_a_leader_that_wrote_nothing_supersedes_the_tail(audited: Audited
     assert {"KL-504", "KL-408"} <= codes(audit)
     assert cuts(audit, 1) == {0: 2}
     assert lost(audit, 1) == (1, 0, 0, "clean")
-    assert {each.candidate: each.lost.only_if_unclean for each in audit.elections}[1] == 1
+    assert {each.candidate.broker_id: each.lost.only_if_unclean for each in audit.elections}[1] == 1
 
 
 def test_s5_1_c_the_new_leader_wrote(audited: Audited) -> None:
@@ -170,7 +174,7 @@ def test_s5_2_a_only_one_replica_has_the_committed_record(audited: Audited) -> N
 def test_s5_2_b_an_unclean_election_shows(audited: Audited) -> None:
     audit = audited(held(f"{AB} c@2/e1", "0:0 1:2", 3), held(AB, "0:0 2:2", 2))
     assert {"KL-504", "KL-514", "KL-520"} <= codes(audit)
-    (outcome,) = next(each for each in audit.elections if each.candidate == 1).followers
+    (outcome,) = next(each for each in audit.elections if each.candidate.broker_id == 1).followers
     (only,) = outcome.following.rounds
     assert (only.asked, only.answer, only.truncated_to) == (1, (0, 2), 2)
 
@@ -202,7 +206,7 @@ def test_h4_a_record_written_twice_is_no_fork(audited: Audited) -> None:
 
 def test_m3_a_lost_epoch_file_leaves_divergence_that_nobody_notices(audited: Audited) -> None:
     audit = audited(held("x@0/e2", "4:1", 0), held("y@0/e1", "1:0 3:1", 0))
-    (outcome,) = next(each for each in audit.elections if each.candidate == 0).followers
+    (outcome,) = next(each for each in audit.elections if each.candidate.broker_id == 0).followers
     assert outcome.silent_divergence == 0
     assert not outcome.is_cut
 
@@ -229,7 +233,7 @@ def test_m7_compaction_on_one_side_is_no_fork(audited: Audited) -> None:
 
 def test_m8_a_target_inside_a_batch_takes_the_whole_batch(audited: Audited) -> None:
     audit = audited(held("0-9/e0 12-13/e1", "0:0 1:12", 0), held("0-9/e0 10-14/e0", "0:0", 0))
-    (outcome,) = next(each for each in audit.elections if each.candidate == 0).followers
+    (outcome,) = next(each for each in audit.elections if each.candidate.broker_id == 0).followers
     assert (outcome.truncation_offset, outcome.kept_until) == (12, 10)
     assert outcome.records_cut == 5
 

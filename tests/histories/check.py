@@ -86,7 +86,9 @@ def differences_of_files(seed: int) -> list[str]:
         costs = elections(stopped, started)
         wrong = [*_against_model(stopped, costs, audit.verdict.value, audit.elections)]
         if not what:
-            wrong += _against_truth(history, stopped, audit.bounds, audit.elections)
+            wrong += _against_truth(
+                history, stopped, [each.bounds for each in audit.replicas], audit.elections
+            )
         codes = {each.code for each in findings_of(audit)}
     followers = [each for cost in costs for each in cost.followers]
     for code, fires in (
@@ -139,12 +141,11 @@ def _against_model(
     verdict: str,
     held: Sequence[Election],
 ) -> Iterator[str]:
-    nodes = list(stopped)
     if verdict != (expected := _verdict(list(stopped.values()))):
         yield f"verdict {verdict}, not {expected}"
     rows = [
         (
-            nodes[each.candidate],
+            each.candidate.broker_id,
             each.rank,
             each.lost.total,
             each.lost.known,
@@ -152,7 +153,7 @@ def _against_model(
             each.kind.value,
             [
                 (
-                    nodes[outcome.follower],
+                    outcome.follower.broker_id,
                     outcome.log_end_offset,
                     outcome.truncation_offset,
                     len(outcome.following.rounds),
@@ -227,9 +228,12 @@ def _against_truth(
         kept = {r for broker in history.brokers.values() for r in broker.replica.records}
         lost = {r for each in election.lost_ranges for r in kept
                 if each.first_offset <= r.offset < each.next_offset
-                and r in stopped[list(stopped)[each.members[0]]].records}  # fmt: skip
+                and r in stopped[each.replicas[0].broker_id].records}  # fmt: skip
         if election.kind.value == "clean" and lost & history.acknowledged:
-            yield f"candidate {election.candidate} is called clean and loses acknowledged records"
+            yield (
+                f"candidate {election.candidate.name} is called clean and loses acknowledged "
+                "records"
+            )
 
 
 def _misled(held: Sequence[Election]) -> Iterator[str]:
@@ -237,6 +241,6 @@ def _misled(held: Sequence[Election]) -> Iterator[str]:
     for election in held:
         for outcome in election.followers:
             if outcome.silent_divergence is not None:
-                yield f"{outcome.follower} differs from {election.candidate} afterwards"
+                yield f"{outcome.follower.name} differs from {election.candidate.name} afterwards"
             if outcome.is_needless:
-                yield f"{outcome.follower} cuts what {election.candidate} has"
+                yield f"{outcome.follower.name} cuts what {election.candidate.name} has"

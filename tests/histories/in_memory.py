@@ -21,12 +21,14 @@ from kafkalog_reader.audits.log.lineage import (
     combined_lineage,
     declared_lineage,
 )
+from kafkalog_reader.audits.log.replica import Replica as Audited
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry
 from kafkalog_reader.format.record import Record
+from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 from kafkalog_reader.tables.high_watermark import high_watermark_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from fixtures.builder import Replica as Described
     from tests.model.partition import Replica
@@ -36,11 +38,14 @@ def audited(
     stopped: Mapping[int, Replica], started: Mapping[int, Replica]
 ) -> tuple[Verdict, tuple[CommitBounds, ...], tuple[Election, ...]]:
     """Verdict, bounds and elections of replicas whose logs all begin at 0."""
-    histories = [_history(replica) for replica in stopped.values()]
+    replicas = {node: _named(node) for node in stopped}
+    histories = {replicas[node]: _history(each) for node, each in stopped.items()}
     bounds = commit_bounds(histories)
-    comparison = compared(list(stopped.values()))
+    comparison = compared({replicas[node]: each for node, each in stopped.items()})
     candidates = [
         Candidate(
+            replica=replicas[node],
+            bounds=bounds[replicas[node]],
             log=EpochLog(
                 cache=cache_of(started[node]),
                 log_start_offset=started[node].start,
@@ -50,16 +55,20 @@ def audited(
             log_start_offset=on_disk.start,
             log_end_offset=on_disk.end,
             last_leader_epoch=on_disk.records[-1].leader_epoch if on_disk.records else -1,
-            broker_id=node,
             unreplaceable=0,
             records=_counter(on_disk),
             batch_start=_batch_finder(on_disk),
         )
         for node, on_disk in stopped.items()
     ]
-    greatest = max((max(history.leader_epochs, default=-1) for history in histories), default=-1)
-    held = elections(candidates, bounds, comparison, known_epoch=greatest)
-    return verdict_of(histories, bounds, comparison, [()] * len(stopped)), bounds, held
+    greatest = max(
+        (max(history.leader_epochs, default=-1) for history in histories.values()), default=-1
+    )
+    held = elections(candidates, comparison, known_epoch=greatest)
+    verdict = verdict_of(
+        histories.values(), bounds.values(), comparison, dict.fromkeys(histories, ())
+    )
+    return verdict, tuple(bounds.values()), held
 
 
 def cache_of(replica: Replica) -> LeaderEpochCache:
@@ -68,33 +77,40 @@ def cache_of(replica: Replica) -> LeaderEpochCache:
     )
 
 
-def compared(replicas: Sequence[Replica]) -> Comparison:
+def _named(node: int) -> Audited:
+    root = LogDirectory(path=f"/{node}", broker_id=node)
+    directory = PartitionDirectory(path=f"/{node}/t-0", log_directory=root, topic="t", partition=0)
+    return Audited(directory=directory, log_start_offset=0, size_in_bytes=0)
+
+
+def compared(replicas: Mapping[Audited, Replica]) -> Comparison:
     """The tree of histories of logs that begin at 0, built record by record."""
-    members = tuple(index for index, each in enumerate(replicas) if each.records)
+    held = {each: modelled for each, modelled in replicas.items() if modelled.records}
     return Comparison(
-        roots=tuple(_parted(replicas, members, 0)),
+        replicas=tuple(replicas),
+        roots=tuple(_parted(held, 0)),
         differences=(),
-        damaged=tuple(DamagedBatches() for _ in replicas),
+        damaged={each: DamagedBatches() for each in replicas},
     )
 
 
-def _parted(replicas: Sequence[Replica], members: tuple[int, ...], offset: int) -> list[Branch]:
-    """The branches that begin at an offset: one for each record that members have there."""
-    sides: dict[object, list[int]] = {}
-    for index in members:
-        if replicas[index].end > offset:
-            sides.setdefault(replicas[index].records[offset], []).append(index)
-    return [_branch(replicas, tuple(side), offset) for side in sides.values()]
+def _parted(replicas: Mapping[Audited, Replica], offset: int) -> list[Branch]:
+    """The branches that begin at an offset: one for each record that replicas have there."""
+    sides: dict[object, dict[Audited, Replica]] = {}
+    for each, modelled in replicas.items():
+        if modelled.end > offset:
+            sides.setdefault(modelled.records[offset], {})[each] = modelled
+    return [_branch(side, offset) for side in sides.values()]
 
 
-def _branch(replicas: Sequence[Replica], members: tuple[int, ...], first: int) -> Branch:
-    logs = [replicas[index].records for index in members]
+def _branch(replicas: Mapping[Audited, Replica], first: int) -> Branch:
+    logs = [modelled.records for modelled in replicas.values()]
     stop = first
     while all(stop < len(log) and log[stop] == logs[0][stop] for log in logs):
         stop += 1
     records = logs[0][first:stop]
     return Branch(
-        members=members,
+        replicas=tuple(replicas),
         first_offset=first,
         next_offset=stop,
         batches=len({record.batch_last for record in records}),
@@ -106,7 +122,7 @@ def _branch(replicas: Sequence[Replica], members: tuple[int, ...], first: int) -
             for epoch, piece in groupby(records, key=lambda record: record.leader_epoch)
             for offsets in [[record.offset for record in piece]]
         ),
-        children=tuple(_parted(replicas, members, stop)),
+        children=tuple(_parted(replicas, stop)),
     )
 
 

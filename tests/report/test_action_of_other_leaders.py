@@ -26,7 +26,7 @@ def test_no_copy_is_moved_aside_for_an_election_that_is_not_advised(tmp_path: Pa
     found = findings_of(audit)
     silent = [each for each in found if each.code == "KL-517"]
     assert {dict(each.evidence)["leader"] for each in silent} == {"broker 0", "broker 1"}
-    assert audit.elections[0].candidate == 2
+    assert audit.elections[0].candidate.broker_id == 2
     asked = {action.code: action for action in actions_of(audit, found)}
     assert "A6" not in asked
     assert "A8" not in asked

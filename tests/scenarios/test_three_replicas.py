@@ -112,12 +112,14 @@ def test_two_intact_copies_leave_nothing_lost(base: Base, fault: Fault, tmp_path
         return
     if fault.id in FALLING | NEWER:
         assert {each.code for each in findings_of(audit)} & {"KL-506", "KL-507"}
-        assert election_rows(audit)[-1]["candidateBrokerId"] == 0 or 0 in audit.elections[0].absent
+        assert election_rows(audit)[-1]["candidateBrokerId"] == 0 or 0 in {
+            absent.broker_id for absent in audit.elections[0].absent
+        }
     assert set(found_on(audit, 0)) & ALONE <= {("KL-111", "M")}  # of offsets that nobody wrote
     assert audit.verdict is Verdict.FORKED if fault.id in LIES else audit.verdict in REPLACED
     best = audit.elections[0]
     assert (best.lost.total, best.kind.value) == (0, "clean")
-    starts = {each.candidate: each for each in audit.elections}
+    starts = {each.candidate.broker_id: each for each in audit.elections}
     if 0 in starts and starts[0].lost.total:  # its start cuts what the others have
         assert starts[0].rank == 3
 

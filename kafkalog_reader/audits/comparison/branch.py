@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.comparison.compared_log import replicas_of
 from kafkalog_reader.audits.log.lineage import EpochPiece, LineageBuilder
 from kafkalog_reader.decode.control_type import CONTROL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.comparison.compared_log import ComparedLog
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.scan.batch_scan import BatchRun
 
 
@@ -25,7 +28,6 @@ class Branch:
     the replicas part (several children).
 
     Attributes:
-        members: indexes of the replicas.
         records: number of client records, without transaction markers.
         pieces: the stretches of the branch, each with the leader epoch of its batches.
         contents: after a fork, the pieces with a fingerprint of their batches. Two branches may
@@ -33,7 +35,7 @@ class Branch:
             and then continues with the batches of the others.
     """
 
-    members: tuple[int, ...]
+    replicas: tuple[Replica, ...]
     first_offset: int
     next_offset: int
     batches: int
@@ -77,7 +79,7 @@ class BranchBuilder:
     """A branch while it grows."""
 
     def __init__(
-        self, members: tuple[int, ...], first_offset: int, *, is_apart: bool = False
+        self, members: tuple[ComparedLog, ...], first_offset: int, *, is_apart: bool = False
     ) -> None:
         self.members = members
         self.first_offset = first_offset
@@ -126,7 +128,7 @@ class BranchBuilder:
                 self._fingerprints[leader_epoch] = fingerprint % _MODULUS
         self.next_offset = max(self.next_offset, last + 1)
 
-    def split(self, groups: Sequence[tuple[int, ...]], offset: int) -> list[BranchBuilder]:
+    def split(self, groups: Sequence[tuple[ComparedLog, ...]], offset: int) -> list[BranchBuilder]:
         """End this branch and start one for each group of replicas at ``offset``."""
         is_apart = self._is_apart or len(groups) > 1
         self._children = [BranchBuilder(group, offset, is_apart=is_apart) for group in groups]
@@ -136,7 +138,7 @@ class BranchBuilder:
         """The finished branch, with all branches that follow it."""
         pieces = self._lineage.build().pieces
         return Branch(
-            members=self.members,
+            replicas=replicas_of(self.members),
             first_offset=self.first_offset,
             next_offset=self.next_offset,
             batches=self._batches,

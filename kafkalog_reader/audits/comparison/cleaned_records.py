@@ -29,11 +29,12 @@ from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.comparison.committed import History
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 logger = logging.getLogger(__name__)
@@ -48,34 +49,34 @@ _SCHEMA: Final = RecordsTable().projected(_REQUEST)
 
 
 def compare_keys(
-    directories: Sequence[PartitionDirectory],
-    histories: Sequence[History],
+    histories: Mapping[Replica, History],
     comparison: Comparison,
     cleaned: Sequence[Difference],
 ) -> KeyCheck:
     """Do the work of ``key_check.check_keys`` for a partition with these cleaned ranges."""
     first = min(difference.first_offset for difference in cleaned)
     left = [MAX_RECORDS, MAX_BYTES]
-    logs: list[pa.Table] = []
-    for directory in directories:
+    logs: dict[Replica, pa.Table] = {}
+    for replica in histories:
+        directory = replica.directory
         log = _read(directory, first, left)
         if log is None:
             logger.warning("%s: too many keys to compare", directory.path)
             return KeyCheck(is_complete=False)
-        logs.append(log)
-    dead = pa.concat_tables([log.filter(pc.is_null(log["value"])) for log in logs])
+        logs[replica] = log
+    dead = pa.concat_tables([log.filter(pc.is_null(log["value"])) for log in logs.values()])
     buried = _latest(dead)
     missing: list[Difference] = []
     for difference in cleaned:
-        members = [*(m for side in difference.contents for m in side), *difference.absent]
-        union = _union([_between(logs[member], difference) for member in members])
-        for member in members:
-            offsets = _unexplained(union, logs[member], buried, histories[member])
-            missing += _as_differences(offsets, member, members, logs)
+        replicas = [*(each for side in difference.contents for each in side), *difference.absent]
+        union = _union([_between(logs[each], difference) for each in replicas])
+        for replica in replicas:
+            offsets = _unexplained(union, logs[replica], buried, histories[replica])
+            missing += _as_differences(offsets, replica, replicas, logs)
     return KeyCheck(
         missing=tuple(missing),
         latest=tuple(
-            _latest_mismatches(comparison, logs, min(h.log_end_offset for h in histories))
+            _latest_mismatches(comparison, logs, min(h.log_end_offset for h in histories.values()))
         ),
     )
 
@@ -144,16 +145,19 @@ def _unexplained(
 
 
 def _as_differences(
-    offsets: NDArray[np.int64], lacks: int, members: Sequence[int], logs: Sequence[pa.Table]
+    offsets: NDArray[np.int64],
+    lacks: Replica,
+    replicas: Sequence[Replica],
+    logs: Mapping[Replica, pa.Table],
 ) -> Iterator[Difference]:
     if not len(offsets):
         return
     begins = np.flatnonzero(np.diff(offsets, prepend=offsets[0] - 2) > 1)
     first, last = offsets[begins], offsets[np.append(begins[1:], len(offsets)) - 1]
-    others = [member for member in members if member != lacks]
+    others = [each for each in replicas if each != lacks]
     held = []
-    for member in others:
-        its = np.unique(_offsets(logs[member]))
+    for other in others:
+        its = np.unique(_offsets(logs[other]))
         count = np.searchsorted(its, last, side="right") - np.searchsorted(its, first)
         held.append((count == last - first + 1).tolist())
     for number, (start, stop) in enumerate(zip(first.tolist(), last.tolist(), strict=True)):
@@ -163,13 +167,13 @@ def _as_differences(
             next_offset=stop + 1,
             batches=1,
             records=stop - start + 1,
-            contents=(tuple(m for m, of in zip(others, held, strict=True) if of[number]),),
+            contents=(tuple(each for each, of in zip(others, held, strict=True) if of[number]),),
             absent=(lacks,),
         )
 
 
 def _latest_mismatches(
-    comparison: Comparison, logs: Sequence[pa.Table], next_offset: int
+    comparison: Comparison, logs: Mapping[Replica, pa.Table], next_offset: int
 ) -> Iterator[int]:
     """Offsets of conflicts that hold the last value of a key below the smallest log end."""
     for difference in comparison.differences:

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.log.lineage import Lineage, LineageFork, lineage_fork
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping
+
+    from kafkalog_reader.audits.log.replica import Replica
 
 
 _NO_BOUND: Final[int] = (1 << 63) - 1
@@ -98,7 +100,9 @@ def fork_of(one: History, other: History) -> LineageFork:
     )
 
 
-def newest_replica(histories: Sequence[History], named: int | None = None) -> int | None:
+def newest_replica(
+    histories: Mapping[Replica, History], named: Replica | None = None
+) -> Replica | None:
     """The replica with the greatest leader epoch; of several, the one with the longest log.
 
     ``named`` is the leader of a newer epoch according to the cluster metadata. A leader that was
@@ -107,10 +111,10 @@ def newest_replica(histories: Sequence[History], named: int | None = None) -> in
     """
     if named is not None:
         return named
-    known = [i for i, history in enumerate(histories) if history.leader_epochs]
+    known = [replica for replica, history in histories.items() if history.leader_epochs]
     return max(
         known,
-        key=lambda i: (max(histories[i].leader_epochs), histories[i].log_end_offset, -i),
+        key=lambda each: (max(histories[each].leader_epochs), histories[each].log_end_offset),
         default=None,
     )
 
@@ -133,10 +137,10 @@ def _left_at(history: History, newest: History) -> int | None:
 
 
 def commit_bounds(
-    histories: Sequence[History],
-    in_sync: Sequence[int] | None = None,
-    named: int | None = None,
-) -> tuple[CommitBounds, ...]:
+    histories: Mapping[Replica, History],
+    in_sync: Collection[Replica] | None = None,
+    named: Replica | None = None,
+) -> dict[Replica, CommitBounds]:
     """The bounds of every replica of a partition.
 
     Args:
@@ -146,35 +150,34 @@ def commit_bounds(
         named: the leader of an epoch newer than any in the logs, if the cluster metadata has one.
     """
     in_sync_end = min(
-        (histories[index].log_end_offset for index in in_sync or ()), default=_NO_BOUND
+        (histories[replica].log_end_offset for replica in in_sync or ()), default=_NO_BOUND
     )
     newest = newest_replica(histories, named)
-    left_at = [
-        None
-        if newest is None or index == named
+    left_at = {
+        replica: None
+        if newest is None or replica == named
         else superseded_at(history, histories[newest])
         if named is None
         else _left_at(history, histories[newest])
-        for index, history in enumerate(histories)
-    ]
+        for replica, history in histories.items()
+    }
     unclean_elections_happen = any(
-        superseded is not None and history.high_watermark_low > superseded  # KL-514
-        for history, superseded in zip(histories, left_at, strict=True)
+        superseded is not None and histories[replica].high_watermark_low > superseded  # KL-514
+        for replica, superseded in left_at.items()
     )
-    bounds = []
-    for history, superseded in zip(histories, left_at, strict=True):
+    bounds = {}
+    for replica, superseded in left_at.items():
+        history = histories[replica]
         end = history.log_end_offset
         high = min(end, in_sync_end)
         known = min(history.high_watermark_low, end)
         is_open = superseded is None or unclean_elections_happen
         possible = high if superseded is None or is_open else min(high, superseded)
-        bounds.append(
-            CommitBounds(
-                known=known,
-                possible=max(known, possible),
-                high=max(known, high),
-                log_end=end,
-                superseded=superseded,
-            )
+        bounds[replica] = CommitBounds(
+            known=known,
+            possible=max(known, possible),
+            high=max(known, high),
+            log_end=end,
+            superseded=superseded,
         )
-    return tuple(bounds)
+    return bounds

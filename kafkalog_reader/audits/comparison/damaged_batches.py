@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.log.batch_stream import BatchPlace, BatchStream
+    from kafkalog_reader.audits.log.replica import Replica
 
 MAX: Final = 1_000_000
 """Rows kept for one copy, 28 bytes each; in a hostile copy every batch is damaged."""
@@ -51,7 +52,7 @@ class DamagedBatches:
         self.alone = 0
         self.left_out = 0
         self.places: list[BatchPlace] = []
-        self.holders: list[tuple[int, ...]] = []
+        self.holders: list[tuple[Replica, ...]] = []
         self._parts: list[DamagedRows] = []
         self._rows = 0
 
@@ -73,7 +74,7 @@ class DamagedBatches:
         self,
         stream: BatchStream,
         ahead: NDArray[np.intp],
-        holders: Sequence[tuple[int, ...]],
+        holders: Sequence[tuple[Replica, ...]],
         intact_on: NDArray[np.int32],
     ) -> None:
         """Add damaged batches of a stream.
@@ -116,7 +117,7 @@ class DamagedBatches:
             ]  # fmt: skip
         return self._parts[0]
 
-    def _number_of(self, holders: tuple[int, ...]) -> int:
+    def _number_of(self, holders: tuple[Replica, ...]) -> int:
         if holders not in self.holders:
             self.holders.append(holders)
         return self.holders.index(holders)

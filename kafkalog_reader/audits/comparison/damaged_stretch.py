@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.log.batch_stream import BatchStream
+    from kafkalog_reader.audits.log.replica import Replica
 
 _FRAME: Final = ("base_offset", "last_offset", "leader_epoch", "size_in_bytes")
 
@@ -55,13 +56,13 @@ class DamagedStretch:
             differs=self.differs[:count],
         )
 
-    def intact_on(self, ahead: int, present: Sequence[int]) -> tuple[int, ...]:
+    def intact_on(self, ahead: int, present: Sequence[Replica]) -> tuple[Replica, ...]:
         """The streams, by their names in ``present``, on which the CRC of one batch is valid."""
         return tuple(name for name, ok in zip(present, self.intact[:, ahead], strict=True) if ok)
 
     def holders(
-        self, ahead: NDArray[np.intp], present: Sequence[int]
-    ) -> tuple[list[tuple[int, ...]], NDArray[np.int32]]:
+        self, ahead: NDArray[np.intp], present: Sequence[Replica]
+    ) -> tuple[list[tuple[Replica, ...]], NDArray[np.int32]]:
         """The distinct sets of streams that have a batch intact, and for each batch its set."""
         sets, first, number = np.unique(
             self.intact[:, ahead], axis=1, return_index=True, return_inverse=True
@@ -71,7 +72,7 @@ class DamagedStretch:
         return found, number.reshape(-1).astype(np.int32)
 
     def differences(
-        self, present: Sequence[int], is_wanted: Callable[[DifferenceKind, int], bool]
+        self, present: Sequence[Replica], is_wanted: Callable[[DifferenceKind, int], bool]
     ) -> Iterator[Difference]:
         """Yield the differences; adjacent batches that differ in the same way become one.
 
@@ -88,7 +89,7 @@ class DamagedStretch:
         for start, stop in self._ranges(base_offset[1:] == last_offset[:-1] + 1):
             if not is_wanted(DifferenceKind.DAMAGED, int(base_offset[start])):
                 continue
-            contents: dict[int, list[int]] = {}
+            contents: dict[int, list[Replica]] = {}
             for number, name in zip(self.alike[:, start].tolist(), present, strict=True):
                 contents.setdefault(number, []).append(name)
             intact = self.intact_on(start, present)

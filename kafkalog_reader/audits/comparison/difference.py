@@ -8,11 +8,12 @@ from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.comparison.branch import Branch
     from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.log.lineage import EpochPiece
+    from kafkalog_reader.audits.log.replica import Replica
 
 MAX: Final[int] = 10_000
 """Ranges kept for one partition; hostile copies may differ in every second batch."""
@@ -53,9 +54,9 @@ class Difference:
     next_offset: int
     batches: int
     records: int
-    contents: tuple[tuple[int, ...], ...]
-    absent: tuple[int, ...] = ()
-    damaged: tuple[int, ...] = ()
+    contents: tuple[tuple[Replica, ...], ...]
+    absent: tuple[Replica, ...] = ()
+    damaged: tuple[Replica, ...] = ()
 
     def is_continued_by(self, other: Difference) -> bool:
         """Whether ``other`` starts where this range ends, and differs in the same way."""
@@ -124,21 +125,20 @@ class Comparison:
     """The result of comparing the replicas of one partition.
 
     Attributes:
+        replicas: those that were compared, in the order supplied.
         roots: the first branches; several if a replica shares no offset with the others.
         damaged: for each replica, the batches with a wrong checksum.
         differences_left_out: number of differences that were not kept.
         restamped: offsets at which replicas diverge with equal records under different leader
             epochs.
-        log_starts: the log start offset of each replica, which may be inside its first batch. Empty
-            if every log starts with its first batch.
     """
 
+    replicas: tuple[Replica, ...]
     roots: tuple[Branch, ...]
     differences: tuple[Difference, ...]
-    damaged: tuple[DamagedBatches, ...]
+    damaged: Mapping[Replica, DamagedBatches]
     differences_left_out: int = 0
     restamped: tuple[int, ...] = ()
-    log_starts: tuple[int, ...] = ()
 
     def with_differences(self, more: Sequence[Difference]) -> Comparison:
         """A copy with the differences that were found later."""
@@ -147,15 +147,19 @@ class Comparison:
             self, differences=tuple(sorted(together, key=lambda each: each.first_offset))
         )
 
+    def order(self, replicas: Iterable[Replica]) -> tuple[int, ...]:
+        """The places of some replicas among all, to sort by."""
+        return tuple(map(self.replicas.index, replicas))
+
     def branches(self) -> Iterator[Branch]:
         """Every branch of every tree."""
         for root in self.roots:
             yield from root.walk()
 
-    def held_ranges(self) -> Iterator[tuple[Branch, tuple[int, ...], int, int]]:
-        """Yield every branch, its members and its offsets [first, next), equal content only once.
+    def held_ranges(self) -> Iterator[tuple[Branch, tuple[Replica, ...], int, int]]:
+        """Yield every branch, its replicas and its offsets [first, next), equal content only once.
 
-        Where several branches hold the same content, the first of them is yielded with the members
+        Where several branches hold the same content, the first of them is yielded with the replicas
         of all.
         """
         holders: dict[tuple[EpochPiece, int], list[Branch]] = {}
@@ -168,12 +172,13 @@ class Comparison:
                 if len(holders[content]) == 1:
                     continue
                 piece, _ = content
-                yield branch, branch.members, at, piece.first_offset
+                yield branch, branch.replicas, at, piece.first_offset
                 if holders[content][0] is branch:
-                    together = {member for each in holders[content] for member in each.members}
-                    yield branch, tuple(sorted(together)), piece.first_offset, piece.next_offset
+                    together = {replica for each in holders[content] for replica in each.replicas}
+                    ordered = tuple(each for each in self.replicas if each in together)
+                    yield branch, ordered, piece.first_offset, piece.next_offset
                 at = piece.next_offset
-            yield branch, branch.members, at, branch.next_offset
+            yield branch, branch.replicas, at, branch.next_offset
 
     @property
     def forks(self) -> tuple[Branch, ...]:
@@ -182,35 +187,35 @@ class Comparison:
         return tuple(sorted(found, key=lambda branch: branch.next_offset))
 
     def _can_be_read(self, fork: Branch) -> bool:
-        if fork.children[0].first_offset >= max(self.log_starts, default=0):
+        if fork.children[0].first_offset >= max(each.log_start_offset for each in self.replicas):
             return True
         return any(
             self.content_fork(one, other) is not None
             for left, right in combinations(fork.children, 2)
-            for one in left.members
-            for other in right.members
+            for one in left.replicas
+            for other in right.replicas
         )
 
     @property
     def has_content_fork(self) -> bool:
         """Whether two replicas hold different content where both can be read."""
-        pairs = combinations(range(len(self.damaged)), 2)
+        pairs = combinations(self.replicas, 2)
         return any(self.content_fork(one, other) is not None for one, other in pairs)
 
-    def content_fork(self, one: int, other: int) -> int | None:
+    def content_fork(self, one: Replica, other: Replica) -> int | None:
         """The first offset at which two replicas hold different content; None if there is none.
 
         Below a log start nothing can be read, so nothing differs there. A difference that damage or
         cleaning explains is not a fork: the content was once the same.
         """
-        low = max(self.log_starts[one], self.log_starts[other]) if self.log_starts else 0
+        low = max(one.log_start_offset, other.log_start_offset)
         offsets = [
             branch.children[0].first_offset
             for branch in self.branches()
             if branch.is_fork
-            and one in branch.members
-            and other in branch.members
-            and not any(one in c.members and other in c.members for c in branch.children)
+            and one in branch.replicas
+            and other in branch.replicas
+            and not any(one in c.replicas and other in c.replicas for c in branch.children)
         ]
         offsets += [
             difference.first_offset
@@ -223,37 +228,37 @@ class Comparison:
         if fork is None or fork >= low:
             return fork
         ends = [
-            max((b.next_offset for b in self.branches() if index in b.members), default=0)
-            for index in (one, other)
+            max((b.next_offset for b in self.branches() if each in b.replicas), default=0)
+            for each in (one, other)
         ]
         return low if low < min(ends) else None
 
-    def _starts_apart(self, one: int, other: int) -> list[int]:
+    def _starts_apart(self, one: Replica, other: Replica) -> list[int]:
         """Where the later of two logs begins, if the other log has different content there."""
         spans = []
-        for index in (one, other):
-            held = [b for b in self.branches() if index in b.members and b.batches]
+        for each in (one, other):
+            held = [b for b in self.branches() if each in b.replicas and b.batches]
             if not held:
                 return []
             spans.append((held[0].first_offset, max(b.next_offset for b in held)))
-        if any(one in branch.members and other in branch.members for branch in self.branches()):
+        if any(one in branch.replicas and other in branch.replicas for branch in self.branches()):
             return []
         start, stop = max(spans[0][0], spans[1][0]), min(spans[0][1], spans[1][1])
         if start >= stop or self._is_held_alike(one, other, start, stop):
             return []
         return [start]
 
-    def _is_held_alike(self, one: int, other: int, start: int, stop: int) -> bool:
+    def _is_held_alike(self, one: Replica, other: Replica, start: int, stop: int) -> bool:
         """Whether two replicas hold the same content in a range after their branches diverged."""
         held = [
             {
                 content
                 for branch in self.branches()
-                if index in branch.members
+                if each in branch.replicas
                 for content in branch.contents
                 if content[0].first_offset < stop and content[0].next_offset > start
             }
-            for index in (one, other)
+            for each in (one, other)
         ]
         if not held[0] or held[0] != held[1]:
             return False
@@ -261,10 +266,10 @@ class Comparison:
         return pieces[0][0] == start and pieces[-1][1] == stop
 
 
-def _tells_apart(difference: Difference, one: int, other: int) -> bool:
-    sides = {}
-    for number, members in enumerate(difference.contents):
-        sides.update(dict.fromkeys(members, number))
+def _tells_apart(difference: Difference, one: Replica, other: Replica) -> bool:
+    sides: dict[Replica, int] = {}
+    for number, side in enumerate(difference.contents):
+        sides.update(dict.fromkeys(side, number))
     sides.update(dict.fromkeys(difference.absent, -1))
     return one in sides and other in sides and sides[one] != sides[other]
 

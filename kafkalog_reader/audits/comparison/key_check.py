@@ -11,16 +11,15 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.comparison.difference import DifferenceKind, KeyCheck
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from kafkalog_reader.audits.comparison.committed import History
     from kafkalog_reader.audits.comparison.difference import Comparison
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.audits.log.replica import Replica
 
 
 def check_keys(
-    directories: Sequence[PartitionDirectory],
-    histories: Sequence[History],
+    histories: Mapping[Replica, History],
     comparison: Comparison,
 ) -> KeyCheck:
     """Compare the keys of a partition if it was cleaned; otherwise read nothing.
@@ -37,4 +36,4 @@ def check_keys(
         return KeyCheck()
     from kafkalog_reader.audits.comparison.cleaned_records import compare_keys
 
-    return compare_keys(directories, histories, comparison, cleaned)
+    return compare_keys(histories, comparison, cleaned)

@@ -12,7 +12,7 @@ from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from kafkalog_reader.audits.comparison.committed import History
     from kafkalog_reader.audits.comparison.scan import Scan
@@ -28,19 +28,19 @@ class MissingCommitted:
     """Offsets [first, next) between the end of the longest log and the greatest high watermark.
 
     Attributes:
-        members: indexes of the replicas whose high watermark is above every log end.
+        replicas: those whose high watermark is above every log end.
         is_proven: one of them was shut down cleanly, so that its high watermark was not written
             after its log was copied.
     """
 
-    members: tuple[int, ...]
+    replicas: tuple[Replica, ...]
     first_offset: int
     next_offset: int
     is_proven: bool
 
 
 def missing_committed(
-    replicas: Sequence[Replica], histories: Sequence[History], scans: Sequence[Scan]
+    histories: Mapping[Replica, History], scans: Mapping[Replica, Scan]
 ) -> MissingCommitted | None:
     """The committed records that are missing; None if none are known to be.
 
@@ -48,21 +48,21 @@ def missing_committed(
     be if the log was copied first while clients wrote (T01): if file times show this, the row is
     ignored.
     """
-    if len(replicas) < _MIN_COPIES or replicas[0].directory.topic == METADATA_TOPIC:
+    if len(scans) < _MIN_COPIES or next(iter(scans)).directory.topic == METADATA_TOPIC:
         return None
-    end = max(history.log_end_offset for history in histories)
+    end = max(history.log_end_offset for history in histories.values())
     rows = {
-        index: replica.checkpointed_high_watermark
-        for index, (replica, scan) in enumerate(zip(replicas, scans, strict=True))
+        replica: replica.checkpointed_high_watermark
+        for replica, scan in scans.items()
         if (replica.checkpointed_high_watermark or 0) > end and not _is_ahead_of_copy(replica, scan)
     }
     if not rows:
         return None
     return MissingCommitted(
-        members=tuple(rows),
+        replicas=tuple(rows),
         first_offset=end,
         next_offset=max(row or 0 for row in rows.values()),
-        is_proven=any(replicas[i].directory.log_directory.clean_shutdown for i in rows),
+        is_proven=any(each.directory.log_directory.clean_shutdown for each in rows),
     )
 
 

@@ -9,7 +9,7 @@ from kafkalog_reader.audits.comparison.verdict import is_unread
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from kafkalog_reader.audits.comparison.committed import History
     from kafkalog_reader.audits.comparison.difference import Comparison
@@ -29,31 +29,29 @@ def reason_of_all(replicas: Sequence[Replica], comparison: Comparison | NotCompa
     return ""
 
 
-def unusable_copies(replicas: Sequence[Replica], scans: Sequence[Scan]) -> dict[int, str]:
+def unusable_copies(scans: Mapping[Replica, Scan]) -> dict[Replica, str]:
     """The indexes of the copies whose content is unknown, and why."""
-    reasons: dict[int, str] = {}
-    for index, (replica, scan) in enumerate(zip(replicas, scans, strict=True)):
+    reasons: dict[Replica, str] = {}
+    for replica, scan in scans.items():
         for stop in scan.stops:
             if is_unread(stop):
-                reasons.setdefault(index, f"{replica.name}: {stop.where}: {stop.problem}")
+                reasons.setdefault(replica, f"{replica.name}: {stop.where}: {stop.problem}")
         if scan.unexplained_falls:
             where = scan.regressions[0].where
-            reasons.setdefault(index, f"{replica.name}: {where}: offsets fall")
+            reasons.setdefault(replica, f"{replica.name}: {where}: offsets fall")
     return reasons
 
 
-def reaches_further(
-    replicas: Sequence[Replica], histories: Sequence[History], unusable: Mapping[int, str]
-) -> str:
+def reaches_further(histories: Mapping[Replica, History], unusable: Collection[Replica]) -> str:
     """Why the other copies cannot replace the unusable ones; empty if they can.
 
     An unusable copy must not show signs of records or leaders that no other copy has.
     """
-    others = [history for i, history in enumerate(histories) if i not in unusable]
+    others = [history for replica, history in histories.items() if replica not in unusable]
     end = max((history.log_end_offset for history in others), default=0)
     epoch = max((e for history in others for e in history.leader_epochs), default=-1)
-    for index in unusable:
-        replica, history = replicas[index], histories[index]
+    for replica in unusable:
+        history = histories[replica]
         row = replica.checkpointed_high_watermark or 0
         greatest = max((e.leader_epoch for e in replica.epoch_entries or ()), default=-1)
         if greatest > epoch:

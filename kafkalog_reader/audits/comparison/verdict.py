@@ -9,10 +9,11 @@ from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from kafkalog_reader.audits.comparison.committed import CommitBounds, History
     from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 
@@ -44,24 +45,24 @@ class Verdict(Enum):
 
 
 def verdict_of(
-    histories: Sequence[History],
-    bounds: Sequence[CommitBounds],
+    histories: Iterable[History],
+    bounds: Iterable[CommitBounds],
     comparison: Comparison,
-    stops: Sequence[Sequence[UnreadableRegion]],
+    stops: Mapping[Replica, Sequence[UnreadableRegion]],
 ) -> Verdict:
     """The verdict of replicas that could be read and have the same topic id."""
-    if any(is_unread(stop) for of_replica in stops for stop in of_replica):
+    if any(is_unread(stop) for of_replica in stops.values() for stop in of_replica):
         return Verdict.UNDECIDABLE
     kinds = {difference.kind for difference in comparison.differences}
     if DifferenceKind.NOT_COMPARED in kinds:
         return Verdict.UNDECIDABLE
     damage = [
-        is_replaced(comparison, index, stop, stops)
-        for index, of_replica in enumerate(stops)
+        is_replaced(comparison, replica, stop, stops)
+        for replica, of_replica in stops.items()
         for stop in of_replica
         if is_damage(stop)
     ]
-    damage += [batches.alone == 0 for batches in comparison.damaged if batches.count]
+    damage += [batches.alone == 0 for batches in comparison.damaged.values() if batches.count]
     if not all(damage):
         return Verdict.DAMAGED_UNRECOVERABLE
     repairable = {DifferenceKind.DAMAGED, DifferenceKind.MISSING, DifferenceKind.UNCOVERED}
@@ -95,15 +96,15 @@ def is_damage(stop: UnreadableRegion) -> bool:
 
 def is_replaced(
     comparison: Comparison,
-    index: int,
+    replica: Replica,
     stop: UnreadableRegion,
-    stops: Sequence[Sequence[UnreadableRegion]],
+    stops: Mapping[Replica, Sequence[UnreadableRegion]],
 ) -> bool:
     """Whether no record is missing at a stop, or another replica of the same history has it.
 
     Args:
         comparison: of the replicas.
-        index: of the replica that has the stop.
+        replica: that has the stop.
         stop: where reading stopped.
         stops: those of every replica; one that stops at the same place replaces nothing.
     """
@@ -116,13 +117,13 @@ def is_replaced(
     until = offset + 1 if until is None else until
     sound = {
         other
-        for other, of_replica in enumerate(stops)
-        if other != index and not any(_hides(each, offset, until) for each in of_replica)
+        for other, of_replica in stops.items()
+        if other != replica and not any(_hides(each, offset, until) for each in of_replica)
     }
     needed = offset if is_behind_the_end else until
     return any(
-        index in parent.members
-        and not sound.isdisjoint(branch.members)
+        replica in parent.replicas
+        and not sound.isdisjoint(branch.replicas)
         and branch.next_offset >= needed
         for parent in comparison.branches()
         for branch in (parent, *parent.children)

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def records_between(
-    replica: Candidate, index: int, first_offset: int, next_offset: int, comparison: Comparison
+    candidate: Candidate, first_offset: int, next_offset: int, comparison: Comparison
 ) -> int:
     """Number of client records of a replica in a range of offsets."""
     if first_offset >= next_offset:
@@ -22,16 +22,16 @@ def records_between(
         difference.kind is not DifferenceKind.CONFLICT and difference.next_offset > first_offset
         for difference in comparison.differences
     ):  # a branch counts the records that any member has
-        return replica.records(first_offset, next_offset)
+        return candidate.records(first_offset, next_offset)
     return sum(
         records_of(
             branch,
-            replica,
+            candidate,
             max(first_offset, branch.first_offset),
             min(next_offset, branch.next_offset),
         )
         for branch in comparison.branches()
-        if index in branch.members
+        if candidate.replica in branch.replicas
     )
 
 

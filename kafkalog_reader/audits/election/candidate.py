@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from kafkalog_reader.audits.comparison.committed import CommitBounds
     from kafkalog_reader.audits.log.epoch_log import EpochLog
+    from kafkalog_reader.audits.log.replica import Replica
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,6 +18,7 @@ class Candidate:
     """A replica of an election, as leader or follower.
 
     Attributes:
+        bounds: which of its records were committed.
         log: its log after its broker's start; None if the broker or the log directory does not
             start.
         log_start_offset, log_end_offset: on disk, before the start.
@@ -31,15 +34,25 @@ class Candidate:
         batch_start: returns the base offset of the first batch that a truncation to an offset cuts.
     """
 
+    replica: Replica
+    bounds: CommitBounds
     log: EpochLog | None
     log_start_offset: int
     log_end_offset: int
     last_leader_epoch: int
-    broker_id: int | None
     unreplaceable: int
-    records: Callable[[int, int], int]
-    batch_start: Callable[[int], int | None]
+    records: Callable[[int, int], int] = field(compare=False)
+    batch_start: Callable[[int], int | None] = field(compare=False)
     records_cut_at_start: int = 0
     damaged: int = 0
     cut_transactions: tuple[int, ...] = ()
     is_member: bool | None = None
+
+    @property
+    def name(self) -> str:
+        """The replica for people."""
+        return self.replica.name
+
+    @property
+    def broker_id(self) -> int | None:
+        return self.replica.broker_id

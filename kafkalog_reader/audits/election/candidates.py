@@ -20,7 +20,6 @@ from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from kafkalog_reader.audits.comparison.committed import CommitBounds
     from kafkalog_reader.audits.comparison.difference import Comparison
     from kafkalog_reader.audits.election.candidate import Candidate
 
@@ -49,11 +48,11 @@ class Election:
         rank: 1 for the election that loses least.
     """
 
-    candidate: int
+    candidate: Candidate
     followers: tuple[FollowerOutcome, ...]
     lost_ranges: tuple[LostRange, ...]
     kept_apart: int
-    absent: tuple[int, ...] = ()
+    absent: tuple[Candidate, ...] = ()
     clean_by_membership: bool | None = None
     leader_epoch: int = 0
     rank: int = 0
@@ -77,7 +76,6 @@ class Election:
 
 def elections(
     candidates: Sequence[Candidate],
-    bounds: Sequence[CommitBounds],
     comparison: Comparison,
     rules: Sequence[TruncationRule] = (TruncationRule.CURRENT,),
     known_epoch: int = -1,
@@ -94,46 +92,36 @@ def elections(
     entries = (entry for c in candidates if c.log is not None for entry in c.log.cache.entries)
     greatest = max((entry.leader_epoch for entry in entries), default=-1)
     new_epoch = max([greatest, known_epoch, *(c.last_leader_epoch for c in candidates)]) + 1
-    everyone = range(len(candidates))
-    forks = {(i, j): comparison.content_fork(i, j) for i in everyone for j in everyone if i < j}
     held = []
-    for index, candidate in enumerate(candidates):
+    for candidate in candidates:
         if candidate.log is None:
             continue
         leader = elected(candidate.log, new_epoch)
         followers = tuple(
-            follower_outcome(
-                candidates,
-                leader,
-                index,
-                other,
-                forks[min(index, other), max(index, other)],
-                comparison,
-                rules,
-            )
-            for other in everyone
-            if other != index and candidates[other].log is not None
+            follower_outcome(other, candidate, leader, comparison, rules)
+            for other in candidates
+            if other is not candidate and other.log is not None
         )
-        lost, kept_apart = lost_ranges(index, followers, candidates, bounds, comparison)
+        lost, kept_apart = lost_ranges(candidate, followers, candidates, comparison)
         held.append(
             Election(
-                candidate=index,
+                candidate=candidate,
                 followers=followers,
                 lost_ranges=lost,
                 kept_apart=kept_apart,
-                absent=tuple(other for other in everyone if candidates[other].log is None),
+                absent=tuple(other for other in candidates if other.log is None),
                 clean_by_membership=candidate.is_member,
                 leader_epoch=new_epoch,
             )
         )
-    return ranked(held, candidates)
+    return ranked(held)
 
 
-def ranked(held: Iterable[Election], candidates: Sequence[Candidate]) -> tuple[Election, ...]:
+def ranked(held: Iterable[Election]) -> tuple[Election, ...]:
     """Order elections: by committed records first, by the length of the log almost last."""
 
     def cost(election: Election) -> tuple[int | float, ...]:
-        candidate = candidates[election.candidate]
+        candidate = election.candidate
         assert candidate.log is not None
         broker_id, lost = candidate.broker_id, election.lost
         return (
@@ -147,7 +135,6 @@ def ranked(held: Iterable[Election], candidates: Sequence[Candidate]) -> tuple[E
             -candidate.log.log_end_offset,
             candidate.is_member is False,
             float("inf") if broker_id is None else broker_id,
-            election.candidate,
         )
 
     return tuple(

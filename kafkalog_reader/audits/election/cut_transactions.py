@@ -10,7 +10,7 @@ from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.open_transactions import OpenTransactions, replay_transactions
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from kafkalog_reader.audits.comparison.committed import History
     from kafkalog_reader.audits.comparison.difference import Comparison
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 
 def cut_transactions(
-    leading: int,
+    leader: Replica,
     log_end_offset: int,
-    replicas: Sequence[Replica],
-    histories: Sequence[History],
+    histories: Mapping[Replica, History],
     comparison: Comparison,
 ) -> tuple[int, ...]:
     """First offsets of the transactions whose marker a leader's log lacks, lowest first.
@@ -31,26 +30,24 @@ def cut_transactions(
     leader.
 
     Args:
-        leading: index of the replica that leads.
+        leader: the replica that leads.
         log_end_offset: of its log after its start.
-        replicas: all replicas.
-        histories: those on disk, one for each replica.
+        histories: those on disk.
         comparison: of the replicas.
     """
-    ends = [history.log_end_offset for history in histories]
-    forks = [
-        None
-        if other == leading
-        else comparison.content_fork(min(leading, other), max(leading, other))
-        for other in range(len(replicas))
-    ]
-    if log_end_offset >= max(ends) and all(fork is None for fork in forks):
+    ends = {replica: history.log_end_offset for replica, history in histories.items()}
+    forks = {
+        other: None if other == leader else comparison.content_fork(leader, other)
+        for other in histories
+    }
+    if log_end_offset >= max(ends.values()) and all(fork is None for fork in forks.values()):
         return ()
-    still_open = set(_replayed(replicas[leading], log_end_offset, log_end_offset).open.values())
+    still_open = set(_replayed(leader, log_end_offset, log_end_offset).open.values())
     if not still_open:
         return ()
     cut: set[int] = set()
-    for replica, end, fork in zip(replicas, ends, forks, strict=True):
+    for replica, fork in forks.items():
+        end = ends[replica]
         shared = log_end_offset if fork is None else min(fork, log_end_offset)
         if end > shared:
             decided = _replayed(replica, shared, end).decided

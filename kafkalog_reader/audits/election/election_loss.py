@@ -11,15 +11,15 @@ from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.election.branch_records import records_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.comparison.branch import Branch
-    from kafkalog_reader.audits.comparison.committed import CommitBounds
     from kafkalog_reader.audits.comparison.difference import Comparison
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.log.replica import Replica
 
 _NOWHERE: Final = 2**63 - 1
 
@@ -28,17 +28,16 @@ _NOWHERE: Final = 2**63 - 1
 class LostRange:
     """Offsets [first, next) of one branch that the election loses."""
 
-    members: tuple[int, ...]
+    replicas: tuple[Replica, ...]
     first_offset: int
     next_offset: int
     records: CommitCount
 
 
 def lost_ranges(
-    leader: int,
+    leader: Candidate,
     followers: Sequence[FollowerOutcome],
     candidates: Sequence[Candidate],
-    bounds: Sequence[CommitBounds],
     comparison: Comparison,
 ) -> tuple[tuple[LostRange, ...], int]:
     """The offsets that the election of ``leader`` loses, and how many records stay on followers.
@@ -48,61 +47,63 @@ def lost_ranges(
     there is not a loss of the election, nor is what was damaged on every copy. After the election,
     the records count that the leader holds after its start.
     """
-    log = candidates[leader].log
+    log = leader.log
     assert log is not None
-    kept = {each.follower: (each.log_start_offset, each.kept_until) for each in followers}
-    first_counted = min(candidates[leader].log_start_offset, log.log_start_offset)
+    by_replica = _by_replica(candidates)
+    kept = {each.follower.replica: (each.log_start_offset, each.kept_until) for each in followers}
+    first_counted = min(leader.log_start_offset, log.log_start_offset)
     lost, kept_apart = [], 0
-    for branch, members, first_offset, next_offset in comparison.held_ranges():
-        readable_from = min(candidates[member].log_start_offset for member in members)
+    for branch, replicas, first_offset, next_offset in comparison.held_ranges():
+        readable_from = min(by_replica[each].log_start_offset for each in replicas)
         start = max(first_offset, first_counted, readable_from)
         if start >= next_offset:
             continue
-        holder = candidates[branch.members[0]]
+        holder, holders = by_replica[branch.replicas[0]], [by_replica[each] for each in replicas]
         served_from = min(max(start, log.log_start_offset), next_offset)
         stays_from, stays_until = served_from, log.log_end_offset
-        if leader not in members:
+        if leader.replica not in replicas:
             staying = [
                 (max(served_from, first), following)
-                for first, following in (kept[m] for m in members if m in kept)
+                for first, following in (kept[each] for each in replicas if each in kept)
                 if following > max(served_from, first)
             ]
             stays_from = min((first for first, _ in staying), default=served_from)
             stays_from = min(stays_from, next_offset)
             stays_until = max((following for _, following in staying), default=served_from)
         stays_until = min(max(stays_from, stays_until), next_offset)
-        if leader not in members:
+        if leader.replica not in replicas:
             kept_apart += records_of(branch, holder, stays_from, stays_until)
         for first, following in ((start, stays_from), (stays_until, next_offset)):
             if first < following:
-                damaged = _unreadable(members, candidates, comparison)
-                count = _committed(branch, members, holder, bounds, first, following, damaged)
+                damaged = _unreadable(replicas, by_replica, comparison)
+                count = _committed(branch, holders, holder, first, following, damaged)
                 lost.append(
                     LostRange(
-                        members=members,
+                        replicas=replicas,
                         first_offset=first,
                         next_offset=following,
                         records=count,
                     )
                 )
-    lost.sort(key=lambda each: (each.first_offset, each.members))
+    lost.sort(key=lambda each: (each.first_offset, comparison.order(each.replicas)))
     return tuple(lost), kept_apart
 
 
-def committed_records(
-    branch: Branch, candidates: Sequence[Candidate], bounds: Sequence[CommitBounds]
-) -> CommitCount:
-    """Numbers of the records of one branch, by how certain it is that they were committed."""
-    holder = candidates[branch.members[0]]
-    members, first_offset, next_offset = branch.members, branch.first_offset, branch.next_offset
-    return _committed(branch, members, holder, bounds, first_offset, next_offset)
+def committed_records(branch: Branch, candidates: Sequence[Candidate]) -> CommitCount:
+    """The commit state of the records of one branch."""
+    by_replica = _by_replica(candidates)
+    holders = [by_replica[each] for each in branch.replicas]
+    return _committed(branch, holders, holders[0], branch.first_offset, branch.next_offset)
+
+
+def _by_replica(candidates: Sequence[Candidate]) -> dict[Replica, Candidate]:
+    return {candidate.replica: candidate for candidate in candidates}
 
 
 def _committed(
     branch: Branch,
-    members: Sequence[int],
+    holders: Sequence[Candidate],
     holder: Candidate,
-    bounds: Sequence[CommitBounds],
     first_offset: int,
     next_offset: int,
     damaged: _Unreadable | None = None,
@@ -113,9 +114,9 @@ def _committed(
         gone = 0 if damaged is None else damaged.inside(first, following)
         return max(0, records_of(branch, holder, first, following) - gone)
 
-    known = min(next_offset, max(first_offset, *(bounds[m].known for m in members)))
-    possible = min(next_offset, max(known, *(bounds[m].possible for m in members)))
-    high = min(next_offset, max(possible, *(bounds[m].high for m in members)))
+    known = min(next_offset, max(first_offset, *(each.bounds.known for each in holders)))
+    possible = min(next_offset, max(known, *(each.bounds.possible for each in holders)))
+    high = min(next_offset, max(possible, *(each.bounds.high for each in holders)))
     return CommitCount(
         known=sound(first_offset, known),
         possible=sound(known, possible),
@@ -145,12 +146,12 @@ class _Unreadable(NamedTuple):
 
 
 def _unreadable(
-    members: Sequence[int], candidates: Sequence[Candidate], comparison: Comparison
+    replicas: Sequence[Replica], candidates: Mapping[Replica, Candidate], comparison: Comparison
 ) -> _Unreadable:
     """The damaged batches of some replicas, each once."""
     parts = []
-    for member in members:
-        damaged = comparison.damaged[member]
+    for replica in replicas:
+        damaged = comparison.damaged[replica]
         rows = damaged.rows()
         starts = [
             min((candidates[each].log_start_offset for each in holders), default=_NOWHERE)

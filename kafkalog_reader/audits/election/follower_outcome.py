@@ -36,7 +36,7 @@ class FollowerOutcome:
         otherwise: other rules that may apply and truncate to another offset, and that offset.
     """
 
-    follower: int
+    follower: Candidate
     rule: TruncationRule
     following: Following
     log_start_offset: int
@@ -57,31 +57,25 @@ class FollowerOutcome:
 
 
 def follower_outcome(
-    candidates: Sequence[Candidate],
+    follower: Candidate,
+    leading: Candidate,
     leader: EpochLog,
-    leading: int,
-    index: int,
-    fork: int | None,
     comparison: Comparison,
     rules: Sequence[TruncationRule],
 ) -> FollowerOutcome:
     """Simulate that one replica follows a leader.
 
     Args:
-        candidates: the replicas, by index.
+        follower: a replica that has started.
+        leading: the replica that leads.
         leader: its log after the election.
-        leading: the leader's index.
-        index: of the follower, which has started.
-        fork: the first offset at which the two hold different content on disk; None if there is
-            none.
         comparison: of the replicas.
         rules: the first is used, and the others are compared with it.
     """
-    follower = candidates[index]
     before = follower.log
     assert before is not None
     following = rules[0].follow(leader, before)
-    if _is_stuck(following.follower, leader, leading, candidates[leading], comparison):
+    if _is_stuck(following.follower, leader, leading, comparison):
         following = replace(following, outcome=Outcome.STUCK)
     elif (
         rules[0] is TruncationRule.CURRENT
@@ -90,24 +84,25 @@ def follower_outcome(
     ):
         following = replace(following, outcome=Outcome.REFETCHES)
     target, end = following.truncation_offset, before.log_end_offset
-    kept_until = _kept_until(follower, index, target, end, comparison)
+    fork = comparison.content_fork(leading.replica, follower.replica)
+    kept_until = _kept_until(follower, target, end, comparison)
     first_cut = max(kept_until, before.log_start_offset)
     otherwise_from = None if fork is None else max(fork, leader.log_start_offset)
     common_end = min(end, leader.log_end_offset, *([] if fork is None else [fork]))
     others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[1:])
     return FollowerOutcome(
-        follower=index,
+        follower=follower,
         rule=rules[0],
         following=following,
         log_start_offset=before.log_start_offset,
         log_end_offset=end,
         kept_until=kept_until,
-        records_cut=records_between(follower, index, first_cut, end, comparison),
+        records_cut=records_between(follower, first_cut, end, comparison),
         silent_divergence=(
             otherwise_from
             if otherwise_from is not None
             and max(otherwise_from, before.log_start_offset) < kept_until
-            else _gap(first_cut, target, leader, candidates[leading])
+            else _gap(first_cut, target, leader, leading)
         ),
         is_needless=kept_until < end and max(first_cut, leader.log_start_offset) < common_end,
         otherwise=tuple((rule, offset) for rule, offset in others if offset != target),
@@ -115,11 +110,7 @@ def follower_outcome(
 
 
 def _is_stuck(
-    after: EpochLog,
-    leader: EpochLog,
-    leading: int,
-    candidate: Candidate,
-    comparison: Comparison,
+    after: EpochLog, leader: EpochLog, leading: Candidate, comparison: Comparison
 ) -> bool:
     """Whether a follower will fetch from the middle of one of the leader's batches."""
     fetched_from = after.log_end_offset
@@ -127,11 +118,13 @@ def _is_stuck(
         return False
     if _begins_at(fetched_from, leading, comparison):
         return False
-    start = candidate.batch_start(fetched_from)
+    start = leading.batch_start(fetched_from)
     return start is not None and start < fetched_from
 
 
-def _refetches(after: EpochLog, leader: EpochLog, leading: int, comparison: Comparison) -> bool:
+def _refetches(
+    after: EpochLog, leader: EpochLog, leading: Candidate, comparison: Comparison
+) -> bool:
     """Whether the leader's epochs contradict the last batches that a follower fetches.
 
     Each fetched batch sets the follower's newest epoch, also to an older one. The next fetch, at
@@ -141,7 +134,7 @@ def _refetches(after: EpochLog, leader: EpochLog, leading: int, comparison: Comp
     fetched = [
         piece
         for branch in comparison.branches()
-        if leading in branch.members
+        if leading.replica in branch.replicas
         for piece in branch.pieces
         if piece.next_offset > after.log_end_offset and piece.first_offset < leader.log_end_offset
     ]
@@ -154,10 +147,10 @@ def _refetches(after: EpochLog, leader: EpochLog, leading: int, comparison: Comp
     )
 
 
-def _begins_at(offset: int, index: int, comparison: Comparison) -> bool:
+def _begins_at(offset: int, candidate: Candidate, comparison: Comparison) -> bool:
     """Whether a batch of a replica begins there, because histories diverge or end there."""
     return any(
-        branch.first_offset == offset and index in branch.members and branch.batches
+        branch.first_offset == offset and candidate.replica in branch.replicas and branch.batches
         for branch in comparison.branches()
     )
 
@@ -173,13 +166,11 @@ def _gap(first_cut: int, target: int, leader: EpochLog, leading: Candidate) -> i
     return first if first < following and leading.records(first, following) else None
 
 
-def _kept_until(
-    follower: Candidate, index: int, target: int, end: int, comparison: Comparison
-) -> int:
+def _kept_until(follower: Candidate, target: int, end: int, comparison: Comparison) -> int:
     """Where the file ends after a truncation; a batch across the target is removed completely."""
     if target >= end or target <= follower.log_start_offset:
         return min(target, end)
-    if _begins_at(target, index, comparison):
+    if _begins_at(target, follower, comparison):
         return target
     start = follower.batch_start(target)
     return target if start is None else min(target, start)

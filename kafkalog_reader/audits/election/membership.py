@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping
 
     from kafkalog_reader.audits.comparison.committed import History
     from kafkalog_reader.audits.log.replica import Replica
@@ -50,34 +50,34 @@ class PartitionMembership:
 
 
 def in_sync(
-    replicas: Sequence[Replica], membership: PartitionMembership | None
-) -> tuple[int, ...] | None:
+    replicas: Iterable[Replica], membership: PartitionMembership | None
+) -> tuple[Replica, ...] | None:
     """The in-sync replicas by index; None if the metadata does not say or one was not supplied."""
     if membership is None:
         return None
-    index_of = {replica.broker_id: index for index, replica in enumerate(replicas)}
-    if not membership.isr or any(broker_id not in index_of for broker_id in membership.isr):
+    by_broker = {replica.broker_id: replica for replica in replicas}
+    if not membership.isr or any(broker_id not in by_broker for broker_id in membership.isr):
         return None
     greatest = max(
         (e.leader_epoch for replica in replicas for e in replica.cache.entries), default=-1
     )
     if membership.leader_epoch < greatest:  # older than the logs
         return None
-    return tuple(index_of[broker_id] for broker_id in membership.isr)
+    return tuple(by_broker[broker_id] for broker_id in membership.isr)
 
 
 def named_leader(
-    replicas: Sequence[Replica],
-    histories: Sequence[History],
-    membership: PartitionMembership | None,
-) -> int | None:
+    histories: Mapping[Replica, History], membership: PartitionMembership | None
+) -> Replica | None:
     """The leader by index, if the metadata has a leader epoch that no log has."""
     if membership is None:
         return None
-    greatest = max((epoch for each in histories for epoch in each.leader_epochs), default=-1)
+    greatest = max(
+        (epoch for each in histories.values() for epoch in each.leader_epochs), default=-1
+    )
     if membership.leader_epoch <= greatest:
         return None
-    by_broker = {replica.broker_id: index for index, replica in enumerate(replicas)}
+    by_broker = {replica.broker_id: replica for replica in histories}
     return by_broker.get(membership.leader)
 
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.scan.batch_scan import BatchRun
@@ -62,8 +63,8 @@ class BatchPlace:
     magic: int = 2
     is_control: bool = False
     """Whether it is a transaction marker by its header, whose record is not a client record."""
-    intact_on: tuple[int, ...] = ()
-    """Indexes of the replicas that hold the same batch with a valid checksum."""
+    intact_on: tuple[Replica, ...] = ()
+    """The replicas that hold the same batch with a valid checksum."""
 
 
 class BatchStream:
@@ -209,7 +210,7 @@ class BatchStream:
         stop = int(run.position[last]) + int(run.size_in_bytes[last]) - run.window_position
         return run.buffer[start:stop]
 
-    def place(self, ahead: int = 0, intact_on: tuple[int, ...] = ()) -> BatchPlace:
+    def place(self, ahead: int = 0, intact_on: tuple[Replica, ...] = ()) -> BatchPlace:
         """The place of a batch in this window, counted from the current one."""
         run, index = self.run, self.index + ahead
         base_offset = int(run.base_offset[index])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import posixpath
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 class Replica:
     """A live partition directory and its rows in the checkpoints around it.
 
+    Two values are equal if they are of the same directory: branches and elections name replicas by
+    them.
+
     Attributes:
         log_start_offset: the checkpointed one, or the first segment's base if that is higher or the
             checkpointed one is beyond the log end.
@@ -28,13 +31,13 @@ class Replica:
     """
 
     directory: PartitionDirectory
-    log_start_offset: int
-    size_in_bytes: int
-    topic_id: str | None = None
-    checkpointed_high_watermark: int | None = None
-    cleaner_offset: int | None = None
-    epoch_entries: tuple[LeaderEpochEntry, ...] | None = None
-    problems: tuple[LocatedError, ...] = ()
+    log_start_offset: int = field(compare=False)
+    size_in_bytes: int = field(compare=False)
+    topic_id: str | None = field(default=None, compare=False)
+    checkpointed_high_watermark: int | None = field(default=None, compare=False)
+    cleaner_offset: int | None = field(default=None, compare=False)
+    epoch_entries: tuple[LeaderEpochEntry, ...] | None = field(default=None, compare=False)
+    problems: tuple[LocatedError, ...] = field(default=(), compare=False)
 
     @property
     def name(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.comparison.committed import CommitBounds, History, commit_bounds
+from kafkalog_reader.audits.comparison.committed import History, commit_bounds
 from kafkalog_reader.audits.comparison.comparison import compare
 from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, NotCompared
 from kafkalog_reader.audits.comparison.key_check import check_keys
@@ -27,7 +27,6 @@ from kafkalog_reader.audits.integrity.log_watch import WatchedStream
 from kafkalog_reader.audits.integrity.replica_checks import check_replica
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.epoch_log import EpochLog
-from kafkalog_reader.audits.log.lineage import declared_lineage
 from kafkalog_reader.audits.log.record_count import count_records, first_batch_cut
 from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
@@ -37,12 +36,11 @@ from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
     from kafkalog_reader.audits.election.membership import PartitionMembership
@@ -51,7 +49,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 _MIN_COMPARED: Final = 2
-_ANY_END: Final[int] = (1 << 63) - 1
 _WINDOW: Final[int] = 8 << 20
 _ALL_WINDOWS: Final[int] = 64 << 20
 _MIN_WINDOW: Final[int] = 256 << 10
@@ -99,17 +96,11 @@ def audit_partition(
         started_at=started_at,
     )
     together = auditor.audit(directories)
-    unusable = unusable_copies(
-        [each.files for each in together.replicas], [each.scan for each in together.replicas]
-    )
+    unusable = unusable_copies({each.files: each.scan for each in together.replicas})
     if not unusable or together.reason not in unusable.values():
         return together
-    others = [each for index, each in enumerate(directories) if index not in unusable]
-    further = reaches_further(
-        [each.files for each in together.replicas],
-        [each.history for each in together.replicas],
-        unusable,
-    )
+    others = [each.directory for each in together.replicas if each.files not in unusable]
+    further = reaches_further({each.files: each.history for each in together.replicas}, unusable)
     if len(others) < _MIN_COMPARED or further:
         reason = "; ".join([together.reason, *([further] if further else [])])
         return replace(together, reason=reason)
@@ -120,7 +111,7 @@ def audit_partition(
         rest,
         verdict=max(rest.verdict, Verdict.DAMAGED_RECOVERABLE, key=lambda each: each.badness),
         compared_verdict=rest.relation,
-        set_aside=tuple(auditor.audit([directories[index]]) for index in unusable),
+        set_aside=tuple(auditor.audit([replica.directory]) for replica in unusable),
     )
 
 
@@ -142,53 +133,33 @@ class _Auditor:
         cluster_id, topic, partition = directories[0].identity
         files = tuple(map(inspect_replica, directories))
         compared_from = first_compared(files) if self.quick else None
-        streams = self._streams(files, compared_from)
-        comparison, damaged = _compared(files, streams)
-        histories = tuple(map(history_of, files, streams))
+        streams = dict(zip(files, self._streams(files, compared_from), strict=True))
+        comparison, damaged = _compared(streams)
+        histories = {replica: history_of(replica, stream) for replica, stream in streams.items()}
         keys = KeyCheck()
         if isinstance(comparison, Comparison) and not self.quick:
-            keys = check_keys(directories, histories, comparison)
+            keys = check_keys(histories, comparison)
             comparison = comparison.with_differences(keys.missing)
-        replicas = tuple(self._replicas(files, streams, comparison, damaged, histories))
-        reason = _reason(replicas, comparison)
-        verdict = Verdict.UNDECIDABLE
-        rules = possible_rules(files, histories) if self.rule is None else (self.rule,)
-        held: tuple[Election, ...] = ()
-        if isinstance(comparison, Comparison) and not reason:
-            verdict = verdict_of(
-                histories,
-                [each.bounds for each in replicas],
-                comparison,
-                [each.scan.stops for each in replicas],
-            )
-            if topic != METADATA_TOPIC:
-                replicas = tuple(self._candidates(replicas, streams, comparison))
-                held = self._elections(replicas, comparison, rules)
-            elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):
-                verdict = Verdict.UNDECIDABLE  # KRaft truncates by votes
-                reason = "the copies part, and the controllers' quorum decides which records stay"
-        missing = (
-            None
-            if reason
-            else missing_committed(files, histories, [each.scan for each in replicas])
-        )
-        return PartitionAudit(
+        replicas = tuple(self._replicas(streams, comparison, damaged, histories))
+        rules = possible_rules(files, tuple(histories.values()))
+        audit = PartitionAudit(
             cluster_id=cluster_id,
             topic=topic,
             partition=partition,
             replicas=replicas,
             comparison=comparison,
-            elections=held,
-            rules=rules,
+            elections=(),
+            rules=rules if self.rule is None else (self.rule,),
             membership=self.membership,
             compared_from=compared_from,
             keys=keys,
-            verdict=verdict if missing is None else Verdict.COMMITTED_MISSING,
-            compared_verdict=None if missing is None else verdict,
-            missing=missing,
-            reason=reason,
+            verdict=Verdict.UNDECIDABLE,
+            reason=_reason(replicas, comparison),
             started_at=self.started_at,
         )
+        if isinstance(comparison, NotCompared) or audit.reason:
+            return audit
+        return self._judged(audit, comparison, streams)
 
     def _streams(
         self, files: Sequence[Replica], compared_from: int | None
@@ -218,28 +189,27 @@ class _Auditor:
 
     def _replicas(
         self,
-        files: Sequence[Replica],
-        streams: Sequence[BatchStream],
+        streams: Mapping[Replica, BatchStream],
         comparison: Comparison | NotCompared,
-        damaged: Sequence[DamagedBatches],
-        histories: Sequence[History],
+        damaged: Mapping[Replica, DamagedBatches],
+        histories: Mapping[Replica, History],
     ) -> Iterator[ReplicaAudit]:
         """What reading the replicas showed, without their starts."""
-        bounds: Sequence[CommitBounds]
+        bounds = {
+            replica: bound
+            for replica, history in histories.items()
+            for bound in commit_bounds({replica: history}).values()
+        }
         if isinstance(comparison, Comparison):
-            named = named_leader(files, histories, self.membership)
-            bounds = commit_bounds(histories, in_sync(files, self.membership), named)
-        else:
-            bounds = [commit_bounds([history])[0] for history in histories]
-        for replica, stream, batches, history, bound in zip(
-            files, streams, damaged, histories, bounds, strict=True
-        ):
+            named = named_leader(histories, self.membership)
+            bounds = commit_bounds(histories, in_sync(histories, self.membership), named)
+        for replica, stream in streams.items():
             yield ReplicaAudit(
                 files=replica,
                 scan=scan_of(stream),
-                history=history,
-                bounds=bound,
-                damaged=batches,
+                history=histories[replica],
+                bounds=bounds[replica],
+                damaged=damaged[replica],
                 retries=stream.retries,
                 read_segments=stream.read_segments,
                 checked=(
@@ -247,13 +217,42 @@ class _Auditor:
                 ),
             )
 
+    def _judged(
+        self,
+        audit: PartitionAudit,
+        comparison: Comparison,
+        streams: Mapping[Replica, BatchStream],
+    ) -> PartitionAudit:
+        """The audit of replicas that can be compared, with verdict and elections."""
+        histories = {each.files: each.history for each in audit.replicas}
+        scans = {each.files: each.scan for each in audit.replicas}
+        verdict = verdict_of(
+            histories.values(),
+            [each.bounds for each in audit.replicas],
+            comparison,
+            {replica: scan.stops for replica, scan in scans.items()},
+        )
+        if not audit.is_metadata:
+            replicas = tuple(self._candidates(audit.replicas, streams, comparison))
+            audit = replace(audit, replicas=replicas)
+            audit = replace(audit, elections=self._elections(audit, comparison))
+        elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):  # KRaft truncates by votes
+            reason = "the copies part, and the controllers' quorum decides which records stay"
+            return replace(audit, reason=reason)
+        missing = missing_committed(histories, scans)
+        if missing is None:
+            return replace(audit, verdict=verdict)
+        return replace(
+            audit, verdict=Verdict.COMMITTED_MISSING, compared_verdict=verdict, missing=missing
+        )
+
     def _candidates(
         self,
         replicas: Sequence[ReplicaAudit],
-        streams: Sequence[BatchStream],
+        streams: Mapping[Replica, BatchStream],
         comparison: Comparison,
     ) -> Iterator[ReplicaAudit]:
-        """The same replicas with their next start, and as logs of an election."""
+        """The same replicas with their next start, and as candidates of elections."""
         starts = (
             [_taken_for_loaded(each.files, each.history) for each in replicas]
             if self.quick
@@ -264,15 +263,14 @@ class _Auditor:
                 started_at=self.started_at,
             )
         )
-        has_transactions = any(stream.has_transactions for stream in streams)
-        for index, (replica, start, stream) in enumerate(
-            zip(replicas, starts, streams, strict=True)
-        ):
+        histories = {each.files: each.history for each in replicas}
+        has_transactions = any(stream.has_transactions for stream in streams.values())
+        for replica, start in zip(replicas, starts, strict=True):
             candidate = replace(
                 _candidate(replica, start),
-                damaged=replica.damaged.count + spoilt(stream),
+                damaged=replica.damaged.count + spoilt(streams[replica.files]),
                 cut_transactions=(
-                    _cut_transactions(index, start, replicas, comparison)
+                    _cut_transactions(replica.files, start, histories, comparison)
                     if has_transactions
                     else ()
                 ),
@@ -280,71 +278,50 @@ class _Auditor:
             )
             yield replace(replica, start=start, candidate=candidate)
 
-    def _elections(
-        self,
-        replicas: Sequence[ReplicaAudit],
-        comparison: Comparison,
-        rules: Sequence[TruncationRule],
-    ) -> tuple[Election, ...]:
-        """Every election; none if a start cannot be predicted."""
-        if any(isinstance(each.start, LocatedError) for each in replicas):
+    def _elections(self, audit: PartitionAudit, comparison: Comparison) -> tuple[Election, ...]:
+        """Every election, best first; none if a start cannot be predicted."""
+        if any(isinstance(each.start, LocatedError) for each in audit.replicas):
             return ()
-        epochs = [epoch for each in replicas for epoch in each.history.leader_epochs]
-        if self.membership is not None:
-            epochs.append(self.membership.leader_epoch)
-        candidates = [each.candidate for each in replicas if each.candidate is not None]
-        bounds = [each.bounds for each in replicas]
-        return elections(candidates, bounds, comparison, rules, max(epochs, default=-1))
+        of_metadata = -1 if self.membership is None else self.membership.leader_epoch
+        known_epoch = max(audit.greatest_leader_epoch, of_metadata)
+        return elections(audit.candidates, comparison, audit.rules, known_epoch)
 
 
 def _compared(
-    files: Sequence[Replica], streams: Sequence[BatchStream]
-) -> tuple[Comparison | NotCompared, Sequence[DamagedBatches]]:
+    streams: Mapping[Replica, BatchStream],
+) -> tuple[Comparison | NotCompared, Mapping[Replica, DamagedBatches]]:
     """Read all streams to their ends; also return the damaged batches of each replica.
 
     Replicas with different topic ids are read one by one.
     """
-    if len({replica.topic_id for replica in files} - {None}) <= 1:
-        comparison = _read(files, streams)
+    if len({replica.topic_id for replica in streams} - {None}) <= 1:
+        comparison = compare(tuple(streams), tuple(streams.values()))
         return comparison, comparison.damaged
-    alone = [_read([replica], [stream]) for replica, stream in zip(files, streams, strict=True)]
     reason = "the replicas have different topic ids: they are different topics of the same name"
-    return NotCompared(reason), [each.damaged[0] for each in alone]
-
-
-def _read(files: Sequence[Replica], streams: Sequence[BatchStream]) -> Comparison:
-    return compare(
-        streams,
-        [declared_lineage(replica.cache, replica.log_start_offset, _ANY_END) for replica in files],
-        [replica.cleaner_offset or 0 for replica in files],
-        [replica.log_start_offset for replica in files],
-    )
+    return NotCompared(reason), {
+        replica: compare([replica], [stream]).damaged[replica]
+        for replica, stream in streams.items()
+    }
 
 
 def _reason(replicas: Sequence[ReplicaAudit], comparison: Comparison | NotCompared) -> str:
     """Why the verdict is undecidable; empty if it is not."""
-    files = [each.files for each in replicas]
-    unusable = unusable_copies(files, [each.scan for each in replicas])
-    return reason_of_all(files, comparison) or next(iter(unusable.values()), "")
+    unusable = unusable_copies({each.files: each.scan for each in replicas})
+    reason = reason_of_all([each.files for each in replicas], comparison)
+    return reason or next(iter(unusable.values()), "")
 
 
 def _cut_transactions(
-    index: int,
+    leader: Replica,
     start: Recovery | LocatedError,
-    replicas: Sequence[ReplicaAudit],
+    histories: Mapping[Replica, History],
     comparison: Comparison,
 ) -> tuple[int, ...]:
     if isinstance(start, LocatedError) or start.loaded is None:
         return ()
     from kafkalog_reader.audits.election.cut_transactions import cut_transactions  # seldom needed
 
-    return cut_transactions(
-        index,
-        start.loaded.log.log_end_offset,
-        [each.files for each in replicas],
-        [each.history for each in replicas],
-        comparison,
-    )
+    return cut_transactions(leader, start.loaded.log.log_end_offset, histories, comparison)
 
 
 def _taken_for_loaded(replica: Replica, history: History) -> Recovery:
@@ -368,12 +345,13 @@ def _candidate(replica: ReplicaAudit, start: Recovery | LocatedError) -> Candida
     directory, history = replica.directory, replica.history
     recovery = None if isinstance(start, LocatedError) else start
     return Candidate(
+        replica=replica.files,
+        bounds=replica.bounds,
         log=None if recovery is None or recovery.loaded is None else recovery.loaded.log,
         log_start_offset=history.log_start_offset,
         log_end_offset=history.log_end_offset,
         records_cut_at_start=0 if recovery is None else recovery.records_cut,
         last_leader_epoch=-1 if history.last_leader_epoch is None else history.last_leader_epoch,
-        broker_id=replica.broker_id,
         unreplaceable=replica.damaged.alone,
         records=lambda first, following: count_records(directory, first, following),
         batch_start=lambda target: first_batch_cut(directory, target),

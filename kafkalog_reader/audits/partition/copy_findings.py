@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.io.evidence import PartitionDirectory
 
@@ -60,20 +61,20 @@ def with_others(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Fin
 
 def with_peers(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
     """The findings of single replicas; a gap is more severe if a peer has the missing range."""
-    indexes = {replica.directory: index for index, replica in enumerate(audit.replicas)}
+    replicas = {replica.directory: replica.files for replica in audit.replicas}
     for each in found:
-        if each.code in _GAPS and each.severity == "M" and _is_elsewhere(audit, indexes, each):
+        if each.code in _GAPS and each.severity == "M" and _is_elsewhere(audit, replicas, each):
             yield replace(each, severity="H")
         else:
             yield each
 
 
 def _is_elsewhere(
-    audit: PartitionAudit, indexes: dict[PartitionDirectory, int], gap: Finding
+    audit: PartitionAudit, replicas: dict[PartitionDirectory, Replica], gap: Finding
 ) -> bool:
     if isinstance(audit.comparison, NotCompared) or gap.directory is None:
         return False
-    first, following, own = gap.first_offset, gap.next_offset, indexes.get(gap.directory)
+    first, following, own = gap.first_offset, gap.next_offset, replicas.get(gap.directory)
     if first is None or following is None:
         return False
     return any(
@@ -89,18 +90,17 @@ def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:
     """Records that only one replica has, unless they expired on the others."""
     assert isinstance(audit.comparison, Comparison)
     for branch in audit.comparison.branches():
-        if len(branch.members) != 1 or not branch.records:
+        if len(branch.replicas) != 1 or not branch.records:
             continue
-        index = branch.members[0]
-        if _has_expired_elsewhere(audit, index, branch):
+        (replica,) = branch.replicas
+        if _has_expired_elsewhere(audit, replica, branch):
             continue
-        count = committed_records(branch, audit.candidates, audit.bounds)
+        count = committed_records(branch, audit.candidates)
         yield finding(
             SINGLE_COPY_RANGE,
-            f"offsets {branch.first_offset} to {branch.next_offset - 1} are on "
-            f"{audit.replicas[index].name} only",
+            f"offsets {branch.first_offset} to {branch.next_offset - 1} are on {replica.name} only",
             severity=_severity(audit),
-            directory=audit.replicas[index].directory,
+            directory=replica.directory,
             offsets=(branch.first_offset, branch.next_offset),
             records_at_risk=branch.records,
             bytes_at_risk=branch.size_in_bytes,
@@ -112,16 +112,16 @@ def _severity(audit: PartitionAudit) -> str | None:
     """The severity of a range on one copy only; lower if the others lag and will fetch it."""
     if audit.relation is not Verdict.LAGGING:
         return None
-    severities = {lag_severity(audit, index) for index in range(len(audit.replicas))}
+    severities = {lag_severity(audit, replica) for replica in audit.replicas}
     return "H" if "H" in severities else "M"
 
 
-def _has_expired_elsewhere(audit: PartitionAudit, index: int, branch: Branch) -> bool:
+def _has_expired_elsewhere(audit: PartitionAudit, replica: Replica, branch: Branch) -> bool:
     """Whether the others deleted a range that they had: they hold the records after it."""
     assert isinstance(audit.comparison, Comparison)
-    starts = [each.log_start for i, each in enumerate(audit.replicas) if i != index]
+    starts = [each.log_start for each in audit.replicas if each.files != replica]
     return branch.next_offset <= min(starts) and any(
-        index in other.members and len(other.members) > 1 and other.batches
+        replica in other.replicas and len(other.replicas) > 1 and other.batches
         for other in audit.comparison.branches()
     )
 

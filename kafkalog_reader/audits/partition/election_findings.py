@@ -21,6 +21,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,27 +35,32 @@ def election_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield what the elections of a partition show; nothing if none could be simulated."""
     if not audit.elections:
         return
-    for election in sorted(audit.elections, key=lambda each: each.candidate):
-        yield from _transactions(audit, election)
+    for election in _in_order(audit):
+        yield from _transactions(election)
         for outcome in election.followers:
             yield from _following(audit, election, outcome)
     if audit.verdict is not Verdict.CONSISTENT:
         yield from _ranking(audit)
 
 
-def _transactions(audit: PartitionAudit, election: Election) -> Iterator[Finding]:
+def _in_order(audit: PartitionAudit) -> list[Election]:
+    """The elections in the order of the replicas."""
+    return sorted(audit.elections, key=lambda each: audit.candidates.index(each.candidate))
+
+
+def _transactions(election: Election) -> Iterator[Finding]:
     """A leader whose log ends between the first record and the marker of a transaction."""
-    candidate, leader = audit.candidates[election.candidate], audit.replicas[election.candidate]
-    cut = candidate.cut_transactions
-    if not cut or candidate.log is None:
+    leader = election.candidate
+    cut = leader.cut_transactions
+    if not cut or leader.log is None:
         return
     what = "transaction loses its marker" if len(cut) == 1 else "transactions lose their markers"
     yield finding(
         TRUNCATION_CUTS_TRANSACTION,
         f"with {leader.name} leading, {len(cut):,} {what}: read_committed consumers stop at offset "
         f"{cut[0]}",
-        directory=leader.directory,
-        offsets=(cut[0], candidate.log.log_end_offset),
+        directory=leader.replica.directory,
+        offsets=(cut[0], leader.log.log_end_offset),
         evidence={"leader": leader.name, "transactions": len(cut), "lastStableOffset": cut[0]},
     )
 
@@ -62,25 +68,25 @@ def _transactions(audit: PartitionAudit, election: Election) -> Iterator[Finding
 def _following(
     audit: PartitionAudit, election: Election, outcome: FollowerOutcome
 ) -> Iterator[Finding]:
-    leader, follower = audit.replicas[election.candidate], audit.replicas[outcome.follower]
+    leader, follower = election.candidate, outcome.follower
     offset = outcome.silent_divergence
     if offset is not None and not _is_reported(audit, offset):
         yield finding(
             TRUNCATION_LEAVES_DIVERGENCE,
             f"with {leader.name} leading, {follower.name} keeps other content from offset "
             f"{offset} on, and no broker will notice",
-            directory=follower.directory,
+            directory=follower.replica.directory,
             offsets=(offset, outcome.kept_until),
-            evidence=_evidence(audit, election, outcome),
+            evidence=_evidence(election, outcome),
         )
     if outcome.is_needless:
         yield finding(
             NEEDLESS_TRUNCATION,
             f"with {leader.name} leading, {follower.name} removes records from offset "
             f"{outcome.truncation_offset} on that the leader has, too, and fetches them again",
-            directory=follower.directory,
+            directory=follower.replica.directory,
             offsets=(outcome.kept_until, outcome.log_end_offset),
-            evidence=_evidence(audit, election, outcome),
+            evidence=_evidence(election, outcome),
         )
 
 
@@ -96,12 +102,10 @@ def _is_reported(audit: PartitionAudit, offset: int) -> bool:
     )
 
 
-def _evidence(
-    audit: PartitionAudit, election: Election, outcome: FollowerOutcome
-) -> dict[str, object]:
+def _evidence(election: Election, outcome: FollowerOutcome) -> dict[str, object]:
     return {
-        "leader": audit.replicas[election.candidate].name,
-        "follower": audit.replicas[outcome.follower].name,
+        "leader": election.candidate.name,
+        "follower": outcome.follower.name,
         "truncationOffset": outcome.truncation_offset,
         "rounds": len(outcome.following.rounds),
         "rule": outcome.rule.value,
@@ -110,18 +114,18 @@ def _evidence(
 
 def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
     best = audit.elections[0]
-    name = audit.replicas[best.candidate].name
+    name = best.candidate.name
     confidence = "possible" if audit.set_aside else "proven"
     alike = [e.candidate for e in audit.elections if e.lost == best.lost]
-    who = f"{name} loses" if len(alike) == 1 else f"{audit.names(alike)} lose"
+    who = f"{name} loses" if len(alike) == 1 else f"{joined_names(alike)} lose"
     how = "least" if len(alike) < len(audit.elections) else "the same, whoever leads"
     yield finding(
         LEAST_LOSS_LEADER,
         f"{who} {how}: {records_text(best.lost.total)}, {best.lost.known:,} known committed",
         confidence=confidence,
-        directory=audit.replicas[best.candidate].directory,
+        directory=best.candidate.replica.directory,
         evidence={
-            f"rank{election.rank}": f"{audit.replicas[election.candidate].name}: "
+            f"rank{election.rank}": f"{election.candidate.name}: "
             f"{election.kind.value}, {election.lost.total} lost"
             for election in audit.elections
         },
@@ -130,7 +134,7 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
     if clean:
         yield finding(
             CLEAN_LEADER_AVAILABLE,
-            f"{audit.names([election.candidate for election in clean])} can lead without losing "
+            f"{joined_names(election.candidate for election in clean)} can lead without losing "
             "a record that is or may be committed",
             confidence=confidence,
         )

@@ -8,18 +8,19 @@ from kafkalog_reader.audits.comparison.missing_committed import is_hot
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 
-def committed_lost_by(audit: PartitionAudit, index: int) -> int:
+def committed_lost_by(audit: PartitionAudit, replica: ReplicaAudit) -> int:
     """Number of known committed records that this replica's election loses and another's keeps."""
-    own = [each for each in audit.elections if each.candidate == index]
+    own = [each for each in audit.elections if each.candidate is replica.candidate]
     if not own:
         return 0  # its broker does not start: it leads nothing
     fewest = min(each.lost.known for each in audit.elections)
     return own[0].lost.known - fewest
 
 
-def lag_severity(audit: PartitionAudit, index: int) -> str:
+def lag_severity(audit: PartitionAudit, replica: ReplicaAudit) -> str:
     """The severity of one lagging copy.
 
     Information if its election loses no record that is known to be committed. Medium if Kafka
@@ -27,10 +28,10 @@ def lag_severity(audit: PartitionAudit, index: int) -> str:
     was copied from a running broker before the others. High otherwise: a broker that lost the end
     of its log may still be in the ISR, and leads if it starts first.
     """
-    if not committed_lost_by(audit, index):
+    if not committed_lost_by(audit, replica):
         return "I"
-    if audit.candidates[index].is_member is False or is_hot(
-        audit.replicas[index].files, audit.replicas[index].scan
-    ):
+    candidate = replica.candidate
+    is_outside = candidate is not None and candidate.is_member is False
+    if is_outside or is_hot(replica.files, replica.scan):
         return "M"
     return "H"

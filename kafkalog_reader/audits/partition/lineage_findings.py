@@ -36,14 +36,14 @@ def lineage_findings(audit: PartitionAudit) -> Iterator[Finding]:
 
 def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
     newest = audit.newest
-    newest_end = -1 if newest is None else audit.replicas[newest].log_end
-    for index, replica in enumerate(audit.replicas):
-        bound = replica.bounds
-        if bound.superseded is None:
+    newest_end = -1 if newest is None else newest.log_end
+    for replica in audit.replicas:
+        bound, candidate = replica.bounds, replica.candidate
+        if bound.superseded is None or candidate is None:
             continue
         offsets = (bound.superseded, bound.log_end)
         if newest_end <= bound.superseded:
-            count = audit.candidates[index].records(*offsets)
+            count = candidate.records(*offsets)
             yield finding(
                 SUPERSEDED_TAIL,
                 f"{replica.name}: a newer leader's history ends at offset {bound.superseded}; "
@@ -66,12 +66,12 @@ def _superseded(audit: PartitionAudit) -> Iterator[Finding]:
                 directory=replica.directory,
                 offsets=(bound.superseded, bound.known),
                 evidence={"highWatermarkLow": bound.known, "superseded": bound.superseded},
-                records_at_risk=audit.candidates[index].records(bound.superseded, bound.known),
+                records_at_risk=candidate.records(bound.superseded, bound.known),
                 committed="known",
             )
 
 
-def _is_proven(audit: PartitionAudit, newest: int | None, superseded: int) -> bool:
+def _is_proven(audit: PartitionAudit, newest: ReplicaAudit | None, superseded: int) -> bool:
     """Whether no later leader can have continued the branch that the newest leader left.
 
     A leader that was elected, wrote nothing and restarted leaves no trace in any log. The cluster
@@ -79,10 +79,10 @@ def _is_proven(audit: PartitionAudit, newest: int | None, superseded: int) -> bo
     """
     if newest is None:
         return True
-    epoch = audit.replicas[newest].history.greatest_leader_epoch
+    epoch = newest.history.greatest_leader_epoch
     if audit.membership is not None and (epoch is None or audit.membership.leader_epoch >= epoch):
         return True
-    return audit.replicas[newest].bounds.known > superseded
+    return newest.bounds.known > superseded
 
 
 def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
@@ -182,18 +182,18 @@ def _metadata_ahead(audit: PartitionAudit) -> Iterator[Finding]:
                 "greatestLeaderEpoch": greatest,
             },
         )
-    by_broker = {replica.broker_id: index for index, replica in enumerate(audit.replicas)}
+    by_broker = {replica.broker_id: replica for replica in audit.replicas}
     leader = by_broker.get(membership.leader)
-    latest = None if leader is None else audit.replicas[leader].files.cache.latest
+    latest = None if leader is None else leader.files.cache.latest
     if leader is None or latest is None:
         return
-    for index, replica in enumerate(audit.replicas):
+    for replica in audit.replicas:
         asked = replica.files.cache.latest
-        if index != leader and asked is not None and asked.leader_epoch > latest.leader_epoch:
+        if replica is not leader and asked is not None and asked.leader_epoch > latest.leader_epoch:
             yield finding(
                 FOLLOWER_MAY_LOOP,
                 f"{replica.name} has leader epoch {asked.leader_epoch}, and its leader, "
-                f"{audit.replicas[leader].name}, has none after {latest.leader_epoch}: while it "
+                f"{leader.name}, has none after {latest.leader_epoch}: while it "
                 f"leads, {replica.name} keeps its log and asks again",
                 directory=replica.directory,
                 evidence={

@@ -6,7 +6,8 @@ The result is plain values; the tables, the terminal and JSON show the same ones
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import combinations
+from typing import TYPE_CHECKING, Protocol
 
 from kafkalog_reader.audits.comparison.committed import newest_replica
 from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, NotCompared
@@ -16,13 +17,13 @@ from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable
 
-    from kafkalog_reader.audits.comparison.committed import CommitBounds
     from kafkalog_reader.audits.comparison.missing_committed import MissingCommitted
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.membership import PartitionMembership
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 
@@ -77,11 +78,11 @@ class PartitionAudit:
         return (*self.replicas, *(alone.replicas[0] for alone in self.set_aside))
 
     @property
-    def newest(self) -> int | None:
-        """The index of the replica that leads by the greatest known leader epoch."""
-        histories = [each.history for each in self.replicas]
-        named = named_leader([each.files for each in self.replicas], histories, self.membership)
-        return newest_replica(histories, named)
+    def newest(self) -> ReplicaAudit | None:
+        """The replica that leads by the greatest known leader epoch."""
+        histories = {each.files: each.history for each in self.replicas}
+        newest = newest_replica(histories, named_leader(histories, self.membership))
+        return None if newest is None else self.of(newest)
 
     @property
     def is_metadata(self) -> bool:
@@ -94,10 +95,6 @@ class PartitionAudit:
         return tuple(each.candidate for each in self.replicas if each.candidate is not None)
 
     @property
-    def bounds(self) -> tuple[CommitBounds, ...]:
-        return tuple(each.bounds for each in self.replicas)
-
-    @property
     def greatest_leader_epoch(self) -> int:
         """The greatest one that a log or an epoch checkpoint has; -1 if there is none."""
         epochs = (epoch for each in self.replicas for epoch in each.history.leader_epochs)
@@ -108,18 +105,23 @@ class PartitionAudit:
         """The lowest offset at which replicas hold different content."""
         if isinstance(self.comparison, NotCompared) or self.verdict is Verdict.UNDECIDABLE:
             return None
-        everyone = range(len(self.replicas))
-        offsets = [self.comparison.content_fork(i, j) for i in everyone for j in everyone if i < j]
+        pairs = combinations(self.comparison.replicas, 2)
+        offsets = [self.comparison.content_fork(*pair) for pair in pairs]
         return min((offset for offset in offsets if offset is not None), default=None)
 
-    def names(self, members: Sequence[int]) -> str:
-        """The replicas as text: ``broker 1``, ``brokers 1, 2 and 3``."""
-        everyone = self.everyone
-        return joined_names([everyone[member].name for member in members])
+    def of(self, replica: Replica) -> ReplicaAudit:
+        """The audit of a replica that a branch or an election names."""
+        return next(each for each in self.replicas if each.files == replica)
 
 
-def joined_names(names: Sequence[str]) -> str:
-    """Replica names joined for a sentence."""
+class _Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+def joined_names(replicas: Iterable[_Named]) -> str:
+    """Replicas named in a sentence: ``broker 1``, ``brokers 1, 2 and 3``."""
+    names = [replica.name for replica in replicas]
     numbers = [name.removeprefix("broker ") for name in names]
     if len(names) > 1 and all(number.isdigit() for number in numbers):
         return f"brokers {', '.join(numbers[:-1])} and {numbers[-1]}"

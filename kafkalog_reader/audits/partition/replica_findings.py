@@ -42,6 +42,7 @@ from kafkalog_reader.audits.partition.copy_findings import copy_findings
 from kafkalog_reader.audits.partition.election_findings import election_findings
 from kafkalog_reader.audits.partition.lag_severity import committed_lost_by, lag_severity
 from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,7 @@ def replica_findings(audit: PartitionAudit) -> Iterator[Finding]:
         return
     for difference in audit.comparison.differences:
         if difference.kind in _CODE_OF and not _is_damaged_everywhere(difference):
-            yield _of_difference(audit, difference)
+            yield _of_difference(difference)
     if left_out := audit.comparison.differences_left_out:
         yield finding(
             LIMIT_REACHED,
@@ -109,7 +110,7 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     if missing is None:
         return
     first, following = missing.first_offset, missing.next_offset
-    says = "says" if len(missing.members) == 1 else "say"
+    says = "says" if len(missing.replicas) == 1 else "say"
     innocent = (
         ""
         if missing.is_proven
@@ -119,13 +120,13 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     yield finding(
         COMMITTED_RECORDS_MISSING,
         f"{offsets_words(first, following)} {were} committed, as the high-watermark checkpoint of "
-        f"{audit.names(missing.members)} {says}, and no supplied copy holds them{innocent}",
+        f"{joined_names(missing.replicas)} {says}, and no supplied copy holds them{innocent}",
         confidence="proven" if missing.is_proven else "possible",
         offsets=(first, following),
         evidence={
             "highWatermark": following,
             "logEndOffset": first,
-            "by": audit.names(missing.members),
+            "by": joined_names(missing.replicas),
         },
         records_at_risk=following - first,
         committed="known" if missing.is_proven else "possible",
@@ -142,7 +143,7 @@ def offsets_words(first_offset: int, next_offset: int) -> str:
 
 def _is_damaged_everywhere(difference: Difference) -> bool:
     """Whether no copy is valid, so that none is a reference for the others (F33)."""
-    holders = {member for side in difference.contents for member in side}
+    holders = {replica for side in difference.contents for replica in side}
     return difference.kind is DifferenceKind.DAMAGED and holders <= set(difference.damaged)
 
 
@@ -150,7 +151,7 @@ def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
     """Copies whose content is unknown, while the others allow a verdict without them."""
     for alone in audit.set_aside:
         (replica,) = alone.replicas
-        others = audit.names(range(len(audit.replicas)))
+        others = joined_names(audit.replicas)
         yield finding(
             DAMAGED_COPY,
             f"{alone.reason}; {replica.name} is set aside, {others} are compared without it",
@@ -176,23 +177,23 @@ def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
             )
 
 
-def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
-    sides = " | ".join(audit.names(members) for members in difference.contents)
-    absent = audit.names(difference.absent) if difference.absent else ""
+def _of_difference(difference: Difference) -> Finding:
+    sides = " | ".join(map(joined_names, difference.contents))
+    absent = joined_names(difference.absent) if difference.absent else ""
     wrong = difference.damaged if difference.kind is DifferenceKind.UNCOVERED else ()
-    intact = [i for side in difference.contents for i in side if i not in difference.damaged]
+    intact = [r for side in difference.contents for r in side if r not in difference.damaged]
     return finding(
         _CODE_OF[difference.kind],
         f"offsets {difference.first_offset} to {difference.next_offset - 1}: "
         f"{_SAYS[difference.kind]} ({sides}{f'; absent on {absent}' if absent else ''})"
-        + (f"; the base offset is wrong on {audit.names(wrong)}" if wrong else ""),
-        directory=audit.replicas[wrong[0]].directory if len(wrong) == 1 else None,
+        + (f"; the base offset is wrong on {joined_names(wrong)}" if wrong else ""),
+        directory=wrong[0].directory if len(wrong) == 1 else None,
         offsets=(difference.first_offset, difference.next_offset),
         evidence={
             "copies": sides,
             "absent": absent,
-            "damaged": audit.names(difference.damaged) if difference.damaged else "",
-            "intact": audit.names(intact) if intact else "",
+            "damaged": joined_names(difference.damaged) if difference.damaged else "",
+            "intact": joined_names(intact) if intact else "",
             "batches": difference.batches,
         },
         records_at_risk=difference.records,
@@ -201,14 +202,14 @@ def _of_difference(audit: PartitionAudit, difference: Difference) -> Finding:
 
 def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
     assert isinstance(audit.comparison, Comparison)
-    everyone = tuple(range(len(audit.replicas)))
+    everyone = audit.comparison.replicas
     starts = {replica.log_start for replica in audit.replicas}
-    common = [b for b in audit.comparison.branches() if b.members == everyone and b.batches]
+    common = [b for b in audit.comparison.branches() if b.replicas == everyone and b.batches]
     if audit.relation is Verdict.CONSISTENT and common:
         yield finding(
             REPLICAS_AGREE,
             f"offsets {common[0].first_offset} to {common[-1].next_offset - 1} are equal on "
-            f"{audit.names(everyone)}",
+            f"{joined_names(everyone)}",
             offsets=(common[0].first_offset, common[-1].next_offset),
             evidence={
                 "batches": sum(branch.batches for branch in common),
@@ -245,31 +246,31 @@ def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
 def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
     """A replica whose log is a prefix of another's, which will not be truncated itself."""
     assert isinstance(audit.comparison, Comparison)
-    everyone = range(len(audit.replicas))
-    for index, replica in enumerate(audit.replicas):
+    for replica in audit.replicas:
         longer = [
             branch
             for branch in audit.comparison.branches()
-            if index not in branch.members
+            if replica.files not in branch.replicas
             and branch.first_offset >= replica.log_end
             and branch.batches
             and not _is_superseded(audit, branch)
         ]
         forks = any(
-            other != index and audit.comparison.content_fork(index, other) is not None
-            for other in everyone
+            other != replica.files
+            and audit.comparison.content_fork(replica.files, other) is not None
+            for other in audit.comparison.replicas
         )
         if not longer or forks or replica.bounds.superseded is not None:
             continue
-        holders = [audit.replicas[member] for branch in longer for member in branch.members]
+        holders = [audit.of(each) for branch in longer for each in branch.replicas]
         start = min(holder.log_start for holder in holders)
         if replica.log_start < start and replica.log_end <= start:
             continue  # nothing in common: KL-512
         end = max(branch.next_offset for branch in longer)
         behind = sum(branch.records for branch in longer)
-        lost = committed_lost_by(audit, index)
+        lost = committed_lost_by(audit, replica)
         loses = f"; if elected, it loses {records_text(lost)} known committed" if lost else ""
-        severity = lag_severity(audit, index)
+        severity = lag_severity(audit, replica)
         yield finding(
             LAGGING_REPLICA,
             f"{replica.name} is {records_text(behind)} behind: it ends at "
@@ -288,7 +289,7 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
 
 def _is_superseded(audit: PartitionAudit, branch: Branch) -> bool:
     """Whether a newer leader's history lacks all of a branch."""
-    ends = [audit.replicas[member].bounds.superseded for member in branch.members]
+    ends = [audit.of(each).bounds.superseded for each in branch.replicas]
     return all(end is not None and end <= branch.first_offset for end in ends)
 
 
@@ -297,7 +298,7 @@ def side_of(audit: PartitionAudit, branch: Branch) -> tuple[int, int, CommitCoun
     count, end, records = CommitCount(), branch.next_offset, 0
     for part in branch.walk():
         if part.batches:
-            count += committed_records(part, audit.candidates, audit.bounds)
+            count += committed_records(part, audit.candidates)
             records += part.records
             end = max(end, part.next_offset)
     return records, end, count
@@ -320,7 +321,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
     for number, side in enumerate(sides, 1):
         records, end, count = side_of(audit, side)
         epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
-        name = audit.names(side.members)
+        name = joined_names(side.replicas)
         under = f"under leader epoch {_listed(epochs)}" if epochs else "without leader epochs"
         reported.append(f"{records_text(records)} {under} on {name}")
         evidence[f"side{number}"] = name
@@ -332,7 +333,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
         known_sides += bool(count.known)
         at_risk += records
     is_legacy = not any(piece for side in sides for part in side.walk() for piece in part.pieces)
-    below = min(audit.replicas[member].bounds.known for side in sides for member in side.members)
+    below = min(audit.of(each).bounds.known for side in sides for each in side.replicas)
     code = LEGACY_DIVERGENCE if is_legacy and offset < below else FORKED
     yield finding(
         code,

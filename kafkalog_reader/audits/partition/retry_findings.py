@@ -10,12 +10,14 @@ from kafkalog_reader.audits.catalogue.producer_rules import (
     RETRY_DUPLICATES_ACROSS_LEADERS,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.log.retry_duplicates import Repeated, RetryWatch
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 _DOMINANT: Final = 0.9
 """Share of the repeated batches that must have one multiplicity to suggest ``retries``."""
@@ -25,14 +27,14 @@ def retry_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield one finding for each kind of repetition, for all replicas that have it."""
     for is_across in (False, True):
         code = RETRY_DUPLICATES_ACROSS_LEADERS if is_across else RETRY_DUPLICATES
-        reported: dict[tuple[tuple[int, int, int], ...], list[int]] = {}
-        for index, replica in enumerate(audit.replicas):
+        reported: dict[tuple[tuple[int, int, int], ...], list[ReplicaAudit]] = {}
+        for replica in audit.replicas:
             if groups := _groups(replica.retries, code):
                 key = tuple(sorted((g.first_offset, g.next_offset, g.copies) for g in groups))
-                reported.setdefault(key, []).append(index)
-        for indexes in reported.values():
-            first = audit.replicas[indexes[0]].retries
-            yield _finding(code, audit.names(indexes), _groups(first, code), first.left_out)
+                reported.setdefault(key, []).append(replica)
+        for replicas in reported.values():
+            first = replicas[0].retries
+            yield _finding(code, joined_names(replicas), _groups(first, code), first.left_out)
 
 
 def _groups(watch: RetryWatch, code: str) -> list[Repeated]:

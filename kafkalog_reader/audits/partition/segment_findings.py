@@ -154,9 +154,7 @@ def _crc_mismatch(
     """Rate a batch with a wrong CRC: critical if no other copy has it intact."""
     directory = replica.directory
     first_offset = place.where.offset or 0
-    peers = (
-        joined_names([audit.replicas[i].name for i in place.intact_on]) if (place.intact_on) else ""
-    )
+    peers = joined_names(place.intact_on) if place.intact_on else ""
     saved = f"intact on {peers}" if peers else "no supplied copy has it intact"
     in_tail = place.next_offset >= replica.log_end
     is_hot = in_tail and not directory.log_directory.clean_shutdown
@@ -258,8 +256,8 @@ def _actions_of(
 def _is_replaced(audit: PartitionAudit, replica: ReplicaAudit, stop: UnreadableRegion) -> bool:
     if isinstance(audit.comparison, NotCompared) or len(audit.replicas) == 1:
         return False
-    stops = [each.scan.stops for each in audit.replicas]
-    return is_replaced(audit.comparison, audit.replicas.index(replica), stop, stops)
+    stops = {each.files: each.scan.stops for each in audit.replicas}
+    return is_replaced(audit.comparison, replica.files, stop, stops)
 
 
 def _judged(

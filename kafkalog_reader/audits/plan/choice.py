@@ -25,9 +25,12 @@ from kafkalog_reader.audits.recovery.recovery import Recovery
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import LogDirectory
 
@@ -189,10 +192,10 @@ def choice_of(
         allows_unclean: whether the topic's own configuration allows unclean election.
     """
     replicas = audit.everyone
-    brokers = [-1 if each.broker_id is None else each.broker_id for each in replicas]
+    brokers = [_broker(each) for each in replicas]
     topic, partition = audit.topic or "", audit.partition or 0
     reason, failure = why_unanswered(audit, brokers), failure_of(audit)
-    elections = [each for each in audit.elections if wanted in (None, brokers[each.candidate])]
+    elections = [each for each in audit.elections if wanted in (None, _broker(each.candidate))]
     if not reason and not elections:
         reason = (
             why_all_fail(audit, brokers)
@@ -206,18 +209,17 @@ def choice_of(
     best = elections[0]
     effect = _effect(audit, best)
     equals = frozenset(
-        brokers[each.candidate] for each in audit.elections if _effect(audit, each) == effect
+        _broker(each.candidate) for each in audit.elections if _effect(audit, each) == effect
     )
     membership = audit.membership
     assigned = () if membership is None else membership.replicas
     not_supplied = tuple(each for each in assigned if each not in brokers)
-    leading = best.candidate
-    aside = frozenset(brokers[index] for index in _moved_away(audit, best))
+    aside = _moved_away(audit, best)
     others = (frozenset((*brokers, *not_supplied)) - equals) | aside
     return Choice(
         topic=topic,
         partition=partition,
-        leader=brokers[leading],
+        leader=_broker(best.candidate),
         equals=equals - aside,
         others=others,
         electable=_electable(audit),
@@ -225,24 +227,23 @@ def choice_of(
         lost=_lost(
             audit,
             best,
-            brokers,
-            [each for each in best.followers if brokers[each.follower] not in aside],
+            [each for each in best.followers if _broker(each.follower) not in aside],
         ),
-        lost_with_copies=_lost(audit, best, brokers, []),
+        lost_with_copies=_lost(audit, best, []),
         refetching=tuple(
-            brokers[each.follower]
+            _broker(each.follower)
             for each in best.followers
             if each.following.outcome is Following.REFETCHES
         ),
         apart=tuple(
-            brokers[each.follower]
+            _broker(each.follower)
             for each in best.followers
-            if each.silent_divergence is not None and brokers[each.follower] not in aside
+            if each.silent_divergence is not None and _broker(each.follower) not in aside
         ),
         alternatives=tuple(
-            Alternative(broker_id=brokers[each.candidate], lost=each.lost)
+            Alternative(broker_id=_broker(each.candidate), lost=each.lost)
             for each in audit.elections
-            if brokers[each.candidate] not in equals
+            if _broker(each.candidate) not in equals
         ),
         is_forced=all(each.kind is ElectionKind.UNCLEAN for each in audit.elections),
         not_supplied=not_supplied,
@@ -250,9 +251,9 @@ def choice_of(
         start_losses=start_losses(audit),
         assigned=tuple(assigned),
         epoch_starts={
-            brokers[each.candidate]: audit.replicas[each.candidate].history.data.epoch_starts
+            _broker(each.candidate): audit.of(each.candidate.replica).history.data.epoch_starts
             for each in audit.elections
-            if brokers[each.candidate] in equals
+            if _broker(each.candidate) in equals
             and any(f.following.outcome is Following.REFETCHES for f in each.followers)
         },
         log_start_rows={
@@ -260,13 +261,10 @@ def choice_of(
             for broker, each in zip(brokers, replicas, strict=True)
         },
         paths=dict(zip(brokers, (each.directory.path for each in replicas), strict=True)),
-        size_in_bytes=audit.replicas[leading].files.size_in_bytes,
+        size_in_bytes=best.candidate.replica.size_in_bytes,
         allows_unclean=allows_unclean,
-        is_sound=not audit.candidates[leading].damaged,
-        log_starts={
-            broker: replica.log_start
-            for broker, replica in zip(brokers, audit.replicas, strict=False)
-        },
+        is_sound=not best.candidate.damaged,
+        log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
     )
 
 
@@ -295,12 +293,14 @@ def _stays_leaderless(audit: PartitionAudit) -> bool:
 
 def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
     """A key that is equal for two elections if it makes no difference which of them is held."""
-    candidate = audit.candidates[election.candidate]
-    lost = [(each.first_offset, each.next_offset, each.members) for each in election.lost_ranges]
+    candidate = election.candidate
+    lost = [(each.first_offset, each.next_offset, each.replicas) for each in election.lost_ranges]
     return (
         lost,
         frozenset(
-            each.follower for each in election.followers if each.silent_divergence is not None
+            _broker(each.follower)
+            for each in election.followers
+            if each.silent_divergence is not None
         ),
         candidate.cut_transactions,
         candidate.unreplaceable,
@@ -311,18 +311,15 @@ def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
 def _lost(
     audit: PartitionAudit,
     election: Election,
-    brokers: Sequence[int],
     followers: Sequence[FollowerOutcome],
 ) -> tuple[LostRecords, ...]:
     """The records that no copy has if only these followers keep theirs."""
     comparison = audit.comparison
     assert isinstance(comparison, Comparison)
-    ranges, _ = lost_ranges(
-        election.candidate, followers, audit.candidates, audit.bounds, comparison
-    )
+    ranges, _ = lost_ranges(election.candidate, followers, audit.candidates, comparison)
     return tuple(
         LostRecords(
-            brokers=tuple(brokers[member] for member in each.members),
+            brokers=tuple(map(_broker, each.replicas)),
             first_offset=each.first_offset,
             next_offset=each.next_offset,
             records=each.records,
@@ -332,16 +329,23 @@ def _lost(
     )
 
 
-def _moved_away(audit: PartitionAudit, election: Election) -> set[int]:
-    """Copies that prevent the start of their broker or log directory, or never get in sync."""
-    aside = {
-        index
-        for index, replica in enumerate(audit.replicas)
+def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
+    """Brokers whose copy prevents a start, theirs or a log directory's, or never gets in sync."""
+    failing = frozenset(
+        _broker(replica)
+        for replica in audit.replicas
         if isinstance(replica.start, Recovery) and replica.start.outcome in FAILURES
+    )
+    return failing | {
+        _broker(each.follower)
+        for each in election.followers
+        if each.following.outcome in _NEVER_IN_SYNC
     }
-    return aside | {
-        each.follower for each in election.followers if each.following.outcome in _NEVER_IN_SYNC
-    }
+
+
+def _broker(replica: Replica | ReplicaAudit | Candidate) -> int:
+    """The node id; -1 if it is unknown."""
+    return -1 if replica.broker_id is None else replica.broker_id
 
 
 def _log_start_rows(root: LogDirectory) -> Mapping[TopicPartition, int]:

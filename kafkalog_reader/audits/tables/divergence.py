@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
+from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.tables.audit_table import AuditTable
 from kafkalog_reader.tables.schemas import DIVERGENCE
 
@@ -15,7 +16,9 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.comparison.branch import Branch
     from kafkalog_reader.audits.comparison.difference import Difference
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.tables.table import Column
 
 EQUAL: Final = "equal"
@@ -51,7 +54,7 @@ class DivergenceTable(AuditTable):
 def divergence_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
     """The rows as dictionaries, by offset; differences follow the range that contains them."""
     if audit.verdict is Verdict.UNDECIDABLE or isinstance(audit.comparison, NotCompared):
-        rows = [_unknown(audit, index) for index in range(len(audit.replicas))]
+        rows = [_unknown(audit, replica) for replica in audit.replicas]
     else:
         rows = [
             _of_branch(audit, branch, kind)
@@ -60,7 +63,7 @@ def divergence_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
             if branch.batches
         ]
         rows += [_of_difference(audit, each) for each in audit.comparison.differences]
-        rows += [_unknown(alone, 0) for alone in audit.set_aside]
+        rows += [_unknown(alone, alone.replicas[0]) for alone in audit.set_aside]
     rows.sort(key=lambda row: (row["firstOffset"], row["kind"] not in _OF_BRANCHES))
     return rows
 
@@ -86,10 +89,10 @@ def classified(audit: PartitionAudit, root: Branch) -> Iterator[tuple[Branch, st
 
 
 def _kind(audit: PartitionAudit, branch: Branch) -> str:
-    absent = [each for i, each in enumerate(audit.replicas) if i not in branch.members]
+    absent = [each for each in audit.replicas if each.files not in branch.replicas]
     if not absent:
-        return EQUAL if len(branch.members) > 1 else ALONE
-    ends = [audit.replicas[member].bounds.superseded for member in branch.members]
+        return EQUAL if len(branch.replicas) > 1 else ALONE
+    ends = [audit.of(each).bounds.superseded for each in branch.replicas]
     if all(end is not None and end <= branch.first_offset for end in ends):
         return SUPERSEDED
     if any(replica.log_end <= branch.first_offset for replica in absent):
@@ -98,7 +101,7 @@ def _kind(audit: PartitionAudit, branch: Branch) -> str:
 
 
 def _of_branch(audit: PartitionAudit, branch: Branch, kind: str) -> dict[str, Any]:
-    row = _scope(audit, branch.members) | {
+    row = _scope(audit, branch.replicas) | {
         "firstOffset": branch.first_offset,
         "nextOffset": branch.next_offset,
         "kind": kind,
@@ -109,7 +112,7 @@ def _of_branch(audit: PartitionAudit, branch: Branch, kind: str) -> dict[str, An
         "sizeInBytes": branch.size_in_bytes,
     }
     if audit.candidates:
-        count = committed_records(branch, audit.candidates, audit.bounds)
+        count = committed_records(branch, audit.candidates)
         row |= {
             "committedRecords": count.known,
             "possiblyCommittedRecords": count.possible,
@@ -119,23 +122,22 @@ def _of_branch(audit: PartitionAudit, branch: Branch, kind: str) -> dict[str, An
 
 
 def _of_difference(audit: PartitionAudit, difference: Difference) -> dict[str, Any]:
-    members = sorted(member for side in difference.contents for member in side)
-    sides = [audit.names(side) for side in difference.contents]
-    return _scope(audit, members) | {
+    held = {replica for side in difference.contents for replica in side}
+    holders = [each.files for each in audit.replicas if each.files in held]
+    return _scope(audit, holders) | {
         "firstOffset": difference.first_offset,
         "nextOffset": difference.next_offset,
         "kind": _KINDS[difference.kind],
-        "absentBrokers": [audit.replicas[index].broker_id for index in difference.absent],
-        "damagedBrokers": [audit.replicas[index].broker_id for index in difference.damaged],
+        "absentBrokers": [replica.broker_id for replica in difference.absent],
+        "damagedBrokers": [replica.broker_id for replica in difference.damaged],
         "batches": difference.batches,
         "records": difference.records,
-        "detail": " | ".join(sides),
+        "detail": " | ".join(map(joined_names, difference.contents)),
     }
 
 
-def _unknown(audit: PartitionAudit, index: int) -> dict[str, Any]:
-    replica = audit.replicas[index]
-    return _scope(audit, [index]) | {
+def _unknown(audit: PartitionAudit, replica: ReplicaAudit) -> dict[str, Any]:
+    return _scope(audit, [replica.files]) | {
         "firstOffset": replica.log_start,
         "nextOffset": replica.log_end,
         "kind": NOT_COMPARED,
@@ -143,15 +145,15 @@ def _unknown(audit: PartitionAudit, index: int) -> dict[str, Any]:
     }
 
 
-def _scope(audit: PartitionAudit, members: Sequence[int]) -> dict[str, Any]:
+def _scope(audit: PartitionAudit, holders: Sequence[Replica]) -> dict[str, Any]:
     return _NOTHING | {
         "clusterId": audit.cluster_id,
         "topic": audit.topic,
         "partition": audit.partition,
-        "brokers": [audit.replicas[index].broker_id for index in members],
-        "replicas": [audit.replicas[index].name for index in members],
+        "brokers": [replica.broker_id for replica in holders],
+        "replicas": [replica.name for replica in holders],
         "absentBrokers": [
-            replica.broker_id for i, replica in enumerate(audit.replicas) if i not in members
+            replica.broker_id for replica in audit.replicas if replica.files not in holders
         ],
         "damagedBrokers": [],
         "leaderEpochs": [],

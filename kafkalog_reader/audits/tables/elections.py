@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.tables.table import Column
 
 
@@ -34,11 +35,11 @@ def election_rows(audit: PartitionAudit) -> list[dict[str, Any]]:
     rows = []
     for election in audit.elections:
         of_candidate = _candidate_columns(audit, election)
-        outcomes: dict[int, FollowerOutcome | None] = dict.fromkeys(election.absent)
-        outcomes |= {outcome.follower: outcome for outcome in election.followers}
+        outcomes = {outcome.follower.replica: outcome for outcome in election.followers}
         rows += [
-            of_candidate | _follower_columns(audit, index, outcomes[index])
-            for index in sorted(outcomes)
+            of_candidate | _follower_columns(replica, outcomes.get(replica.files))
+            for replica in audit.replicas
+            if replica.candidate is not election.candidate
         ] or [of_candidate]
         for alone in audit.set_aside:
             (replica,) = alone.replicas
@@ -68,15 +69,15 @@ def _set_aside_columns(audit: PartitionAudit, alone: PartitionAudit) -> dict[str
 
 
 def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, Any]:
-    replica, candidate = audit.replicas[election.candidate], audit.candidates[election.candidate]
+    candidate = election.candidate
     assert candidate.log is not None
     lost = election.lost
     return _NOTHING | {
         "clusterId": audit.cluster_id,
         "topic": audit.topic,
         "partition": audit.partition,
-        "candidateBrokerId": replica.broker_id,
-        "candidate": replica.name,
+        "candidateBrokerId": candidate.broker_id,
+        "candidate": candidate.name,
         "candidateLogEndOffset": candidate.log.log_end_offset,
         "candidateRecordsCutAtStart": candidate.records_cut_at_start,
         "lostRecords": lost.total,
@@ -93,16 +94,14 @@ def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, A
     }
 
 
-def _follower_columns(
-    audit: PartitionAudit, index: int, outcome: FollowerOutcome | None
-) -> dict[str, Any]:
-    replica = audit.replicas[index]
+def _follower_columns(replica: ReplicaAudit, outcome: FollowerOutcome | None) -> dict[str, Any]:
     assert isinstance(replica.start, Recovery)
+    assert replica.candidate is not None
     known: dict[str, Any] = {
         "followerBrokerId": replica.broker_id,
         "follower": replica.name,
         "followerStart": replica.start.outcome.value,
-        "recordsCutAtStart": audit.candidates[index].records_cut_at_start,
+        "recordsCutAtStart": replica.candidate.records_cut_at_start,
     }
     if outcome is None:
         return known

@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.errors import LocatedError
     from kafkalog_reader.io.evidence import Evidence, LogDirectory
@@ -178,16 +179,17 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
     damage = [*segment_findings(audit)]
     checked = [each.checked for each in audit.replicas if each.checked is not None]
     if checked:
-        starts = _starts(audit)
         damage = [
             each
-            for index, (replica, of_files) in enumerate(zip(audit.replicas, checked, strict=True))
+            for replica, of_files, start in zip(
+                audit.replicas, checked, _starts(audit), strict=True
+            )
             for each in joined(
                 replica.files,
                 [d for d in damage if d.directory == replica.directory],
                 of_files,
-                starts[index],
-                partial(_is_held_elsewhere, audit, index),
+                start,
+                partial(_is_held_elsewhere, audit, replica),
             )
         ]
     damage += duplicate_findings([replica.directory for replica in audit.replicas])
@@ -215,14 +217,14 @@ def _starts(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None]:
     return predict_starts(directories, known=known, started_at=audit.started_at)
 
 
-def _is_held_elsewhere(audit: PartitionAudit, index: int, offset: int) -> bool:
+def _is_held_elsewhere(audit: PartitionAudit, replica: ReplicaAudit, offset: int) -> bool:
     """Whether another replica has each of a replica's batches from an offset on."""
     if isinstance(audit.comparison, NotCompared) or len(audit.replicas) < 2:
         return False
     return all(
-        len(branch.members) > 1
+        len(branch.replicas) > 1
         for branch in audit.comparison.branches()
-        if index in branch.members and branch.records and branch.next_offset > offset
+        if replica.files in branch.replicas and branch.records and branch.next_offset > offset
     )
 
 

@@ -78,7 +78,7 @@ def _last_stable_offset(
     """The last stable offset of the replica that should lead, up to its greatest high watermark."""
     if not audit.elections:
         return None
-    best = audit.replicas[audit.elections[0].candidate]
+    best = audit.of(audit.elections[0].candidate.replica)
     bound = best.bounds
     high_watermark = min(bound.possible, row["highWatermarkHigh"])
     transactions = replay_transactions(

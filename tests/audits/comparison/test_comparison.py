@@ -10,12 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures.builder import cluster, data_batch, replica
-from kafkalog_reader.audits.comparison.comparison import compare
-from kafkalog_reader.audits.log.batch_stream import BatchStream
-from kafkalog_reader.audits.log.lineage import Lineage
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.tables.request import ReadRequest
+from tests.audits.comparison.batches_alone import compared
 
 if TYPE_CHECKING:
     from fixtures.builder.batch import Batch
@@ -37,16 +33,14 @@ def batches(first: int, epoch: int, sizes: list[int], tag: str) -> list[Batch]:
     return found
 
 
-def compared(logs: list[list[Batch]], segment_bytes: list[int]) -> Comparison:
+def compared_in_files(logs: list[list[Batch]], segment_bytes: list[int]) -> Comparison:
     with tempfile.TemporaryDirectory() as folder:
         held = {
             number: replica(log, segment_bytes=size, base_offset=0)
             for number, (log, size) in enumerate(zip(logs, segment_bytes, strict=True))
         }
         cluster(Path(folder), held)
-        ((_, directories),) = discover([folder]).topic_partitions(ReadRequest())
-        streams = [BatchStream(each, window_size=1024) for each in directories]
-        return compare(streams, [Lineage()] * len(streams), [0] * len(streams))
+        return compared(folder, 1024)
 
 
 @settings(max_examples=150, deadline=None)
@@ -63,16 +57,18 @@ def test_fork_is_the_end_of_the_common_prefix_wherever_segments_roll(
         batches(0, 0, shared, "s") + batches(end, number + 1, tail, f"t{number}")
         for number, tail in enumerate(tails)
     ]
-    comparison = compared(logs, rolls[: len(logs)])
+    comparison = compared_in_files(logs, rolls[: len(logs)])
+    replicas = comparison.replicas
     for one in range(len(logs)):
         for other in range(one):
             both_go_on = bool(tails[one]) and bool(tails[other])
-            assert comparison.content_fork(one, other) == (end if both_go_on else None)
-    held = dict.fromkeys(range(len(logs)), 0)
+            fork = comparison.content_fork(replicas[one], replicas[other])
+            assert fork == (end if both_go_on else None)
+    held = dict.fromkeys(replicas, 0)
     for branch in comparison.branches():
-        for member in branch.members:
-            held[member] += branch.records
-    assert held == {number: end + sum(tail) for number, tail in enumerate(tails)}
+        for each in branch.replicas:
+            held[each] += branch.records
+    assert list(held.values()) == [end + sum(tail) for tail in tails]
     assert comparison.differences == ()
 
 
@@ -87,8 +83,8 @@ def test_a_log_that_begins_later_joins_the_same_history(
     later = log[first:]
     if not later:
         return
-    comparison = compared([log, later], list(rolls))
+    comparison = compared_in_files([log, later], list(rolls))
     assert comparison.differences == ()
-    assert comparison.content_fork(0, 1) is None
-    common = [branch for branch in comparison.branches() if branch.members == (0, 1)]
+    assert comparison.content_fork(*comparison.replicas) is None
+    common = [branch for branch in comparison.branches() if branch.replicas == comparison.replicas]
     assert sum(branch.records for branch in common) == sum(shared[first:])

@@ -9,18 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures.builder import Batch, cluster, data_batch, replica
-from kafkalog_reader.audits.comparison.comparison import _Comparer, compare
+from kafkalog_reader.audits.comparison.comparison import _Comparer
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
-from kafkalog_reader.audits.log.batch_stream import BatchStream
-from kafkalog_reader.audits.log.lineage import Lineage
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.tables.request import ReadRequest
+from tests.audits.comparison.batches_alone import compared
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from kafkalog_reader.audits.comparison.difference import Comparison
 
 HEADER = 61
 EPOCH = 15  # the last byte of the leader epoch, which no CRC covers
@@ -72,13 +67,6 @@ def damaged(
     return bytes(content), wrong
 
 
-def compared(root: Path, window_size: int) -> Comparison:
-    (partition,) = discover([str(root)]).topic_partitions(ReadRequest())
-    streams = [BatchStream(each, window_size=window_size) for each in partition[1]]
-    nothing = Lineage(pieces=())
-    return compare(streams, [nothing] * len(streams), [0] * len(streams))
-
-
 @pytest.mark.parametrize("seed", range(30))
 def test_many_at_once_are_as_one_by_one(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -106,7 +94,8 @@ def test_each_damaged_batch_is_counted_and_reported(tmp_path: Path) -> None:
     described = replica(log, epochs="0:0 1:25 2:50")
     cluster(tmp_path, {0: replace(described, files={f"{0:020}.log": content}), 1: described})
     found = compared(tmp_path, 8 << 20)
-    assert [batches.count for batches in found.damaged] == [len(wrong), 0]
+    first, second = found.replicas
+    assert [found.damaged[each].count for each in (first, second)] == [len(wrong), 0]
     assert {each.kind for each in found.differences} == {DifferenceKind.DAMAGED}
     assert sum(each.batches for each in found.differences) == len(wrong)
     assert sum(each.records for each in found.differences) == sum(
@@ -114,7 +103,7 @@ def test_each_damaged_batch_is_counted_and_reported(tmp_path: Path) -> None:
     )
     offsets = {o for each in found.differences for o in range(each.first_offset, each.next_offset)}
     assert offsets == {o for n in wrong for o in range(log[n].base_offset, log[n].next_offset)}
-    assert [place.where.offset for place in found.damaged[0].places] == [
+    assert [place.where.offset for place in found.damaged[first].places] == [
         log[n].base_offset for n in sorted(wrong)
     ]
-    assert all(place.intact_on == (1,) for place in found.damaged[0].places)
+    assert all(place.intact_on == (second,) for place in found.damaged[first].places)

@@ -48,7 +48,7 @@ def test_damaged_batches_are_no_loss_however_many(audited: Audited) -> None:
     kept = 20
     wrong = range(kept, COUNT - 5)
     audit = audited(copy(wrong), copy((), until=kept), clean=range(2))
-    (lost,) = [each.lost.total for each in audit.elections if each.candidate == 1]
+    (lost,) = [each.lost.total for each in audit.elections if each.candidate.broker_id == 1]
     assert lost == 5
 
 

@@ -28,7 +28,7 @@ def damaged(batch: Batch) -> Batch:
 
 def lost(audit: PartitionAudit) -> dict[int, int]:
     """Distinct records by candidate."""
-    return {each.candidate: each.lost.total for each in audit.elections}
+    return {each.candidate.broker_id: each.lost.total for each in audit.elections}
 
 
 def test_followers_lose_records_from_their_own_log_start_on(audited: Audited) -> None:
@@ -105,7 +105,7 @@ def test_a_follower_cut_to_its_log_start_keeps_no_record_below_it(audited: Audit
         replica("4-5/e3 6-6/e3", epochs="3:5", log_start=5, high_watermark=7),
     )
     assert lost(audit)[1] == 7
-    of_leader = next(each for each in audit.elections if each.candidate == 1)
+    of_leader = next(each for each in audit.elections if each.candidate.broker_id == 1)
     assert [each.silent_divergence for each in of_leader.followers] == [None, None]
 
 
@@ -125,7 +125,7 @@ def test_a_leader_emptied_by_its_start_has_nothing_otherwise(audited: Audited) -
     leader = replica([first, forked, damaged(last)], epochs="0:0", log_start=10, high_watermark=10)
     follower = replica("0-4/e0 5-6/e0 7-8/e0 9-12/e4 13-15/e4", epochs="0:0 4:9", high_watermark=13)
     audit = audited(leader, follower)
-    of_leader = next(each for each in audit.elections if each.candidate == 0)
+    of_leader = next(each for each in audit.elections if each.candidate.broker_id == 0)
     (outcome,) = of_leader.followers
     assert (outcome.truncation_offset, outcome.silent_divergence) == (10, None)
 
@@ -141,7 +141,7 @@ def test_what_replicas_hold_alike_behind_a_fork_is_lost_once(audited: Audited) -
     )
     assert lost(audit) == {0: 0, 1: 0, 2: 2, 3: 0}
     silent = {
-        (each.candidate, of.follower): of.silent_divergence
+        (each.candidate.broker_id, of.follower.broker_id): of.silent_divergence
         for each in audit.elections
         for of in each.followers
         if of.silent_divergence is not None

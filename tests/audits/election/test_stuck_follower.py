@@ -34,7 +34,7 @@ def outcomes(
     ((_, directories),) = discover([str(root)]).topic_partitions(ReadRequest())
     audit = audit_partition(directories)
     return {
-        (election.candidate, each.follower): each.following.outcome
+        (election.candidate.broker_id, each.follower.broker_id): each.following.outcome
         for election in audit.elections
         for each in election.followers
     }

@@ -50,9 +50,9 @@ def test_the_metadata_names_the_leader_that_no_log_knows(tmp_path: Path) -> None
     codes = {each.code for each in findings_of(audit)}
     assert "KL-514" not in codes
     assert "KL-522" in codes
-    assert [bound.superseded for bound in audit.bounds] == [None, 0, None]
-    assert audit.elections[0].candidate in {0, 2}
-    assert audit.elections[-1].candidate == 1
+    assert [each.bounds.superseded for each in audit.replicas] == [None, 0, None]
+    assert audit.elections[0].candidate.broker_id in {0, 2}
+    assert audit.elections[-1].candidate.broker_id == 1
     assert audit.elections[0].lost.only_if_unclean == 1
 
 
@@ -61,7 +61,7 @@ def test_without_metadata_an_unclean_election_is_likely_and_not_proven(tmp_path:
     found = [each for each in findings_of(audit) if each.code == "KL-514"]
     assert {each.confidence for each in found} == {"likely"}
     assert all("restarted before it wrote" in each.message for each in found)
-    assert audit.elections[0].candidate in {0, 2}, "what is known to be committed decides"
+    assert audit.elections[0].candidate.broker_id in {0, 2}, "what is known to be committed decides"
 
 
 def test_an_old_metadata_log_proves_nothing(tmp_path: Path) -> None:
@@ -83,5 +83,5 @@ def test_a_named_leader_with_a_shorter_log_will_cut_the_others(tmp_path: Path) -
     longer, leader = held("x@0/e2 y@1/e2", "2:0", 1), held("x@0/e2", "2:0", 1)
     audit = audited(tmp_path, state_of(longer, longer, leader, leader=2))
     assert audit.verdict is Verdict.PENDING_TRUNCATION
-    assert audit.newest == 2
-    assert [bound.superseded for bound in audit.bounds] == [1, 1, None]
+    assert audit.newest is audit.replicas[2]
+    assert [each.bounds.superseded for each in audit.replicas] == [1, 1, None]
