@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shlex
 import shutil
-import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
@@ -15,7 +14,6 @@ from fixtures.builder import cluster, log_directory, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.plans.named_states import NAMED, deal_named
 from fixtures.plans.random_cluster import evidence
-from fixtures.synthetic import SCENARIOS
 from kafkalog_reader.audits.recovery.outcome import Outcome
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
@@ -177,111 +175,6 @@ def test_what_cannot_be_planned_is_named_and_ends_with_2(run: Run, tmp_path: Pat
     assert answer.status == 2
     assert answer.out.startswith("NO PLAN t-0: ")
     assert "Do not start brokers 1 and 2 before that is answered" in " ".join(answer.out.split())
-
-
-TOOLS = (
-    "kafkalog", "kafka-configs.sh", "kafka-topics.sh", "kafka-leader-election.sh",
-    "kafka-reassign-partitions.sh",
-)  # fmt: skip
-FILLED_IN = {"BOOTSTRAP": "h:1", "CONTROLLER": "c:2", "SAVED": "saved"}
-
-
-def tools(folder: Path, statuses: dict[str, int] | None = None) -> str:
-    """The path of commands that print how they were called, and end with these exit statuses."""
-    folder.mkdir()
-    for name in TOOLS:
-        tool = folder / name
-        tool.write_text(f'#!/bin/sh\necho "ran {name} $*"\nexit {(statuses or {}).get(name, 0)}\n')
-        tool.chmod(0o755)
-    return f"{folder}:/usr/bin:/bin"
-
-
-def carried_out(
-    script: Path, path: str, answers: str, variables: dict[str, str] = FILLED_IN
-) -> tuple[int, list[str], str]:
-    """Exit status, calls, and standard error of a script with these answers."""
-    done = subprocess.run(
-        ["bash", str(script)], input=answers, env={"PATH": path, **variables}, cwd=script.parent,
-        capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    calls = [line for line in done.stdout.splitlines() if "ran kafka" in line]
-    return done.returncode, [line[line.index("ran ") :] for line in calls], done.stderr
-
-
-@pytest.fixture
-def script(run: Run, tmp_path: Path) -> Path:
-    path = tmp_path / "plan.sh"
-    path.write_text(run("plan", S3_2, "--format", "script").out)
-    return path
-
-
-def test_the_script_asks_before_brokers_start_and_stops_at_no(script: Path, tmp_path: Path) -> None:
-    path = tools(tmp_path / "bin")
-    status, calls, err = carried_out(script, path, "no\n")
-    assert status == 1
-    assert err.startswith("STOPPED: the answer was not yes")
-    assert [call.split()[1] for call in calls] == ["kafkalog"]
-    status, calls, _ = carried_out(script, path, "yes\n" * 20)
-    assert status == 0
-    assert all("HOST" not in call for call in calls)
-    assert [call.split()[1] for call in calls] == [
-        "kafkalog", "kafka-topics.sh", "kafka-topics.sh", "kafka-leader-election.sh",
-    ]  # fmt: skip
-    assert carried_out(script, path, "yes\n" * 3)[0] == 1  # standard input ends before the script
-
-
-@pytest.mark.parametrize("left", ["BOOTSTRAP", "SAVED"])
-@pytest.mark.parametrize("value", [None, "", "HOST:9092", "SAVED"])
-def test_the_script_does_nothing_while_a_word_is_not_filled_in(
-    script: Path, tmp_path: Path, left: str, value: str | None
-) -> None:
-    variables = FILLED_IN if value is None else {**FILLED_IN, left: value}
-    if value is None:
-        variables = {name: text for name, text in FILLED_IN.items() if name != left}
-    status, calls, err = carried_out(script, tools(tmp_path / "bin"), "yes\n" * 20, variables)
-    assert (status, calls) == (1, [])
-    assert err.startswith(f"STOPPED: set {left}: ")
-
-
-def test_the_script_does_nothing_without_kafkas_tools(script: Path) -> None:
-    status, calls, err = carried_out(script, "/usr/bin:/bin", "yes\n" * 20)
-    assert (status, calls) == (1, [])
-    assert "is not on PATH" in err
-
-
-def test_the_script_tries_again_and_looks_again_while_a_person_says_so(
-    script: Path, tmp_path: Path
-) -> None:
-    path = tools(tmp_path / "bin", {"kafka-leader-election.sh": 1, "kafkalog": 1})
-    answers = ["yes", "yes", "yes", "again", "again", "yes", "yes", "yes", "yes", "yes", "no"]
-    status, calls, err = carried_out(script, path, "\n".join(answers) + "\n")
-    assert status == 1
-    assert [call.split()[1] for call in calls] == [
-        "kafkalog", *["kafka-topics.sh"] * 4, *["kafka-leader-election.sh"] * 2,
-    ]  # fmt: skip
-    assert "Try it again?" in err
-
-
-def test_the_script_stops_where_nothing_was_saved(script: Path, tmp_path: Path) -> None:
-    status, calls, err = carried_out(script, tools(tmp_path / "bin", {"kafkalog": 2}), "yes\n" * 20)
-    assert (status, len(calls)) == (1, 1)
-    assert "nothing was saved (exit status 2): kafkalog salvage" in err
-
-
-@pytest.mark.parametrize("name", sorted(SCENARIOS))
-def test_every_script_is_bash_and_names_what_the_text_names(
-    run: Run, tmp_path: Path, name: str
-) -> None:
-    root = SCENARIOS[name].write(tmp_path / name)
-    script = tmp_path / "plan.sh"
-    script.write_text(run("plan", root, "--format", "script").out)
-    parsed = subprocess.run(
-        ["bash", "-n", str(script)], capture_output=True, text=True, check=False
-    )
-    assert (parsed.returncode, parsed.stderr) == (0, "")
-    text = script.read_text()
-    for step in plan(run("plan", root, "--format", "json"))["steps"]:
-        assert shlex.quote(f"{step['step']}. {step['title']}") in text
 
 
 def test_an_isr_older_than_the_logs_is_not_trusted(run: Run, tmp_path: Path) -> None:
