@@ -134,15 +134,15 @@ def _decide(
     """Audit the partitions one by one."""
     from kafkalog_reader.audits.partition.partition_unit import partition_units
     from kafkalog_reader.audits.partition.unit_audit import audit_unit
-    from kafkalog_reader.audits.partition.unread_replicas import UnreadReplicas
+    from kafkalog_reader.audits.partition.unread_replicas import with_unread
     from kafkalog_reader.audits.tables.findings import findings_of
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
     from kafkalog_reader.io.partition_directory import segments
 
-    units = [
-        unit for unit in partition_units(evidence, request, with_topics=True) if _is_planned(unit)
-    ]
-    unread = UnreadReplicas(evidence, request)
+    every_unit = with_unread(
+        partition_units(evidence, request, with_topics=True), evidence, request
+    )
+    units = [unit for unit in every_unit if _is_planned(unit)]
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
     total = None
     if welcome:
@@ -154,8 +154,7 @@ def _decide(
         )
         for unit in units:
             audit = audit_unit(unit, request, progress)
-            not_read, supply = unread.beside(unit)
-            decisions.add(audit, (*findings_of(audit, supply), *not_read), unit.topics)
+            decisions.add(audit, (*findings_of(audit, unit.supply), *unit.unread), unit.topics)
 
 
 def _is_planned(unit: PartitionUnit) -> bool:

@@ -185,13 +185,13 @@ def _audits(
     from kafkalog_reader.audits.partition.partition_unit import partition_units
     from kafkalog_reader.audits.partition.supply_units import with_supply
     from kafkalog_reader.audits.partition.unit_audit import audit_unit
-    from kafkalog_reader.audits.partition.unread_replicas import UnreadReplicas
+    from kafkalog_reader.audits.partition.unread_replicas import with_unread
     from kafkalog_reader.audits.tables.findings import findings_of
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
 
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
-    planned = list(with_supply(partition_units(evidence, request, with_topics=True), evidence))
-    unread = UnreadReplicas(evidence, request)
+    units = with_supply(partition_units(evidence, request, with_topics=True), evidence)
+    planned = list(with_unread(units, evidence, request))
     fleet.planned = len(planned)
     total = sum(_size(unit.directories) for unit in planned) if welcome else None
     with ReadProgress(total, shown=welcome) as progress:
@@ -200,8 +200,7 @@ def _audits(
         )
         for unit in planned:
             audit = audit_unit(unit, request, progress, quick=quick)
-            not_read, supply = unread.beside(unit)
-            found = (*findings_of(audit, supply), *not_read)
+            found = (*findings_of(audit, unit.supply), *unit.unread)
             yield audit, tuple(sorted(found, key=lambda each: each.order)), unit.topics
 
 

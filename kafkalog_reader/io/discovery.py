@@ -23,6 +23,7 @@ from kafkalog_reader.io.log_directory import (
     with_disks,
 )
 from kafkalog_reader.io.names import (
+    ASIDE,
     META_PROPERTIES,
     DirectoryName,
     parse_directory_name,
@@ -149,7 +150,7 @@ class _Search:
             seen = 1  # a log directory may be beside a loose segment
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)
-        inner = folder.folders
+        inner = [path for path in folder.folders if not _is_aside(path)]
         if depth <= 0:  # a log directory may be at this depth, with its partitions below
             inner = [p for p in inner if depth == 0 and _directory_name(p) is not None]
             if len(inner) < len(folder.folders):
@@ -265,3 +266,14 @@ def _is_empty_partition(path: str) -> bool:
     return _directory_name(path) is not None and os.path.lexists(
         os.path.join(root, META_PROPERTIES)
     )
+
+
+def _is_aside(path: str) -> bool:
+    """Whether a folder holds copies that were moved aside: no broker serves them any more."""
+    if os.path.basename(path) != ASIDE:
+        return False
+    logger.warning(
+        "%s: copies that were moved aside, not read; give this path itself to read them",
+        shown(path),
+    )
+    return True

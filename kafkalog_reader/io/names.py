@@ -40,6 +40,8 @@ OFFSET_CHECKPOINTS: Final = (
     "recovery-point-offset-checkpoint",
     "replication-offset-checkpoint",
 )
+ASIDE: Final = "aside"
+"""The folder into which `kafkalog plan` and A6 let people move copies, beside a log directory."""
 TEXT_FILES: Final = frozenset(
     (*OFFSET_CHECKPOINTS, LEADER_EPOCHS, META_PROPERTIES, PARTITION_METADATA, CLEAN_SHUTDOWN)
 )

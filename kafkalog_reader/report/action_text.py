@@ -26,6 +26,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.io.names import ASIDE
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.command_text import export_command
 from kafkalog_reader.report.shell_word import shell_word
@@ -212,7 +213,7 @@ def _move_aside(_audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Ite
     for replica in replicas:
         path = replica.directory.path.rstrip("/")
         root, name = posixpath.split(path)
-        aside = posixpath.join(posixpath.dirname(root.rstrip("/")), "aside")
+        aside = posixpath.join(posixpath.dirname(root.rstrip("/")), ASIDE)
         yield f"mkdir -p {shell_word(aside)} && mv {shell_word(path)} {shell_word(aside)}/{name}"
 
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery.outcome import Outcome
-from kafkalog_reader.io.names import LEADER_EPOCHS, shown
+from kafkalog_reader.io.names import ASIDE, LEADER_EPOCHS, shown
 from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind, write_command
 from kafkalog_reader.report.shell_word import shell_word
 
@@ -42,7 +42,7 @@ def _aside(root: str, name: str) -> tuple[str, str]:
     Inside of the log directory it would keep the broker from starting.
     """
     above, own = posixpath.split(root.rstrip("/"))
-    folder = posixpath.join(above, "aside", own)
+    folder = posixpath.join(above, ASIDE, own)
     return folder, posixpath.join(folder, name)
 
 

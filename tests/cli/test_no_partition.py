@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures import CAPTURES
+from fixtures.builder import cluster, replica
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import FOUND, TROUBLE, status
@@ -47,3 +48,15 @@ def test_the_only_partition_folder_is_gone(
     out, err = capfd.readouterr()
     assert "KL-310" in out
     assert "error" not in err
+
+
+@pytest.mark.parametrize(("command", "words"), COMMANDS)
+def test_a_folder_that_is_gone_is_found_too_where_only_its_topic_is_asked_for(
+    command: click.Command, words: tuple[str, ...], tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:  # fmt: skip
+    both = [replica("a@0/e0", partition=partition, high_watermark=1) for partition in (0, 1)]
+    roots = cluster(tmp_path, {0: both, 1: both})
+    shutil.rmtree(roots[1] / "t-0")
+    assert status(command, [*words, str(tmp_path), "--topic", "t"]) == FOUND
+    assert "KL-310" in capfd.readouterr().out

@@ -434,6 +434,21 @@ def test_twenty_thousand_partitions_are_listed_without_opening_one(
     assert opened == []
 
 
+def test_copies_that_were_moved_aside_are_read_only_where_they_are_given(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "disk" / "t-1").mkdir(parents=True)
+    (tmp_path / "disk" / "meta.properties").write_text(meta(1))
+    aside = tmp_path / "aside" / "disk"
+    (aside / "t-0").mkdir(parents=True)
+    (aside / "t-0" / f"{0:020}.log").touch()
+    (folder,) = discover([str(tmp_path)]).partition_directories(EVERYTHING)
+    assert (folder.topic, folder.partition) == ("t", 1)
+    assert f"{tmp_path / 'aside'}: copies that were moved aside, not read" in caplog.text
+    (folder,) = discover([str(tmp_path / "aside")]).partition_directories(EVERYTHING)
+    assert (folder.topic, folder.partition) == ("t", 0)
+
+
 LFS_POINTER = (
     b"version https://git-lfs.github.com/spec/v1\n"
     b"oid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\nsize 12345\n"

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
+    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
 
@@ -30,12 +31,14 @@ class PartitionUnit(Unit):
             supplied, or it was not requested.
         membership: of this partition, according to that log.
         supply: which other replicas there should be.
+        unread: findings of brokers that should have a replica, but no readable one is there.
     """
 
     directories: tuple[PartitionDirectory, ...]
     topics: ClusterTopics | None = None
     membership: PartitionMembership | None = None
     supply: Supply = NOTHING_KNOWN
+    unread: tuple[Finding, ...] = ()
 
 
 def partition_units(

@@ -21,46 +21,42 @@ from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import parse_directory_name, shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.audits.partition.supply_findings import Supply
     from kafkalog_reader.io.evidence import Evidence, Identity, LogDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 
-class UnreadReplicas:
-    """Finds replicas that were not read, partition by partition; lists each log directory once.
+def with_unread(
+    units: Iterable[PartitionUnit], evidence: Evidence, request: ReadRequest
+) -> Iterator[PartitionUnit]:
+    """Add KL-002 and KL-310 for brokers without a replica; lists each log directory once.
 
     Args:
+        units: with what the metadata log says of their replicas.
         evidence: the supplied paths; only complete log directories are looked at.
         request: which partitions are requested.
     """
-
-    def __init__(self, evidence: Evidence, request: ReadRequest) -> None:
-        self._found: dict[Identity, list[Finding]] = {}
-        for root in evidence.roots:
-            for each in _unread(root, request):
-                assert each.directory is not None
-                self._found.setdefault(each.directory.identity, []).append(each)
-
-    def beside(self, unit: PartitionUnit) -> tuple[tuple[Finding, ...], Supply]:
-        """KL-002 and KL-310 for brokers without a replica, and the replicas that should exist."""
+    of_partition: dict[Identity, list[Finding]] = {}
+    for root in evidence.roots:
+        for each in _unread(root, request):
+            assert each.directory is not None
+            of_partition.setdefault(each.directory.identity, []).append(each)
+    for unit in units:
         here = {each.log_directory.broker_id for each in unit.directories} - {None}
-        found = [
-            each
-            for each in self._found.get(unit.directories[0].identity, ())
+        found = {
+            each: each.directory.log_directory.broker_id
+            for each in of_partition.get(unit.directories[0].identity, ())
             if each.directory is not None and each.directory.log_directory.broker_id not in here
-        ]
-        reported = {
-            each.directory.log_directory.broker_id for each in found if each.directory is not None
         }
+        reported = set(found.values())
         supply = replace(
             unit.supply,
             absent=tuple(each for each in unit.supply.absent if each not in reported),
             lacking=tuple(each for each in unit.supply.lacking if each not in reported),
         )
-        return tuple(found), supply
+        yield replace(unit, supply=supply, unread=tuple(found))
 
 
 def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:

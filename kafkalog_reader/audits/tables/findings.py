@@ -35,6 +35,7 @@ from kafkalog_reader.audits.partition.supply_findings import (
     supply_findings,
 )
 from kafkalog_reader.audits.partition.supply_units import with_supply
+from kafkalog_reader.audits.partition.unread_replicas import with_unread
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
@@ -90,8 +91,11 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         A log directory that was supplied only in part gets no unit.
         """
         units = partition_units(evidence, request, with_topics=True)
-        yield from with_supply(units, evidence, audits_directories=_asks_for_all(request))
-        yield from root_units(evidence, request)
+        if _asks_for_all(request):
+            yield from with_supply(units, evidence, audits_directories=True)
+            yield from root_units(evidence, request)
+        else:  # what a unit of a log directory reports otherwise
+            yield from with_unread(with_supply(units, evidence), evidence, request)
 
     def read(
         self, unit: PartitionUnit | RootUnit, request: ReadRequest, progress: Progress = no_progress
@@ -144,7 +148,7 @@ def audited(
     directories = unit.directories
     checks = FileChecks.asked(request, directories[0].topic, unit.topics)
     groups = [[each] for each in directories] if checks.has_time_range else [directories]
-    for group in groups:
+    for number, group in enumerate(groups):
         with one_look():
             audit = audit_partition(
                 group,
@@ -155,14 +159,14 @@ def audited(
                 membership=unit.membership,
                 started_at=request.started_at,
             )
-            found = findings_of(audit, unit.supply)
+            found = (*findings_of(audit, unit.supply), *(() if number else unit.unread))
         if checks.has_time_range:
             found = tuple(
                 _not_compared(each) if len(directories) > 1 else each
                 for each in found
                 if each.code in OF_ONE_COPY
             )
-        yield audit, found
+        yield audit, tuple(sorted(found, key=lambda each: each.order))
 
 
 def _not_compared(each: Finding) -> Finding:
