@@ -113,7 +113,7 @@ def replica_diff(
         explain=explain,
         clusters=len({root.cluster_id for root in evidence.log_directories}),
     )
-    outcome = Outcome()
+    outcome = ExitStatus()
     directories = [each for unit in root_units(evidence, request) for each in unit.findings]
     outcome.take(directories)
     sides = Sides(evidence, export, is_listed=records, is_json=is_json)
@@ -146,8 +146,8 @@ def replica_diff(
     return ended
 
 
-class Outcome:
-    """What the exit status depends on."""
+class ExitStatus:
+    """Collects what decides the exit status."""
 
     def __init__(self) -> None:
         self._severities: set[str] = set()

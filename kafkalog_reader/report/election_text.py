@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.election.candidates import ElectionKind
-from kafkalog_reader.audits.election.follow import Outcome
+from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.report.membership_text import member_word
@@ -156,10 +156,10 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 
 _OUT_OF_SYNC: Final = {
-    Outcome.STUCK: ", inside a batch, cannot append it, and stays out of sync until it is "
+    FollowingEnd.STUCK: ", inside a batch, cannot append it, and stays out of sync until it is "
     "started again",
-    Outcome.REFETCHES: " on and cuts it off again, for ever: the leader's epoch checkpoint lacks "
-    "the epoch of its last batches, or ends it too early; records that it writes end this",
+    FollowingEnd.REFETCHES: " on and cuts it off again, for ever: the leader's epoch checkpoint "
+    "lacks the epoch of its last batches, or ends it too early; records that it writes end this",
 }
 
 

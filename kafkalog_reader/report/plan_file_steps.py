@@ -6,7 +6,7 @@ import posixpath
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import ASIDE, LEADER_EPOCHS, shown
 from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind, write_command
 from kafkalog_reader.report.shell_word import shell_word
@@ -54,7 +54,7 @@ def _move_commands(path: str) -> tuple[str, ...]:
 def _move_aside(choice: Choice, broker: int) -> PlanStep:
     loss = next((each for each in choice.start_losses if each.broker_id == broker), None)
     if loss is not None and loss.is_down:
-        whose = "the log directory of " if loss.outcome is Outcome.DIRECTORY_OFFLINE else ""
+        whose = "the log directory of " if loss.outcome is StartOutcome.DIRECTORY_OFFLINE else ""
         why = f"With this copy {whose}broker {broker} does not come up: {loss.reason}."
     else:
         why = (

@@ -8,7 +8,7 @@ from kafkalog_reader.audits.catalogue.actions import FORCE_RECOVERY
 from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_WILL_SET_ASIDE
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.plan_file_steps import file_steps
@@ -34,19 +34,19 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.start_order import Settled, Start
 
 _START_WORDS: Final = {
-    Outcome.HIDDEN: "the start hides {}",
-    Outcome.CUT: "the start cuts {} off its end",
-    Outcome.EMPTIED: "the start deletes every segment: {}",
-    Outcome.STRAY: "the start sets the directory aside, with {}, and begins empty",
-    Outcome.EXPIRED: "right after the start retention deletes {}",
-    Outcome.DIRECTORY_OFFLINE: "its log directory does not come up",
-    Outcome.BROKER_ABORTS: "with this copy the broker does not come up",
+    StartOutcome.HIDDEN: "the start hides {}",
+    StartOutcome.CUT: "the start cuts {} off its end",
+    StartOutcome.EMPTIED: "the start deletes every segment: {}",
+    StartOutcome.STRAY: "the start sets the directory aside, with {}, and begins empty",
+    StartOutcome.EXPIRED: "right after the start retention deletes {}",
+    StartOutcome.DIRECTORY_OFFLINE: "its log directory does not come up",
+    StartOutcome.BROKER_ABORTS: "with this copy the broker does not come up",
 }
 
 _EXPLAINED: Final = {
-    Outcome.HIDDEN: FORCE_RECOVERY,
-    Outcome.STRAY: START_WILL_SET_ASIDE,
-    Outcome.EXPIRED: START_WILL_EXPIRE,
+    StartOutcome.HIDDEN: FORCE_RECOVERY,
+    StartOutcome.STRAY: START_WILL_SET_ASIDE,
+    StartOutcome.EXPIRED: START_WILL_EXPIRE,
 }
 """Where something else than salvage keeps the records in the log."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import shown
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 _WORDS: Final = {
-    Outcome.EMPTIED: "its next start deletes every segment",
-    Outcome.STRAY: "its next start sets the directory aside and begins empty",
-    Outcome.DIRECTORY_OFFLINE: "its log directory does not come up",
-    Outcome.BROKER_ABORTS: "it does not come up",
-    Outcome.EXPIRED: "right after its next start retention deletes what is here",
+    StartOutcome.EMPTIED: "its next start deletes every segment",
+    StartOutcome.STRAY: "its next start sets the directory aside and begins empty",
+    StartOutcome.DIRECTORY_OFFLINE: "its log directory does not come up",
+    StartOutcome.BROKER_ABORTS: "it does not come up",
+    StartOutcome.EXPIRED: "right after its next start retention deletes what is here",
 }
 
 
-_DOWN: Final = frozenset({Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS})
+_DOWN: Final = frozenset({StartOutcome.DIRECTORY_OFFLINE, StartOutcome.BROKER_ABORTS})
 
 
 def start_trouble(audit: PartitionAudit) -> tuple[tuple[str, str], ...]:
@@ -60,9 +60,9 @@ def _trouble(replica: ReplicaAudit) -> tuple[str, str] | None:
 
 
 def _words(recovery: Recovery) -> str:
-    if recovery.outcome is Outcome.CUT and recovery.records_cut:
+    if recovery.outcome is StartOutcome.CUT and recovery.records_cut:
         return f"its next start cuts {records_text(recovery.records_cut)}"
-    if recovery.outcome is Outcome.HIDDEN:
+    if recovery.outcome is StartOutcome.HIDDEN:
         records = records_text(recovery.records_cut)
         return f"its next start hides {records} after the log end, and new ones take their offsets"
     return _WORDS.get(recovery.outcome, "")

@@ -14,7 +14,7 @@ from fixtures.builder import cluster, log_directory, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.plans.named_states import NAMED, deal_named
 from fixtures.plans.random_cluster import evidence
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 from kafkalog_reader.report.plan_steps import _START_WORDS
@@ -251,7 +251,7 @@ def test_a_plan_says_what_a_start_hides_and_how_to_keep_it(run: Run, tmp_path: P
 
 
 def test_a_plan_has_words_for_every_outcome() -> None:
-    assert {*_START_WORDS, Outcome.LOADS} == set(Outcome)
+    assert {*_START_WORDS, StartOutcome.LOADS} == set(StartOutcome)
 
 
 def test_committed_records_that_no_copy_holds_are_said_before_any_start(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from fixtures.recovery.base import CONFIG
 from fixtures.recovery.clean_damages import MAX_INDEX_SIZE
 from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.rule import (
     SINCE_0_10_1,
     SINCE_0_11,
@@ -98,9 +98,9 @@ def disagreements(
 
 def _compared(prediction: Recovery, came: Observation) -> Iterator[tuple[str, Any, Any]]:
     predicted = prediction.outcome
-    unprinted = (Outcome.LOADS, Outcome.HIDDEN, Outcome.BROKER_ABORTS)
+    unprinted = (StartOutcome.LOADS, StartOutcome.HIDDEN, StartOutcome.BROKER_ABORTS)
     is_named = came.is_logged or predicted in unprinted
-    yield "outcome", predicted.value if is_named else Outcome.CUT.value, came.outcome
+    yield "outcome", predicted.value if is_named else StartOutcome.CUT.value, came.outcome
     yield "log end", prediction.log_end_offset_after_start, came.log_end
     known = {
         "segments read": (prediction.segments_read, came.segments_read),

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.leader_epoch_cache import EpochEnd, LeaderEpochCache
 
 
-class Outcome(Enum):
+class FollowingEnd(Enum):
     """How the truncation of a follower ended."""
 
     ACCEPTED = "accepted"
@@ -73,7 +73,7 @@ class Following:
         follower: its log afterwards.
     """
 
-    outcome: Outcome
+    outcome: FollowingEnd
     truncation_offset: int
     rounds: tuple[Round, ...]
     follower: EpochLog
@@ -96,17 +96,17 @@ def follow(leader: EpochLog, follower: EpochLog) -> Following:
     while True:
         last = follower.cache.latest
         if last is None:
-            outcome, follower = out_of_range(leader, follower, Outcome.UNCHECKED)
+            outcome, follower = out_of_range(leader, follower, FollowingEnd.UNCHECKED)
             break
         answer = leader.cache.end_for(last.leader_epoch, leader.log_end_offset)
         if answer is None or follower.log_end_offset < leader.log_start_offset:
-            outcome, follower = out_of_range(leader, follower, Outcome.LOOPS)
+            outcome, follower = out_of_range(leader, follower, FollowingEnd.LOOPS)
             break
         if (
             answer.leader_epoch == last.leader_epoch
             and answer.next_offset >= follower.log_end_offset
         ):
-            outcome = Outcome.ACCEPTED
+            outcome = FollowingEnd.ACCEPTED
             break
         target = target_of(answer, follower)
         rounds.append(
@@ -119,17 +119,17 @@ def follow(leader: EpochLog, follower: EpochLog) -> Following:
         )
         cut = truncated(follower, target)
         if cut == follower:  # similar to KL-521; impossible with rising entries, but do not loop
-            outcome = Outcome.LOOPS
+            outcome = FollowingEnd.LOOPS
             break
         follower = cut
     return ended(outcome, first, follower, rounds)
 
 
 def ended(
-    outcome: Outcome, before: EpochLog, after: EpochLog, rounds: Sequence[Round] = ()
+    outcome: FollowingEnd, before: EpochLog, after: EpochLog, rounds: Sequence[Round] = ()
 ) -> Following:
     """Build the result from the follower's log before and after."""
-    is_restarted = outcome is Outcome.RESTARTED
+    is_restarted = outcome is FollowingEnd.RESTARTED
     return Following(
         outcome=outcome,
         truncation_offset=(
@@ -152,17 +152,19 @@ def target_of(answer: EpochEnd, follower: EpochLog) -> int:
     return min(own.next_offset, answer.next_offset, follower.log_end_offset)
 
 
-def out_of_range(leader: EpochLog, follower: EpochLog, kept: Outcome) -> tuple[Outcome, EpochLog]:
+def out_of_range(
+    leader: EpochLog, follower: EpochLog, kept: FollowingEnd
+) -> tuple[FollowingEnd, EpochLog]:
     """Handle a request outside the leader's log, or one without an answer.
 
     Leader epochs are not compared here, so differences below stay.
     """
     if leader.log_end_offset < follower.log_end_offset:
-        return Outcome.ENDED_AT_LEADER, truncated(follower, leader.log_end_offset)
+        return FollowingEnd.ENDED_AT_LEADER, truncated(follower, leader.log_end_offset)
     if leader.log_start_offset > follower.log_end_offset:
         emptied = truncated(follower, follower.log_start_offset)
         start = leader.log_start_offset
-        return Outcome.RESTARTED, replace(
+        return FollowingEnd.RESTARTED, replace(
             emptied, log_start_offset=start, log_end_offset=start, high_watermark=start
         )
     return kept, follower

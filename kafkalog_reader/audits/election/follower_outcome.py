@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.election.branch_records import records_between
-from kafkalog_reader.audits.election.follow import Outcome
+from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 
 if TYPE_CHECKING:
@@ -76,13 +76,13 @@ def follower_outcome(
     assert before is not None
     following = rules[0].follow(leader, before)
     if _is_stuck(following.follower, leader, leading, comparison):
-        following = replace(following, outcome=Outcome.STUCK)
+        following = replace(following, outcome=FollowingEnd.STUCK)
     elif (
         rules[0] is TruncationRule.CURRENT
-        and following.outcome is not Outcome.LOOPS
+        and following.outcome is not FollowingEnd.LOOPS
         and _refetches(following.follower, leader, leading, comparison)
     ):
-        following = replace(following, outcome=Outcome.REFETCHES)
+        following = replace(following, outcome=FollowingEnd.REFETCHES)
     target, end = following.truncation_offset, before.log_end_offset
     fork = comparison.content_fork(leading.replica, follower.replica)
     kept_until = _kept_until(follower, target, end, comparison)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.election.follow import (
     Following,
-    Outcome,
+    FollowingEnd,
     Round,
     ended,
     follow,
@@ -91,7 +91,7 @@ def follow_in_one_round(leader: EpochLog, follower: EpochLog) -> Following:
     if end is None:
         return _to_high_watermark(leader, follower, follower)
     if end >= follower.log_end_offset:
-        outcome, after = out_of_range(leader, follower, Outcome.ACCEPTED)
+        outcome, after = out_of_range(leader, follower, FollowingEnd.ACCEPTED)
         return ended(outcome, follower, after)
     only = Round(
         asked=last.leader_epoch,
@@ -99,7 +99,7 @@ def follow_in_one_round(leader: EpochLog, follower: EpochLog) -> Following:
         truncated_to=end,
         cache_before=follower.cache,
     )
-    outcome, after = out_of_range(leader, truncated(follower, end), Outcome.ACCEPTED)
+    outcome, after = out_of_range(leader, truncated(follower, end), FollowingEnd.ACCEPTED)
     return ended(outcome, follower, after, [only])
 
 
@@ -115,7 +115,7 @@ def follow_in_several_rounds(leader: EpochLog, follower: EpochLog) -> Following:
         if last is None:
             if not rounds:
                 return follow_to_high_watermark(leader, follower)
-            outcome, follower = out_of_range(leader, follower, Outcome.UNCHECKED)
+            outcome, follower = out_of_range(leader, follower, FollowingEnd.UNCHECKED)
             return ended(outcome, first, follower, rounds)
         answer = leader.cache.end_for(last.leader_epoch, leader.log_end_offset)
         if answer is None:
@@ -134,7 +134,7 @@ def follow_in_several_rounds(leader: EpochLog, follower: EpochLog) -> Following:
             )
         is_complete = own is None or own.leader_epoch == answer.leader_epoch
         if is_complete or cut == follower:
-            outcome, follower = out_of_range(leader, cut, Outcome.ACCEPTED)
+            outcome, follower = out_of_range(leader, cut, FollowingEnd.ACCEPTED)
             return ended(outcome, first, follower, rounds)
         follower = cut
 
@@ -143,7 +143,7 @@ def _to_high_watermark(
     leader: EpochLog, first: EpochLog, follower: EpochLog, rounds: Sequence[Round] = ()
 ) -> Following:
     cut = truncated(follower, min(follower.high_watermark, follower.log_end_offset))
-    outcome, after = out_of_range(leader, cut, Outcome.HIGH_WATERMARK)
+    outcome, after = out_of_range(leader, cut, FollowingEnd.HIGH_WATERMARK)
     return ended(outcome, first, after, rounds)
 
 

@@ -24,7 +24,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import METADATA_TOPIC
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.recovery.recovery import Recovery
 
-_FAILS: Final = (Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS)
+_FAILS: Final = (StartOutcome.DIRECTORY_OFFLINE, StartOutcome.BROKER_ABORTS)
 _MAY_STOP_RECOVERY: Final = codes_with(Role.MAY_STOP_RECOVERY)
 _DAMAGED_BATCHES: Final = codes_with(Role.DAMAGED_BATCH)
 _FAILS_READERS: Final = codes_with(Role.FAILS_READERS)
@@ -66,10 +66,10 @@ def start_findings(
         return
     in_order = sorted(found, key=lambda each: (each.file or "", each.position or 0))
     start = _Start(replica, recovery, log_end_offset, is_held_elsewhere)
-    if recovery.outcome is Outcome.STRAY:
+    if recovery.outcome is StartOutcome.STRAY:
         yield start.set_aside()
         return
-    if recovery.outcome is Outcome.EXPIRED:
+    if recovery.outcome is StartOutcome.EXPIRED:
         yield start.expires(in_order)
     elif recovery.expires_later:
         yield start.expires_later()
@@ -133,7 +133,7 @@ class _Start:
     def cut(self, found: Sequence[Finding]) -> Iterator[Finding]:
         """KL-412: recovery truncates, and deletes all later segments."""
         recovery = self._recovery
-        if recovery.outcome is not Outcome.CUT:
+        if recovery.outcome is not StartOutcome.CUT:
             return
         cause = next(
             (e for e in found if _may_stop_recovery(e) and _base_of(e) in self._read), None
@@ -199,7 +199,7 @@ class _Start:
     def misread(self, found: Sequence[Finding]) -> Iterator[Finding]:
         """KL-415: the broker sees another log end than the end of the sound batches."""
         after = self._recovery.log_end_offset_after_start
-        serves = self._recovery.outcome in (Outcome.LOADS, Outcome.HIDDEN)
+        serves = self._recovery.outcome in (StartOutcome.LOADS, StartOutcome.HIDDEN)
         if not serves or after in (None, self._log_end_offset):
             return
         assert after is not None

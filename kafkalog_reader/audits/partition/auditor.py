@@ -32,7 +32,7 @@ from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.errors import LocatedError
@@ -335,7 +335,7 @@ def _taken_for_loaded(replica: Replica, history: History) -> Recovery:
     )
     return Recovery(
         directory=replica.directory,
-        outcome=Outcome.LOADS,
+        outcome=StartOutcome.LOADS,
         log_end_offset=history.log_end_offset,
         loaded=LoadedReplica(directory=replica.directory, log=log),
     )

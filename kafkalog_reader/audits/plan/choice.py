@@ -9,7 +9,7 @@ from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.election_loss import lost_ranges
-from kafkalog_reader.audits.election.follow import Outcome as Following
+from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.plan.unanswered import (
     FAILURES,
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import LogDirectory
 
-_NEVER_IN_SYNC: Final = frozenset({Following.STUCK, Following.LOOPS})
+_NEVER_IN_SYNC: Final = frozenset({FollowingEnd.STUCK, FollowingEnd.LOOPS})
 """Endings of a follower that never gets in sync; with an empty log it would."""
 
 
@@ -233,7 +233,7 @@ def choice_of(
         refetching=tuple(
             _broker(each.follower)
             for each in best.followers
-            if each.following.outcome is Following.REFETCHES
+            if each.following.outcome is FollowingEnd.REFETCHES
         ),
         apart=tuple(
             _broker(each.follower)
@@ -254,7 +254,7 @@ def choice_of(
             _broker(each.candidate): audit.of(each.candidate.replica).history.data.epoch_starts
             for each in audit.elections
             if _broker(each.candidate) in equals
-            and any(f.following.outcome is Following.REFETCHES for f in each.followers)
+            and any(f.following.outcome is FollowingEnd.REFETCHES for f in each.followers)
         },
         log_start_rows={
             broker: _log_start_rows(each.directory.log_directory)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 
 if TYPE_CHECKING:
@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
-_WHOLE: Final = frozenset({Outcome.EMPTIED, Outcome.STRAY})
-_NOTHING_GOES: Final = frozenset({Outcome.LOADS, Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS})
+_WHOLE: Final = frozenset({StartOutcome.EMPTIED, StartOutcome.STRAY})
+_NOTHING_GOES: Final = frozenset(
+    {StartOutcome.LOADS, StartOutcome.DIRECTORY_OFFLINE, StartOutcome.BROKER_ABORTS}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +33,7 @@ class StartLoss:
     topic: str
     partition: int
     broker_id: int
-    outcome: Outcome
+    outcome: StartOutcome
     first_offset: int
     next_offset: int
     records: int
@@ -48,7 +50,7 @@ class StartLoss:
     @property
     def is_down(self) -> bool:
         """Whether the broker or the log directory does not start."""
-        return self.outcome in (Outcome.DIRECTORY_OFFLINE, Outcome.BROKER_ABORTS)
+        return self.outcome in (StartOutcome.DIRECTORY_OFFLINE, StartOutcome.BROKER_ABORTS)
 
 
 def start_losses(audit: PartitionAudit) -> tuple[StartLoss, ...]:
@@ -59,7 +61,7 @@ def start_losses(audit: PartitionAudit) -> tuple[StartLoss, ...]:
 def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
     for replica in audit.replicas:
         recovery, broker_id = replica.start, replica.broker_id
-        if not isinstance(recovery, Recovery) or recovery.outcome is Outcome.LOADS:
+        if not isinstance(recovery, Recovery) or recovery.outcome is StartOutcome.LOADS:
             continue
         first, following = _range(recovery, replica.log_start, replica.log_end)
         records = recovery.records_cut
@@ -85,6 +87,6 @@ def _range(recovery: Recovery, start: int, end: int) -> tuple[int, int]:
         return start, end
     if recovery.outcome in _NOTHING_GOES or recovery.loaded is None:
         return start, start
-    if recovery.outcome is Outcome.EXPIRED:
+    if recovery.outcome is StartOutcome.EXPIRED:
         return start, min(end, recovery.loaded.log.log_start_offset)
     return recovery.loaded.log.log_end_offset, end

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
-FAILURES: Final = frozenset({Outcome.BROKER_ABORTS, Outcome.DIRECTORY_OFFLINE})
+FAILURES: Final = frozenset({StartOutcome.BROKER_ABORTS, StartOutcome.DIRECTORY_OFFLINE})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Unanswered:
     name: str
     reason: str
     brokers: tuple[int, ...]
-    failure: Outcome | None = None
+    failure: StartOutcome | None = None
 
 
 def why_unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
@@ -55,14 +55,16 @@ def why_unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
     return ""
 
 
-def failure_of(audit: PartitionAudit) -> Outcome | None:
+def failure_of(audit: PartitionAudit) -> StartOutcome | None:
     """How a broker of the partition fails to start; None if all start."""
     outcomes = {
         each.start.outcome
         for each in audit.replicas
         if isinstance(each.start, Recovery) and each.start.outcome in FAILURES
     }
-    return min(outcomes, key=lambda outcome: outcome is not Outcome.BROKER_ABORTS, default=None)
+    return min(
+        outcomes, key=lambda outcome: outcome is not StartOutcome.BROKER_ABORTS, default=None
+    )
 
 
 def why_all_fail(audit: PartitionAudit, brokers: Sequence[int]) -> str:
@@ -82,7 +84,7 @@ def why_all_fail(audit: PartitionAudit, brokers: Sequence[int]) -> str:
 def _down_text(start: Recovery | LocatedError | None, broker: int) -> str:
     if not isinstance(start, Recovery):
         return f"the start of broker {broker} cannot be predicted"
-    whose = "the log directory of " if start.outcome is Outcome.DIRECTORY_OFFLINE else ""
+    whose = "the log directory of " if start.outcome is StartOutcome.DIRECTORY_OFFLINE else ""
     return f"{whose}broker {broker} does not come up: {start.reason}"
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.recovery.batches import WalkEnd
 from kafkalog_reader.audits.recovery.index import check_transaction_index, index_contradiction
-from kafkalog_reader.audits.recovery.loss import LostRange
+from kafkalog_reader.audits.recovery.loss import LostBytes
 from kafkalog_reader.audits.recovery.markers import unreadable_marker
 from kafkalog_reader.audits.recovery.outcome import StartFailure
 from kafkalog_reader.audits.recovery.rebuilt_index import ENTRY_SIZES
@@ -91,7 +91,7 @@ class LogLoad:
         self.log_start_offset = log_start
         self.log_end_offset = log_start
         self.read: set[int] = set()
-        self.lost: list[LostRange] = []
+        self.lost: list[LostBytes] = []
         self.reasons: list[str] = []
         self.is_emptied = False
         self.first_damage: int | None = None
@@ -178,7 +178,7 @@ class LogLoad:
         if not self.segments or (prefix.is_whole and prefix.greatest_offset < self.log_end_offset):
             return 0
         last = self.segments[-1]
-        return LostRange.of(last).records_outside(
+        return LostBytes.of(last).records_outside(
             last.base_offset, self.log_end_offset, self._progress
         )
 
@@ -269,7 +269,7 @@ class LogLoad:
         if found.problem and self.first_damage is None:
             self.first_damage = found.next_offset
         if found.stop < segment.stop:
-            self.lost.append(LostRange.of(segment, found.stop))
+            self.lost.append(LostBytes.of(segment, found.stop))
             self.reasons.append(found.problem or f"{_path(segment)}: cut at position {found.stop}")
         segment.stop = found.stop
         segment.recovered = found
@@ -280,7 +280,7 @@ class LogLoad:
         if removed:
             bases = ", ".join(str(segment.base_offset) for segment in removed)
             self.reasons.append(f"later segments are deleted: {bases}")
-        self.lost += [LostRange.of(segment) for segment in removed]
+        self.lost += [LostBytes.of(segment) for segment in removed]
         del self.segments[first:]
 
     def _split(self, segment: LoadingSegment) -> None:
@@ -315,7 +315,7 @@ class LogLoad:
             f"the log ends at {end}, below its start {self._log_start} in the checkpoint: "
             "every segment is deleted"
         )
-        self.lost += [LostRange.of(segment) for segment in self.segments]
+        self.lost += [LostBytes.of(segment) for segment in self.segments]
         self.segments = []
         self.cache = LeaderEpochCache()
         self.is_emptied = True

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class LostRange:
+class LostBytes:
     """Bytes of one segment that a start removes."""
 
     files: SegmentFiles
@@ -37,7 +37,7 @@ class LostRange:
     follow_links: bool
 
     @classmethod
-    def of(cls, segment: LoadingSegment, start: int | None = None) -> LostRange:
+    def of(cls, segment: LoadingSegment, start: int | None = None) -> LostBytes:
         """A segment from a position on; by default all of it."""
         return cls(
             files=segment.files,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 
 
-class Outcome(Enum):
+class StartOutcome(Enum):
     """What the next start does to a replica."""
 
     LOADS = "loads"

@@ -23,9 +23,9 @@ from kafkalog_reader.audits.recovery.files import (
     read_topic_id_at_start,
 )
 from kafkalog_reader.audits.recovery.load import LogLoad
-from kafkalog_reader.audits.recovery.loss import LostRange
+from kafkalog_reader.audits.recovery.loss import LostBytes
 from kafkalog_reader.audits.recovery.names import check_directories, check_files
-from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, Outcome, StartFailure
+from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure, StartOutcome
 from kafkalog_reader.audits.recovery.retention import (
     StartTime,
     count_expired,
@@ -85,7 +85,7 @@ class Recovery:
     """
 
     directory: PartitionDirectory
-    outcome: Outcome
+    outcome: StartOutcome
     log_end_offset: int
     segments_read: tuple[int, ...] = ()
     records_cut: int = 0
@@ -98,7 +98,7 @@ class Recovery:
     @property
     def log_end_offset_after_start(self) -> int | None:
         """None if the broker does not start, or sets the directory aside."""
-        if self.loaded is None or self.outcome is Outcome.STRAY:
+        if self.loaded is None or self.outcome is StartOutcome.STRAY:
             return None
         return self.loaded.log.log_end_offset
 
@@ -165,11 +165,11 @@ class DirectoryStart:
     def predict(self, directory: PartitionDirectory) -> Recovery:
         """Predict what happens to one of its replicas."""
         if self._is_refused:
-            return self._not_loaded(directory, Outcome.DIRECTORY_OFFLINE, self.offline)
+            return self._not_loaded(directory, StartOutcome.DIRECTORY_OFFLINE, self.offline)
         recovery = self._predicted(directory, self._rule)
-        if recovery.outcome is Outcome.BROKER_ABORTS:
+        if recovery.outcome is StartOutcome.BROKER_ABORTS:
             self.fatal = self.fatal or recovery.reason
-        elif recovery.outcome is Outcome.DIRECTORY_OFFLINE:
+        elif recovery.outcome is StartOutcome.DIRECTORY_OFFLINE:
             self.fails_loading = True
             self.offline = self.offline or recovery.reason
         for rule in self._other_rules:
@@ -182,15 +182,19 @@ class DirectoryStart:
         try:
             return self._load(directory, rule)
         except StartFailure as failure:
-            return self._not_loaded(directory, Outcome.BROKER_ABORTS, str(failure), is_own=True)
+            return self._not_loaded(
+                directory, StartOutcome.BROKER_ABORTS, str(failure), is_own=True
+            )
         except DirectoryFailure as failure:
-            outcome = Outcome.DIRECTORY_OFFLINE if rule.loses_disks else Outcome.BROKER_ABORTS
+            outcome = (
+                StartOutcome.DIRECTORY_OFFLINE if rule.loses_disks else StartOutcome.BROKER_ABORTS
+            )
             return self._not_loaded(directory, outcome, str(failure), is_own=True)
 
     def _not_loaded(
         self,
         directory: PartitionDirectory,
-        outcome: Outcome,
+        outcome: StartOutcome,
         reason: str,
         *,
         is_own: bool = False,
@@ -239,10 +243,14 @@ class DirectoryStart:
                 "the log directory was not supplied: an unclean shutdown is assumed"
             )
         outcome = (
-            Outcome.EMPTIED if load.is_emptied else Outcome.CUT if load.lost else Outcome.LOADS
+            StartOutcome.EMPTIED
+            if load.is_emptied
+            else StartOutcome.CUT
+            if load.lost
+            else StartOutcome.LOADS
         )
         started = start_time(load.segments, rule)
-        aside: list[LostRange] = []
+        aside: list[LostBytes] = []
         hidden = 0
         stray = (
             why_stray(directory, topic_id, self._topics, self._peers(directory))
@@ -250,8 +258,8 @@ class DirectoryStart:
             else ""
         )
         if stray:
-            outcome = Outcome.STRAY
-            aside = [LostRange.of(segment) for segment in load.segments]
+            outcome = StartOutcome.STRAY
+            aside = [LostBytes.of(segment) for segment in load.segments]
             load.reasons.append(stray)
         elif expired := count_expired(
             load.segments,
@@ -259,11 +267,11 @@ class DirectoryStart:
             started.milliseconds,
             assumes_default=rule.started_at is not None,
         ):
-            outcome = Outcome.EXPIRED
+            outcome = StartOutcome.EXPIRED
             self._expire(load, expired, config, started)
         elif hidden := load.hidden_records():
-            outcome = Outcome.HIDDEN if outcome is Outcome.LOADS else outcome
-        if hidden or (outcome is Outcome.LOADS and load.log_end_offset != log_end_offset):
+            outcome = StartOutcome.HIDDEN if outcome is StartOutcome.LOADS else outcome
+        if hidden or (outcome is StartOutcome.LOADS and load.log_end_offset != log_end_offset):
             load.reasons.append(
                 f"the broker sees the end at {load.log_end_offset}, the sound batches end at "
                 f"{log_end_offset}"
@@ -274,7 +282,10 @@ class DirectoryStart:
                 "will take their offsets"
             )
         later = ""
-        if outcome in (Outcome.LOADS, Outcome.CUT, Outcome.HIDDEN) and rule.started_at is None:
+        if (
+            outcome in (StartOutcome.LOADS, StartOutcome.CUT, StartOutcome.HIDDEN)
+            and rule.started_at is None
+        ):
             later = _expires_later(load.segments, config)
             load.reasons += [later] if later else []
         return Recovery(
@@ -293,7 +304,7 @@ class DirectoryStart:
             ),
         )
 
-    def _records(self, lost: LostRange, directory: PartitionDirectory) -> int:
+    def _records(self, lost: LostBytes, directory: PartitionDirectory) -> int:
         """How many records a range loses, counted once for all rules."""
         path = lost.files.path("log")
         key = (path, lost.start, lost.stop)
@@ -304,7 +315,7 @@ class DirectoryStart:
 
     def _expire(self, load: LogLoad, count: int, config: LogConfig, started: StartTime) -> None:
         gone = load.segments[:count]
-        load.lost += [LostRange.of(segment) for segment in gone]
+        load.lost += [LostBytes.of(segment) for segment in gone]
         bases = ", ".join(str(segment.base_offset) for segment in gone)
         load.reasons.append(
             f"by the largest timestamps in the time index, {_retention(config)} deletes segments "

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.recovery.disks import disk_failures
 from kafkalog_reader.audits.recovery.duplicates import refused_duplicates
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import DirectoryStart, Peers, Recovery
 from kafkalog_reader.audits.recovery.release import possible_rules
 from kafkalog_reader.io.names import shown
@@ -76,26 +76,28 @@ def predict_start(
         recoveries.update((directory, start.predict(directory)) for directory in inside)
         fatal = fatal or start.fatal
         if start.offline:
-            strays = [each for each in inside if recoveries[each].outcome is Outcome.STRAY]
+            strays = [each for each in inside if recoveries[each].outcome is StartOutcome.STRAY]
             if strays and start.fails_loading and not start.fails_early:
                 fatal = fatal or _stray_in_failed_directory(strays[0], start.offline)
             for directory in inside:
                 if start.fails_early or directory not in strays:
                     recoveries[directory] = _failed(
-                        recoveries[directory], Outcome.DIRECTORY_OFFLINE, start.offline
+                        recoveries[directory], StartOutcome.DIRECTORY_OFFLINE, start.offline
                     )
     fatal = fatal or refused_duplicates(
         directory
         for directory, each in recoveries.items()
-        if each.loaded is not None and each.outcome is not Outcome.STRAY
+        if each.loaded is not None and each.outcome is not StartOutcome.STRAY
     )
     if fatal:
         for directory in directories:
-            recoveries[directory] = _failed(recoveries[directory], Outcome.BROKER_ABORTS, fatal)
+            recoveries[directory] = _failed(
+                recoveries[directory], StartOutcome.BROKER_ABORTS, fatal
+            )
     return tuple(recoveries[directory] for directory in directories)
 
 
-def _failed(recovery: Recovery, outcome: Outcome, reason: str) -> Recovery:
+def _failed(recovery: Recovery, outcome: StartOutcome, reason: str) -> Recovery:
     """A replica that is not served because its broker, its directory or itself fails."""
     if recovery.outcome is outcome:
         return recovery

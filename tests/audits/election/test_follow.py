@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fixtures.builder import parse_epochs
-from kafkalog_reader.audits.election.follow import Outcome, elected, follow
+from kafkalog_reader.audits.election.follow import FollowingEnd, elected, follow
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 
@@ -67,7 +67,7 @@ def test_an_entry_of_an_unwritten_epoch_goes_without_a_record() -> None:
 
 def test_a_leader_that_stays_and_knows_nothing_newer_makes_the_follower_ask_for_ever() -> None:
     following = follow(log("0:0", 1), log("0:0 1:1", 1))  # M10
-    assert following.outcome is Outcome.LOOPS
+    assert following.outcome is FollowingEnd.LOOPS
     assert following.truncation_offset == 1
 
 
@@ -77,7 +77,7 @@ def test_a_follower_without_epochs_falls_back_to_its_high_watermark() -> None:
 
 def test_a_follower_that_ends_below_the_leaders_start_begins_there() -> None:
     following = follow(elected(log("3:20", 30, start=20), 4), log("1:0", 10))
-    assert following.outcome is Outcome.RESTARTED
+    assert following.outcome is FollowingEnd.RESTARTED
     assert following.follower.log_start_offset == 20
     assert following.truncation_offset == 0
 

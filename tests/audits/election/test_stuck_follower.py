@@ -13,7 +13,7 @@ import pytest
 
 from fixtures.builder import Replica, cluster, replica
 from fixtures.synthetic.truncation import SCENARIOS
-from kafkalog_reader.audits.election.follow import Outcome
+from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
@@ -28,7 +28,7 @@ M8 = next(each for each in SCENARIOS if each.name == "m8")
 
 def outcomes(
     root: Path, replicas: Mapping[int, Replica], clean: Collection[int] = ()
-) -> dict[tuple[int, int], Outcome]:
+) -> dict[tuple[int, int], FollowingEnd]:
     """By leader and follower."""
     cluster(root, replicas, clean=clean)
     ((_, directories),) = discover([str(root)]).topic_partitions(ReadRequest())
@@ -42,7 +42,10 @@ def outcomes(
 
 def test_a_follower_cut_inside_of_the_leaders_batch_is_stuck(tmp_path: Path) -> None:
     """Seen with real brokers: leader 1 and follower 0 never got in sync, the other way they do."""
-    assert outcomes(tmp_path, M8.replicas) == {(0, 1): Outcome.ACCEPTED, (1, 0): Outcome.STUCK}
+    assert outcomes(tmp_path, M8.replicas) == {
+        (0, 1): FollowingEnd.ACCEPTED,
+        (1, 0): FollowingEnd.STUCK,
+    }
 
 
 @pytest.mark.parametrize(
@@ -56,7 +59,7 @@ def test_a_follower_cut_inside_of_the_leaders_batch_is_stuck(tmp_path: Path) -> 
 )
 def test_a_follower_that_fetches_from_a_border_is_not(tmp_path: Path, follower: Replica) -> None:
     found = outcomes(tmp_path, {0: LONG, 1: follower})
-    assert Outcome.STUCK not in found.values()
+    assert FollowingEnd.STUCK not in found.values()
 
 
 FORGOT = replica("0-7/e0 8-11/e2 12-14/e8", epochs="0:0 2:8", high_watermark=15)
@@ -70,9 +73,9 @@ KNOWS = replica("0-7/e0 8-11/e2 12-14/e8", epochs="0:0 2:8 8:12", high_watermark
 )
 def test_what_a_leader_forgot_is_fetched_for_ever(tmp_path: Path, follower: Replica) -> None:
     replicas = {0: FORGOT, 1: follower}
-    assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is Outcome.REFETCHES
+    assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is FollowingEnd.REFETCHES
     recovered = outcomes(tmp_path / "killed", replicas)  # its start learns epochs from its batches
-    assert recovered[0, 1] is not Outcome.REFETCHES
+    assert recovered[0, 1] is not FollowingEnd.REFETCHES
 
 
 @pytest.mark.parametrize(
@@ -87,7 +90,7 @@ def test_what_a_leader_forgot_is_fetched_for_ever(tmp_path: Path, follower: Repl
 def test_a_leader_that_knows_its_last_epoch_is_followed(tmp_path: Path, leader: Replica) -> None:
     follower = replica("0-7/e0", high_watermark=8)
     found = outcomes(tmp_path, {0: leader, 1: follower}, clean=(0, 1))
-    assert found[0, 1] is not Outcome.REFETCHES
+    assert found[0, 1] is not FollowingEnd.REFETCHES
 
 
 UNDERCUT = replica("0-4/e0 5-9/e0", epochs="0:0 2:5", high_watermark=10)
@@ -107,13 +110,13 @@ def test_an_epoch_that_begins_below_the_leaders_older_batches_is_fetched_for_eve
 ) -> None:
     """The leader lets epoch 0 end at 5, below its own batch of it at 5 to 9."""
     replicas = {0: UNDERCUT, 1: follower}
-    assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is Outcome.REFETCHES
+    assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is FollowingEnd.REFETCHES
     intact = {0: replica("0-4/e0 5-9/e0", epochs="0:0", high_watermark=10), 1: follower}
-    assert outcomes(tmp_path / "intact", intact, clean=(0, 1))[0, 1] is not Outcome.REFETCHES
+    assert outcomes(tmp_path / "intact", intact, clean=(0, 1))[0, 1] is not FollowingEnd.REFETCHES
 
 
 def test_later_batches_end_the_fetching_under_an_older_epoch(tmp_path: Path) -> None:
     """One fetch brings the batches of epoch 2 too, and the leader knows where it ends."""
     leader = replica("0-4/e0 5-9/e0 10-12/e2", epochs="0:0 2:5", high_watermark=13)
     replicas = {0: leader, 1: replica("0-4/e0", high_watermark=5)}
-    assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is not Outcome.REFETCHES
+    assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is not FollowingEnd.REFETCHES

@@ -8,7 +8,7 @@ import pytest
 
 from fixtures.builder import cluster, data_batch, marker_batch, message_batch, replica
 from kafkalog_reader.audits.log.batch_stream import BatchStream
-from kafkalog_reader.audits.recovery.loss import LostRange
+from kafkalog_reader.audits.recovery.loss import LostBytes
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record
@@ -77,7 +77,7 @@ def test_sound_records_are_counted_from_any_batch_on(is_known: bool, tmp_path: P
     places = write_damaged(tmp_path)
     segment, read = read_whole(tmp_path)
     for place in places:
-        lost = LostRange(
+        lost = LostBytes(
             files=segment, start=place.position, stop=segment.log_size or 0, follow_links=False
         )
         bytes_read: list[int] = []
@@ -93,7 +93,7 @@ def test_nothing_is_read_again_from_the_first_damage_on(tmp_path: Path) -> None:
     assert read.records_since(first.position) == first
     assert not read.is_sound
     assert read.sound_bytes <= first.position
-    lost = LostRange(
+    lost = LostBytes(
         files=segment, start=first.position, stop=read.size_in_bytes, follow_links=False
     )
     assert lost.records(pytest.fail, read) == first.records
@@ -103,7 +103,7 @@ def test_what_was_cut_before_is_read(tmp_path: Path) -> None:
     places = write_damaged(tmp_path)
     segment, read = read_whole(tmp_path)
     first, stop = places[min(WRONG_CRC)], places[25]
-    lost = LostRange(files=segment, start=first.position, stop=stop.position, follow_links=False)
+    lost = LostBytes(files=segment, start=first.position, stop=stop.position, follow_links=False)
     assert lost.records(lambda _: None, read) == first.records - stop.records
 
 
@@ -119,5 +119,5 @@ def test_messages_in_wrappers_behind_damage_are_counted(tmp_path: Path) -> None:
     cluster(tmp_path, {0: replica("0-2/e0", files={f"{0:020}.log": content})})
     segment, read = read_whole(tmp_path)
     assert read.records_since(0) is None
-    lost = LostRange(files=segment, start=0, stop=len(content), follow_links=False)
+    lost = LostBytes(files=segment, start=0, stop=len(content), follow_links=False)
     assert lost.records(lambda _: None, read) == 9 * len(SMALL)

@@ -10,7 +10,7 @@ import pytest
 import kafkalog_reader
 from fixtures.builder import EPOCH_MILLIS, cluster, replica, small_batches
 from fixtures.builder.replica import TOPIC_ID
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
 from kafkalog_reader.errors import UnreadableFileError
 from tests.audits.recovery.logs import FIRST, LAST, start, starts, write_small
@@ -35,7 +35,7 @@ def _epochs(recovery: Recovery) -> list[tuple[int, int]]:
 def test_sound_partition_loads_after_a_clean_stop(tmp_path: Path) -> None:
     write_small(tmp_path, is_clean=True, recovery_point=23)
     recovery = start(tmp_path)
-    assert (recovery.outcome, _end(recovery)) == (Outcome.LOADS, 23)
+    assert (recovery.outcome, _end(recovery)) == (StartOutcome.LOADS, 23)
     assert (recovery.segments_read, recovery.bytes_cut, recovery.reason) == ((), 0, "")
     assert _epochs(recovery) == [(0, 0), (2, 10), (5, 17)]
 
@@ -45,7 +45,7 @@ def test_zeros_behind_the_end_are_cut_after_a_crash(tmp_path: Path) -> None:
     with (directory / f"{LAST}.log").open("ab") as log:
         log.write(bytes(4096))
     recovery = start(tmp_path)
-    assert (recovery.outcome, _end(recovery)) == (Outcome.CUT, 23)
+    assert (recovery.outcome, _end(recovery)) == (StartOutcome.CUT, 23)
     assert (recovery.bytes_cut, recovery.records_cut) == (4096, 0)
     assert "position 440 (offset 23): batch length 0" in recovery.reason
 
@@ -55,19 +55,27 @@ def test_zeros_behind_the_end_stop_the_broker_after_a_clean_stop(tmp_path: Path)
     with (directory / f"{LAST}.log").open("ab") as log:
         log.write(bytes(4096))
     recovery = start(tmp_path)
-    assert (recovery.outcome, recovery.log_end_offset_after_start) == (Outcome.BROKER_ABORTS, None)
+    assert (recovery.outcome, recovery.log_end_offset_after_start) == (
+        StartOutcome.BROKER_ABORTS,
+        None,
+    )
     assert (recovery.log_end_offset, recovery.loaded) == (23, None)
 
 
 @pytest.mark.parametrize(
     ("is_clean", "end", "outcome", "bytes_cut", "records_cut"),
     [
-        pytest.param(False, 21, Outcome.CUT, 430 - 353, 0, id="after_a_crash"),
-        pytest.param(True, 13, Outcome.HIDDEN, 0, 8, id="after_a_clean_stop"),
+        pytest.param(False, 21, StartOutcome.CUT, 430 - 353, 0, id="after_a_crash"),
+        pytest.param(True, 13, StartOutcome.HIDDEN, 0, 8, id="after_a_clean_stop"),
     ],
 )
 def test_torn_last_batch_that_the_index_names(
-    tmp_path: Path, is_clean: bool, end: int, outcome: Outcome, bytes_cut: int, records_cut: int
+    tmp_path: Path,
+    is_clean: bool,
+    end: int,
+    outcome: StartOutcome,
+    bytes_cut: int,
+    records_cut: int,
 ) -> None:
     directory = write_small(tmp_path, is_clean=is_clean, recovery_point=23)
     log = directory / f"{LAST}.log"
@@ -112,14 +120,18 @@ def test_segment_without_offset_index_is_read_again_whatever_the_marker_says(
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     (directory / f"{FIRST}.index").unlink()
     recovery = start(tmp_path)
-    assert (recovery.outcome, _end(recovery), recovery.segments_read) == (Outcome.LOADS, 23, (0,))
+    assert (recovery.outcome, _end(recovery), recovery.segments_read) == (
+        StartOutcome.LOADS,
+        23,
+        (0,),
+    )
 
 
 def test_lost_snapshots_change_nothing_of_the_log(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     for snapshot in directory.glob("*.snapshot"):
         snapshot.unlink()
-    assert (start(tmp_path).outcome, _end(start(tmp_path))) == (Outcome.LOADS, 23)
+    assert (start(tmp_path).outcome, _end(start(tmp_path))) == (StartOutcome.LOADS, 23)
 
 
 @pytest.mark.parametrize(
@@ -140,7 +152,7 @@ def test_lost_epoch_checkpoint(
 def test_log_start_beyond_the_end_empties_the_log(tmp_path: Path) -> None:
     write_small(tmp_path, is_clean=True, recovery_point=23, log_start=30)
     recovery = start(tmp_path)
-    assert (recovery.outcome, _end(recovery)) == (Outcome.EMPTIED, 30)
+    assert (recovery.outcome, _end(recovery)) == (StartOutcome.EMPTIED, 30)
     assert recovery.bytes_cut == 576 + 440
     assert recovery.records_cut == 22  # the marker at 12 is no record of a client
     assert recovery.loaded is not None
@@ -163,24 +175,24 @@ def test_high_watermark_is_clamped_to_what_is_left(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "content", "outcome"),
     [
-        ("replication-offset-checkpoint", "0\n2\nt 0 1\n", Outcome.DIRECTORY_OFFLINE),
-        ("cleaner-offset-checkpoint", "0\n1\nt 0\n", Outcome.DIRECTORY_OFFLINE),
-        ("recovery-point-offset-checkpoint", "1\n0\n", Outcome.DIRECTORY_OFFLINE),
-        ("recovery-point-offset-checkpoint", "0\n1\nt 0 x\n", Outcome.LOADS),
-        ("recovery-point-offset-checkpoint", "", Outcome.LOADS),
-        ("recovery-point-offset-checkpoint", "0\n", Outcome.LOADS),
-        ("log-start-offset-checkpoint", "0\n1\nt 0 x\n", Outcome.LOADS),
-        ("t-0/leader-epoch-checkpoint", "0\n1\n0 0 0\n", Outcome.DIRECTORY_OFFLINE),
-        ("t-0/leader-epoch-checkpoint", "text", Outcome.DIRECTORY_OFFLINE),
-        ("t-0/partition.metadata", "version: 0\n", Outcome.BROKER_ABORTS),
+        ("replication-offset-checkpoint", "0\n2\nt 0 1\n", StartOutcome.DIRECTORY_OFFLINE),
+        ("cleaner-offset-checkpoint", "0\n1\nt 0\n", StartOutcome.DIRECTORY_OFFLINE),
+        ("recovery-point-offset-checkpoint", "1\n0\n", StartOutcome.DIRECTORY_OFFLINE),
+        ("recovery-point-offset-checkpoint", "0\n1\nt 0 x\n", StartOutcome.LOADS),
+        ("recovery-point-offset-checkpoint", "", StartOutcome.LOADS),
+        ("recovery-point-offset-checkpoint", "0\n", StartOutcome.LOADS),
+        ("log-start-offset-checkpoint", "0\n1\nt 0 x\n", StartOutcome.LOADS),
+        ("t-0/leader-epoch-checkpoint", "0\n1\n0 0 0\n", StartOutcome.DIRECTORY_OFFLINE),
+        ("t-0/leader-epoch-checkpoint", "text", StartOutcome.DIRECTORY_OFFLINE),
+        ("t-0/partition.metadata", "version: 0\n", StartOutcome.BROKER_ABORTS),
     ],
 )
-def test_malformed_file(tmp_path: Path, name: str, content: str, outcome: Outcome) -> None:
+def test_malformed_file(tmp_path: Path, name: str, content: str, outcome: StartOutcome) -> None:
     write_small(tmp_path, is_clean=False, recovery_point=13)
     (tmp_path / "broker-1" / name).write_text(content)
     recovery = start(tmp_path)
     assert recovery.outcome is outcome
-    assert (recovery.log_end_offset_after_start is None) == (outcome is not Outcome.LOADS)
+    assert (recovery.log_end_offset_after_start is None) == (outcome is not StartOutcome.LOADS)
 
 
 def test_unknown_recovery_point_means_that_everything_is_read(tmp_path: Path) -> None:
@@ -200,7 +212,7 @@ def test_replica_that_stops_the_broker_takes_the_others_with_it(tmp_path: Path) 
     ]
     cluster(tmp_path, {1: replicas})
     recoveries = starts(tmp_path)
-    assert {each.outcome for each in recoveries.values()} == {Outcome.BROKER_ABORTS}
+    assert {each.outcome for each in recoveries.values()} == {StartOutcome.BROKER_ABORTS}
     assert "t-1/abc.log" in recoveries["t-0"].reason
     assert recoveries["t-0"].log_end_offset == 1
 
@@ -209,47 +221,49 @@ def test_directory_of_no_partition_stops_the_broker(tmp_path: Path) -> None:
     write_small(tmp_path, is_clean=True, recovery_point=23)
     (tmp_path / "broker-1" / "lost+found").mkdir()
     recovery = start(tmp_path)
-    assert recovery.outcome is Outcome.BROKER_ABORTS
+    assert recovery.outcome is StartOutcome.BROKER_ABORTS
     assert "lost+found" in recovery.reason
 
 
 @pytest.mark.parametrize(
     ("topics", "outcome"),
     [
-        (ClusterTopics(topic_ids={"t": TOPIC_ID}), Outcome.LOADS),
-        (ClusterTopics(topic_ids={"t": "AAAAAAAAAAEAAAAAAAAABg"}), Outcome.STRAY),
-        (ClusterTopics(), Outcome.STRAY),
-        (None, Outcome.LOADS),
+        (ClusterTopics(topic_ids={"t": TOPIC_ID}), StartOutcome.LOADS),
+        (ClusterTopics(topic_ids={"t": "AAAAAAAAAAEAAAAAAAAABg"}), StartOutcome.STRAY),
+        (ClusterTopics(), StartOutcome.STRAY),
+        (None, StartOutcome.LOADS),
     ],
 )
 def test_topic_id_is_held_against_the_clusters(
-    tmp_path: Path, topics: ClusterTopics | None, outcome: Outcome
+    tmp_path: Path, topics: ClusterTopics | None, outcome: StartOutcome
 ) -> None:
     write_small(tmp_path, is_clean=True, recovery_point=23)
     recovery = start(tmp_path, topics=topics)
     assert recovery.outcome is outcome
-    assert (recovery.log_end_offset_after_start is None) == (outcome is Outcome.STRAY)
-    assert recovery.records_cut == (22 if outcome is Outcome.STRAY else 0)
+    assert (recovery.log_end_offset_after_start is None) == (outcome is StartOutcome.STRAY)
+    assert recovery.records_cut == (22 if outcome is StartOutcome.STRAY else 0)
     assert recovery.bytes_cut == 0  # the directory stays, under another name
 
 
 def test_stray_is_no_outcome_of_brokers_that_set_nothing_aside(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     (directory / "partition.metadata").unlink()
-    assert start(tmp_path).outcome is Outcome.STRAY
+    assert start(tmp_path).outcome is StartOutcome.STRAY
     rule = StartRule(release="2.8", sets_strays_aside=False)
-    assert start(tmp_path, rule=rule).outcome is Outcome.LOADS
+    assert start(tmp_path, rule=rule).outcome is StartOutcome.LOADS
 
 
 @pytest.mark.parametrize(
     ("config", "outcome"),
     [
-        pytest.param(LogConfig(), Outcome.EXPIRED, id="default"),
-        pytest.param(LogConfig(retention_ms=None, is_known=True), Outcome.LOADS, id="for_ever"),
+        pytest.param(LogConfig(), StartOutcome.EXPIRED, id="default"),
+        pytest.param(
+            LogConfig(retention_ms=None, is_known=True), StartOutcome.LOADS, id="for_ever"
+        ),
     ],
 )
 def test_untrimmed_time_index_expires_the_segment(
-    tmp_path: Path, config: LogConfig, outcome: Outcome
+    tmp_path: Path, config: LogConfig, outcome: StartOutcome
 ) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     with (directory / f"{FIRST}.timeindex").open("ab") as index:
@@ -257,8 +271,8 @@ def test_untrimmed_time_index_expires_the_segment(
     recovery = start(tmp_path, rule=StartRule(default_config=config))
     assert (recovery.outcome, _end(recovery)) == (outcome, 23)
     assert recovery.loaded is not None
-    assert recovery.loaded.log.log_start_offset == (13 if outcome is Outcome.EXPIRED else 0)
-    assert recovery.records_cut == (12 if outcome is Outcome.EXPIRED else 0)
+    assert recovery.loaded.log.log_start_offset == (13 if outcome is StartOutcome.EXPIRED else 0)
+    assert recovery.records_cut == (12 if outcome is StartOutcome.EXPIRED else 0)
 
 
 def test_damage_that_is_served_after_a_clean_stop_ends_the_sound_prefix(tmp_path: Path) -> None:
@@ -268,7 +282,11 @@ def test_damage_that_is_served_after_a_clean_stop_ends_the_sound_prefix(tmp_path
     content[183 + 70] ^= 1
     log.write_bytes(content)
     recovery = start(tmp_path)
-    assert (recovery.outcome, recovery.log_end_offset, _end(recovery)) == (Outcome.LOADS, 17, 23)
+    assert (recovery.outcome, recovery.log_end_offset, _end(recovery)) == (
+        StartOutcome.LOADS,
+        17,
+        23,
+    )
     assert "sees the end at 23, the sound batches end at 17" in recovery.reason
 
 
@@ -280,7 +298,7 @@ def test_magic_three_passes_because_no_crc_covers_it(tmp_path: Path) -> None:
         content[position + 16] ^= 1
     log.write_bytes(content)
     recovery = start(tmp_path)
-    assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (Outcome.LOADS, 23, 0)
+    assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (StartOutcome.LOADS, 23, 0)
 
 
 def test_records_behind_a_lying_length_are_counted_as_cut(tmp_path: Path) -> None:
@@ -330,49 +348,50 @@ def test_a_plain_copy_is_taken_to_start_right_after_its_newest_record(tmp_path: 
     for path in directory.iterdir():
         path.touch()
     recovery = start(tmp_path, topics=_topics(**{"retention.ms": str(12 * HOUR)}))
-    assert (recovery.outcome, recovery.records_cut) == (Outcome.LOADS, 0)
+    assert (recovery.outcome, recovery.records_cut) == (StartOutcome.LOADS, 0)
     assert "retention deletes segments: 0, 13 (--started-at" in recovery.expires_later
     assert recovery.expires_later in recovery.reason
 
 
 @pytest.mark.parametrize(
-    ("hours", "outcome", "records_cut"), [(11, Outcome.LOADS, 0), (13, Outcome.EXPIRED, 22)]
+    ("hours", "outcome", "records_cut"),
+    [(11, StartOutcome.LOADS, 0), (13, StartOutcome.EXPIRED, 22)],
 )
 def test_a_start_time_that_is_given_decides_what_retention_deletes(
-    hours: int, outcome: Outcome, records_cut: int, tmp_path: Path
+    hours: int, outcome: StartOutcome, records_cut: int, tmp_path: Path
 ) -> None:
     write_small(tmp_path, is_clean=False, recovery_point=0)
     topics = _topics(**{"retention.ms": str(12 * HOUR)})
     recovery = start(tmp_path, topics=topics, started_at=NEWEST + hours * HOUR)
     assert (recovery.outcome, recovery.records_cut) == (outcome, records_cut)
     assert recovery.expires_later == ""
-    assert ("the start time that was given" in recovery.reason) == (outcome is Outcome.EXPIRED)
+    assert ("the start time that was given" in recovery.reason) == (outcome is StartOutcome.EXPIRED)
 
 
-@pytest.mark.parametrize(("days", "outcome"), [(6, Outcome.LOADS), (8, Outcome.EXPIRED)])
+@pytest.mark.parametrize(("days", "outcome"), [(6, StartOutcome.LOADS), (8, StartOutcome.EXPIRED)])
 def test_with_a_start_time_kafkas_default_retention_is_assumed_and_said(
-    days: int, outcome: Outcome, tmp_path: Path
+    days: int, outcome: StartOutcome, tmp_path: Path
 ) -> None:
     write_small(tmp_path, is_clean=True, recovery_point=23)
     recovery = start(tmp_path, started_at=NEWEST + days * 24 * HOUR)
     assert recovery.outcome is outcome
     is_said = "the default retention of 7 days" in recovery.reason
-    assert is_said == (outcome is Outcome.EXPIRED)
+    assert is_said == (outcome is StartOutcome.EXPIRED)
 
 
 @pytest.mark.parametrize(
     ("assigned", "outcome", "reason"),
     [
-        ({("t", 0): (1, 2)}, Outcome.LOADS, ""),
-        ({("t", 0): (2, 3)}, Outcome.STRAY, "assigns the partition to brokers 2, 3, not to 1"),
-        ({("t", 1): (1,)}, Outcome.STRAY, "has no partition 0 of the topic"),
-        (None, Outcome.LOADS, ""),
+        ({("t", 0): (1, 2)}, StartOutcome.LOADS, ""),
+        ({("t", 0): (2, 3)}, StartOutcome.STRAY, "assigns the partition to brokers 2, 3, not to 1"),
+        ({("t", 1): (1,)}, StartOutcome.STRAY, "has no partition 0 of the topic"),
+        (None, StartOutcome.LOADS, ""),
     ],
     ids=["assigned", "reassigned_away", "no_such_partition", "unknown"],
 )
 def test_assignment_decides_whether_a_directory_stays(
     assigned: dict[tuple[str, int], tuple[int, ...]] | None,
-    outcome: Outcome,
+    outcome: StartOutcome,
     reason: str,
     tmp_path: Path,
 ) -> None:
@@ -396,25 +415,27 @@ def test_an_index_that_a_lowered_size_has_no_room_for_stops_the_broker(tmp_path:
     write_small(tmp_path, is_clean=False, recovery_point=0)
     narrow = LogConfig(index_interval=0, max_index_size=36)  # four entries, and three of time
     recovery = start(tmp_path, rule=StartRule(default_config=narrow))
-    assert recovery.outcome is Outcome.BROKER_ABORTS
+    assert recovery.outcome is StartOutcome.BROKER_ABORTS
     assert "segment.index.bytes of 36" in recovery.reason
     wide = LogConfig(index_interval=0, max_index_size=72)
-    assert start(tmp_path, rule=StartRule(default_config=wide)).outcome is Outcome.LOADS
+    assert start(tmp_path, rule=StartRule(default_config=wide)).outcome is StartOutcome.LOADS
 
 
 @pytest.mark.parametrize(
     ("text", "outcome"),
     [
-        ("0\n1\n2147483647 0\n", Outcome.LOADS),
-        ("0\n1\n2147483648 0\n", Outcome.BROKER_ABORTS),
-        ("0\n1\n0 9223372036854775808\n", Outcome.BROKER_ABORTS),
-        ("0\n1\n0 -1\n", Outcome.BROKER_ABORTS),
-        ("0\n1\n-1 0\n", Outcome.BROKER_ABORTS),
-        ("0\n-1\n0 0\n", Outcome.BROKER_ABORTS),
-        ("0\n2147483648\n0 0\n", Outcome.DIRECTORY_OFFLINE),
+        ("0\n1\n2147483647 0\n", StartOutcome.LOADS),
+        ("0\n1\n2147483648 0\n", StartOutcome.BROKER_ABORTS),
+        ("0\n1\n0 9223372036854775808\n", StartOutcome.BROKER_ABORTS),
+        ("0\n1\n0 -1\n", StartOutcome.BROKER_ABORTS),
+        ("0\n1\n-1 0\n", StartOutcome.BROKER_ABORTS),
+        ("0\n-1\n0 0\n", StartOutcome.BROKER_ABORTS),
+        ("0\n2147483648\n0 0\n", StartOutcome.DIRECTORY_OFFLINE),
     ],
 )
-def test_numbers_are_those_that_java_reads(text: str, outcome: Outcome, tmp_path: Path) -> None:
+def test_numbers_are_those_that_java_reads(
+    text: str, outcome: StartOutcome, tmp_path: Path
+) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     (directory / "leader-epoch-checkpoint").write_text(text)
     assert start(tmp_path).outcome is outcome

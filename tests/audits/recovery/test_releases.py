@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures import CAPTURES
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.release import possible_rules
 from kafkalog_reader.audits.recovery.rule import (
     FIRST_RULE,
@@ -43,10 +43,10 @@ def test_files_tell_by_which_rules_a_broker_may_start(capture: str, releases: li
 
 @pytest.mark.parametrize(
     ("rule", "outcome", "read"),
-    [(SINCE_2_3, Outcome.EXPIRED, ()), (SINCE_0_11, Outcome.LOADS, (0,))],
+    [(SINCE_2_3, StartOutcome.EXPIRED, ()), (SINCE_0_11, StartOutcome.LOADS, (0,))],
 )
 def test_an_untrimmed_time_index_was_rebuilt_before_2_3(
-    rule: StartRule, outcome: Outcome, read: tuple[int, ...], tmp_path: Path
+    rule: StartRule, outcome: StartOutcome, read: tuple[int, ...], tmp_path: Path
 ) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     with (directory / f"{FIRST}.timeindex").open("ab") as index:
@@ -56,10 +56,11 @@ def test_an_untrimmed_time_index_was_rebuilt_before_2_3(
 
 
 @pytest.mark.parametrize(
-    ("rule", "outcome", "end"), [(SINCE_2_3, Outcome.EMPTIED, 40), (SINCE_0_11, Outcome.LOADS, 23)]
+    ("rule", "outcome", "end"),
+    [(SINCE_2_3, StartOutcome.EMPTIED, 40), (SINCE_0_11, StartOutcome.LOADS, 23)],
 )
 def test_a_log_start_beyond_the_end_deleted_nothing_before_2_3(
-    rule: StartRule, outcome: Outcome, end: int, tmp_path: Path
+    rule: StartRule, outcome: StartOutcome, end: int, tmp_path: Path
 ) -> None:
     write_small(tmp_path, is_clean=True, recovery_point=23, log_start=40)
     recovery = start(tmp_path, rule=rule)
@@ -69,13 +70,13 @@ def test_a_log_start_beyond_the_end_deleted_nothing_before_2_3(
 @pytest.mark.parametrize(
     ("rule", "outcome"),
     [
-        (SINCE_0_11, Outcome.LOADS),  # 17 bytes are too few to begin with
-        (SINCE_0_10_1, Outcome.BROKER_ABORTS),  # it looks at 12, and fails at a length of 0
-        (SINCE_0_9, Outcome.LOADS),  # which was the end of the log
+        (SINCE_0_11, StartOutcome.LOADS),  # 17 bytes are too few to begin with
+        (SINCE_0_10_1, StartOutcome.BROKER_ABORTS),  # it looks at 12, and fails at a length of 0
+        (SINCE_0_9, StartOutcome.LOADS),  # which was the end of the log
     ],
 )
 def test_seventeen_zeros_behind_the_end_ended_brokers_of_one_release(
-    rule: StartRule, outcome: Outcome, tmp_path: Path
+    rule: StartRule, outcome: StartOutcome, tmp_path: Path
 ) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     log = max(directory.glob("*.log"))
@@ -88,8 +89,8 @@ def test_a_damaged_index_ended_the_first_brokers(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     with (directory / f"{FIRST}.index").open("ab") as index:
         index.write(bytes(8))
-    assert start(tmp_path, rule=FIRST_RULE).outcome is Outcome.BROKER_ABORTS
-    assert start(tmp_path, rule=SINCE_0_9).outcome is Outcome.LOADS
+    assert start(tmp_path, rule=FIRST_RULE).outcome is StartOutcome.BROKER_ABORTS
+    assert start(tmp_path, rule=SINCE_0_9).outcome is StartOutcome.LOADS
 
 
 def test_where_files_do_not_tell_the_release_the_reason_names_the_other_outcome(
@@ -101,5 +102,5 @@ def test_where_files_do_not_tell_the_release_the_reason_names_the_other_outcome(
     lines = [line for line in meta.read_text().splitlines() if "directory.id" not in line]
     meta.write_text("\n".join([*lines, ""]))
     recovery = start(tmp_path)
-    assert recovery.outcome is Outcome.EMPTIED
+    assert recovery.outcome is StartOutcome.EMPTIED
     assert recovery.reason.endswith("a broker before 2.3: loads, log end 23")
