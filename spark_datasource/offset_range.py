@@ -15,6 +15,7 @@ from spark_datasource.topic_partitions import (
     EARLIEST,
     LATEST,
     parse_ending_offsets,
+    parse_offsets,
     parse_starting_offsets,
     parse_timestamps,
 )
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 _ENDS: Final = {until.value.lower(): until for until in Until}
 _MAX_NAMED: Final = 5
 _STRATEGIES: Final = ("error", "latest")
+_WORDS: Final = {"earliest": EARLIEST, "latest": LATEST}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,21 @@ class OffsetRange:
     named: dict[str, frozenset[TopicPartition]] = field(default_factory=dict)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamStart:
+    """Where a new stream begins.
+
+    Attributes:
+        bounds: everything that is not an offset: times, and where logs end.
+        default: ``EARLIEST`` or ``LATEST``, of every topic partition that ``offsets`` has not.
+        offsets: by topic partition; they may be those two, too.
+    """
+
+    bounds: OffsetRange
+    default: int
+    offsets: Mapping[TopicPartition, int]
+
+
 def parse_offset_range(given: Mapping[str, str]) -> OffsetRange:
     """Both ends, from the options of a batch read.
 
@@ -51,14 +68,31 @@ def parse_offset_range(given: Mapping[str, str]) -> OffsetRange:
     found = OffsetRange()
     _parse_start(given, found)
     _parse_end(given, found)
-    strategy = given.get("startingOffsetsByTimestampStrategy", "error").strip().lower()
-    if strategy not in _STRATEGIES:
-        raise OptionError(
-            "startingOffsetsByTimestampStrategy", f"{strategy!r} is neither error nor latest"
-        )
-    found.fields["starts_at_end"] = strategy == "latest"
+    found.fields["starts_at_end"] = _starts_at_end(given)
     _check_order(found)
     return found
+
+
+def parse_stream_start(given: Mapping[str, str]) -> StreamStart:
+    """Where a new stream begins, and that it has no end.
+
+    Raises:
+        UsageError: a value that makes no sense, or options of an end.
+    """
+    for option in ("endingOffsets", "endingOffsetsByTimestamp", "endingTimestamp"):
+        if option in given:
+            raise OptionError(option, "a stream has no end: use until, or read a batch")
+    found = OffsetRange()
+    text = given.get("startingOffsets", "latest").strip().lower()
+    if text in _WORDS:
+        _parse_start({k: v for k, v in given.items() if k != "startingOffsets"}, found)
+        offsets: dict[TopicPartition, int] = {}
+    else:
+        offsets = parse_offsets("startingOffsets", given["startingOffsets"])
+        found.named["startingOffsets"] = frozenset(offsets)
+    found.fields["starts_at_end"] = _starts_at_end(given)
+    found.fields["until"] = Until.HIGH_WATERMARK
+    return StreamStart(bounds=found, default=_WORDS.get(text, EARLIEST), offsets=offsets)
 
 
 def check_named(
@@ -79,6 +113,14 @@ def check_named(
             raise OptionError(
                 option, f"nothing for {shown}{more}. Name every topic partition{hint}"
             )
+
+
+def _starts_at_end(given: Mapping[str, str]) -> bool:
+    option = "startingOffsetsByTimestampStrategy"
+    strategy = given.get(option, "error").strip().lower()
+    if strategy not in _STRATEGIES:
+        raise OptionError(option, f"{strategy!r} is neither error nor latest")
+    return strategy == "latest"
 
 
 def _parse_start(given: Mapping[str, str], found: OffsetRange) -> None:

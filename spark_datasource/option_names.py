@@ -30,7 +30,9 @@ READING: Final = {option.spark: name for name, option in OPTIONS.items() if opti
 KNOWN: Final = (*_OF_SPARK, *READING)
 
 # Options of streams, which Spark's Kafka source ignores in a batch read, with a warning.
-OF_STREAMS: Final = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay")
+OF_STREAMS: Final = (
+    "maxOffsetsPerTrigger", "maxBytesPerTrigger", "minOffsetsPerTrigger", "maxTriggerDelay",
+)  # fmt: skip
 
 # Options of consumers that Spark's Kafka source refuses, and what to write instead.
 _REFUSED: Final = {
@@ -49,25 +51,29 @@ BROKER_ONLY: Final = (
 )  # fmt: skip
 
 
-def canonical(options: Mapping[str, str]) -> dict[str, str]:
+def canonical(options: Mapping[str, str], *more: str) -> dict[str, str]:
     """The options under the names they have in the documentation; Spark ignores their case.
 
     Those without a meaning for files are left out: see ``unused``.
+
+    Args:
+        options: as given.
+        more: names that are known besides those of a batch.
 
     Raises:
         UsageError: options that are not known, or that the Kafka source refuses; the message names
             all of them.
     """
-    known = {name.lower(): name for name in KNOWN}
-    refused = [_refusal(name) for name in options if _is_refused(name, known)]
+    known = {name.lower(): name for name in (*KNOWN, *more)}
+    refused = [_refusal(name, known) for name in options if _is_refused(name, known)]
     if refused:
         raise UsageError("; ".join(refused))
     return {known[n.lower()]: value for n, value in options.items() if n.lower() in known}
 
 
-def unused(options: Mapping[str, str]) -> tuple[str, ...]:
+def unused(options: Mapping[str, str], *more: str) -> tuple[str, ...]:
     """The options that say how to talk to brokers, or how a stream goes on: no file needs them."""
-    known = {name.lower() for name in KNOWN}
+    known = {name.lower() for name in (*KNOWN, *more)}
     return tuple(sorted(name for name in options if name.lower() not in known))
 
 
@@ -84,6 +90,8 @@ def check_applicable(given: Mapping[str, str], table: AnyTable) -> None:
 
 
 def _applies(name: str, table: AnyTable) -> bool:
+    if name in OF_STREAMS:
+        return table.name == "records"
     tables = OPTIONS[READING[name]].tables if name in READING else _OF_SPARK[name]
     return tables is None or table.name in tables
 
@@ -99,8 +107,8 @@ def _is_without_meaning(name: str) -> bool:
     return name.lower().startswith("kafka.") or name.lower() in others
 
 
-def _refusal(name: str) -> str:
+def _refusal(name: str, known: Mapping[str, str]) -> str:
     if name.lower() in _REFUSED:
         return f"option {name} is refused, as by Spark's Kafka source: {_REFUSED[name.lower()]}"
-    hint = nearest(name, KNOWN) or f". There are: {', '.join(KNOWN)}"
+    hint = nearest(name, known.values()) or f". There are: {', '.join(known.values())}"
     return f"no option named {name!r}{hint}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -9,11 +10,22 @@ from kafkalog_reader import registry
 from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
 from kafkalog_reader.tables.java_pattern import java_pattern
-from kafkalog_reader.tables.option_values import parse_count, parse_flag
+from kafkalog_reader.tables.option_values import parse_count, parse_flag, parse_size
 from kafkalog_reader.tables.options import CONSUMER_VIEW, OPTIONS
 from kafkalog_reader.tables.request import ReadRequest
-from spark_datasource.offset_range import OffsetRange, parse_offset_range
-from spark_datasource.option_names import READING, canonical, check_applicable, unused
+from spark_datasource.offset_range import (
+    OffsetRange,
+    StreamStart,
+    parse_offset_range,
+    parse_stream_start,
+)
+from spark_datasource.option_names import (
+    OF_STREAMS,
+    READING,
+    canonical,
+    check_applicable,
+    unused,
+)
 from spark_datasource.paths import parse_paths
 from spark_datasource.projection import parse_columns
 from spark_datasource.topic_partitions import MAX_OFFSET, MAX_PARTITION, parse_assign
@@ -24,6 +36,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import TopicPartition
     from kafkalog_reader.tables.table import AnyTable
 
+_DURATION: Final = re.compile(r"([0-9]{1,9})\s*(ms|s|m|min|h)?", re.ASCII)
+_UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _TOPIC_CHOICES: Final = ("subscribe", "subscribePattern", "assign")
 
 
@@ -53,16 +67,65 @@ class SourceOptions:
     request: ReadRequest
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamOptions:
+    """What the options of one ``spark.readStream`` say.
+
+    Attributes:
+        source: what those of a batch say, too.
+        start: where a new query begins.
+        max_offsets, max_bytes: how much one trigger takes at most; None is all.
+        min_offsets: for how many it waits, but not longer than ``max_delay`` seconds.
+    """
+
+    source: SourceOptions
+    start: StreamStart
+    max_offsets: int | None
+    max_bytes: int | None
+    min_offsets: int | None
+    max_delay: float
+
+
 def parse_options(options: Mapping[str, str]) -> SourceOptions:
-    """Check and translate the options; nothing is opened.
+    """Check and translate the options of a batch; nothing is opened.
 
     Raises:
         UsageError: an unknown option, or a value that makes no sense; the message says which.
     """
     given = canonical(options)
+    return _source_options(given, parse_offset_range(given), unused(options))
+
+
+def parse_stream_options(options: Mapping[str, str]) -> StreamOptions:
+    """Check and translate the options of a stream; nothing is opened.
+
+    Raises:
+        UsageError: an unknown option, or a value that makes no sense; the message says which.
+    """
+    given = canonical(options, *OF_STREAMS)
+    start = parse_stream_start(given)
+    found = StreamOptions(
+        source=_source_options(given, start.bounds, unused(options, *OF_STREAMS)),
+        start=start,
+        max_offsets=_positive(given, "maxOffsetsPerTrigger", MAX_OFFSET),
+        max_bytes=_size(given, "maxBytesPerTrigger"),
+        min_offsets=_positive(given, "minOffsetsPerTrigger", MAX_OFFSET),
+        max_delay=_seconds(given, "maxTriggerDelay", 15 * 60.0),
+    )
+    if found.max_offsets is not None and found.max_bytes is not None:
+        raise OptionError("maxBytesPerTrigger", "maxOffsetsPerTrigger is given: Spark takes one")
+    if (found.min_offsets or 0) > (found.max_offsets or MAX_OFFSET):
+        raise OptionError("minOffsetsPerTrigger", "it is above maxOffsetsPerTrigger")
+    if found.source.table != "records":
+        raise UsageError(f"table {found.source.table} cannot be streamed: only records can")
+    return found
+
+
+def _source_options(
+    given: Mapping[str, str], offsets: OffsetRange, without_meaning: tuple[str, ...]
+) -> SourceOptions:
     table = registry.table(given.get("table", "records"))
     check_applicable(given, table)
-    offsets = parse_offset_range(given)
     return SourceOptions(
         table=table.name,
         paths=parse_paths(given),
@@ -72,7 +135,7 @@ def parse_options(options: Mapping[str, str]) -> SourceOptions:
         has_columns="columns" in given,
         follow_links=_flag(given, "followLinks"),
         min_partitions=_positive(given, "minPartitions", MAX_PARTITION),
-        unused=unused(options),
+        unused=without_meaning,
         named=offsets.named,
         request=_request(given, table, offsets),
     )
@@ -142,6 +205,20 @@ def _shows_consumer_range(given: Mapping[str, str]) -> bool:
     if value not in ("consumer", "all"):
         raise OptionError("logRange", f"{given['logRange']!r} is neither consumer nor all")
     return value == "consumer"
+
+
+def _size(given: Mapping[str, str], option: str) -> int | None:
+    return parse_size(option, given[option]) if option in given else None
+
+
+def _seconds(given: Mapping[str, str], option: str, default: float) -> float:
+    """A time as in Spark's settings: 15m, 30s, 500ms."""
+    if option not in given:
+        return default
+    found = _DURATION.fullmatch(given[option].strip().lower())
+    if found is None:
+        raise OptionError(option, f"{given[option]!r} is not a time: write 15m, 30s or 500ms")
+    return int(found[1]) * _UNITS[found[2] or "ms"]
 
 
 def _positive(given: Mapping[str, str], option: str, greatest: int) -> int | None:

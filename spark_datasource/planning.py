@@ -47,10 +47,11 @@ def plan(
             units = list(table.units(evidence, replace(request, max_partition_bytes=target)))
     if request.max_records_per_unit is not None:  # together they would hold more
         return [PackedUnits((unit,)) for unit in units]
-    return [PackedUnits(packed) for packed in _pack(units, target)]
+    return [PackedUnits(packed) for packed in pack(units, target)]
 
 
-def _pack(units: Iterable[Unit], target: int) -> Iterator[tuple[Unit, ...]]:
+def pack(units: Iterable[Unit], target: int) -> Iterator[tuple[Unit, ...]]:
+    """Yield units together until they cost as much as a task should."""
     packed: list[Unit] = []
     cost = 0
     for unit in units:

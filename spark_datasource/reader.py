@@ -65,15 +65,22 @@ class KafkaLogReader(DataSourceReader):
         Raises:
             KafkaLogError: damage that the reading mode does not pass over.
         """
-        if not isinstance(partition, PackedUnits):
-            return  # what Spark plans when ``partitions`` finds nothing to read
-        table = registry.table(self.options.table)
-        found = (rows for unit in partition.units for rows in table.read(unit, self.request))
-        try:
-            for rows in gathered(found):
+        if isinstance(partition, PackedUnits):  # else ``partitions`` found nothing to read
+            for rows in read_units(self.options.table, partition, self.request):
                 yield rows if self.columns else rows.select([])
-        except KafkaLogError as error:
-            raise for_spark(error) from None
+
+
+def read_units(name: str, partition: PackedUnits, request: ReadRequest) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of one task.
+
+    Raises:
+        KafkaLogError: damage that the reading mode does not pass over.
+    """
+    table = registry.table(name)
+    try:
+        yield from gathered(rows for unit in partition.units for rows in table.read(unit, request))
+    except KafkaLogError as error:
+        raise for_spark(error) from None
 
 
 def for_spark(error: KafkaLogError) -> KafkaLogError:

@@ -9,12 +9,14 @@ from pyspark.sql.datasource import DataSource, DataSourceReader
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError, UsageError
-from spark_datasource.options import SourceOptions, parse_options
+from spark_datasource.options import SourceOptions, parse_options, parse_stream_options
 from spark_datasource.projection import projected_columns, spark_schema
 from spark_datasource.reader import KafkaLogReader, for_spark
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType
+
+    from spark_datasource.stream import KafkaLogStreamReader
 
 _PUSHDOWN_WORKER: Final = "pyspark.sql.worker.data_source_pushdown_filters"
 
@@ -38,10 +40,37 @@ class KafkaLogDataSource(DataSource):
             UsageError: an option that makes no sense.
         """
         try:
-            options = parse_options(self.options)
+            options = self._parsed()
             return spark_schema(registry.table(options.table), options.columns)
         except KafkaLogError as error:
             raise for_spark(error) from None
+
+    def _parsed(self) -> SourceOptions:
+        """The options of a batch; or those of a stream, where only a stream could have them."""
+        try:
+            return parse_options(self.options)
+        except UsageError:
+            try:
+                return parse_stream_options(self.options).source
+            except UsageError:
+                pass
+            raise
+
+    def streamReader(self, schema: StructType) -> KafkaLogStreamReader:  # noqa: N802  Spark's name
+        """A reader of directories that grow.
+
+        Raises:
+            UsageError: an option or a column that makes no sense.
+        """
+        from spark_datasource.stream import KafkaLogStreamReader
+
+        try:
+            options = parse_stream_options(self.options)
+            columns = projected_columns(registry.table(options.source.table), schema)
+            _check_agreement(options.source, columns)
+        except KafkaLogError as error:
+            raise for_spark(error) from None
+        return KafkaLogStreamReader(options, columns)
 
     def reader(self, schema: StructType) -> KafkaLogReader:
         """A reader of the columns in this schema: the table's, or what the user made of them.

@@ -45,7 +45,7 @@ def parse_starting_offsets(text: str) -> dict[TopicPartition, int] | None:
         raise UsageError("option startingOffsets: latest: nothing follows it in a batch read")
     if text.strip().lower() == "earliest":
         return None
-    offsets = _parse_offsets("startingOffsets", text)
+    offsets = parse_offsets("startingOffsets", text)
     for topic_partition, offset in offsets.items():
         if offset == LATEST:
             raise _refused(
@@ -66,7 +66,7 @@ def parse_ending_offsets(text: str) -> dict[TopicPartition, int] | None:
         raise UsageError("option endingOffsets: earliest: nothing comes before it")
     if text.strip().lower() == "latest":
         return None
-    offsets = _parse_offsets("endingOffsets", text)
+    offsets = parse_offsets("endingOffsets", text)
     for topic_partition, offset in offsets.items():
         if offset == EARLIEST:
             raise _refused(
@@ -96,7 +96,12 @@ def parse_timestamps(option: str, text: str) -> dict[TopicPartition, int]:
     return times
 
 
-def _parse_offsets(option: str, text: str) -> dict[TopicPartition, int]:
+def parse_offsets(option: str, text: str) -> dict[TopicPartition, int]:
+    """The offsets of ``{"orders": {"0": 23, "1": -2}}``, -1 and -2 among them.
+
+    Raises:
+        UsageError: another shape.
+    """
     shape = '{"orders": {"0": 23, "1": -2}}'
     offsets: dict[TopicPartition, int] = {}
     for topic, of_partitions in _json_object(option, text, shape, "earliest, latest or ").items():

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -20,7 +20,6 @@ from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnds, missing_records
 from kafkalog_reader.scan.log_tail import scan_tail
-from kafkalog_reader.tables.high_watermark import high_watermark_of
 from kafkalog_reader.tables.log_unit import log_start_offset, slices_of
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.request import READ_COMMITTED, ReadRequest, Until
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+_COMMITTED: Final = ("replication-offset-checkpoint", "cleaner-offset-checkpoint")
+"""The cleaner stops at the last stable offset, so the high watermark is not below its own."""
 _OFFSET: Final = pa.schema([pa.field("offset", pa.int64())])
 
 
@@ -50,6 +51,32 @@ def asked_of(
         KafkaLogError: damage in the stretch that must be read, in mode ``FAILFAST``.
     """
     return _AskedOffsets(replica, request, expected).bounded()
+
+
+class LogBounds(NamedTuple):
+    """Offsets of one log for one reader.
+
+    Attributes:
+        log_start: the first that consumers are shown.
+        start: the one asked for; None where none is.
+        end: where the log ends for this reader.
+    """
+
+    log_start: int
+    start: int | None
+    end: int
+
+
+def bounds_of(
+    replica: PartitionDirectory, request: ReadRequest, expected: ExpectedEnds
+) -> LogBounds:
+    """Where reading this replica starts and ends.
+
+    Raises:
+        UsageError: offsets to start from or to end at that this log does not have.
+        KafkaLogError: damage in the stretch that must be read, in mode ``FAILFAST``.
+    """
+    return _AskedOffsets(replica, request, expected).bounds()
 
 
 class _AskedOffsets:
@@ -78,6 +105,15 @@ class _AskedOffsets:
         if request.last is None:
             return request
         return replace(request, from_offset=self._first_of_the_last(request, request.last))
+
+    def bounds(self) -> LogBounds:
+        """Where the log starts and ends, and where reading it does."""
+        request = self._request
+        if request.isolation == READ_COMMITTED or request.until is not Until.LOG_END:
+            request = self._until(request)
+        start, end = self._asked_start(), self._stop(request)
+        self._check(start, None, end)
+        return LogBounds(self._log_start, start, end)
 
     @property
     def _log_end(self) -> int:
@@ -112,18 +148,10 @@ class _AskedOffsets:
         return request
 
     def _high_watermark(self) -> int:
-        """What the files of this copy prove to be committed."""
+        """What the files of this copy prove to be committed, as far as it is there."""
         root = self._replica.log_directory
-        rows = [
-            checkpointed_offsets(root, name).get(self._key)
-            for name in ("replication-offset-checkpoint", "cleaner-offset-checkpoint")
-        ]
-        return high_watermark_of(
-            checkpointed=rows[0],
-            cleaner_offset=rows[1],
-            log_start=self._log_start,
-            log_end=self._log_end,
-        ).low
+        rows = [checkpointed_offsets(root, name).get(self._key, 0) for name in _COMMITTED]
+        return min(max(self._log_start, *rows), self._log_end)
 
     def _asked_start(self) -> int | None:
         request = self._request

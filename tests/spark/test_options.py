@@ -209,5 +209,6 @@ def test_the_page_has_every_option_and_no_other() -> None:
     page = (Path(__file__).parent.parent.parent / "docs" / "spark.md").read_text()
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
     assert {name for row in rows for name in re.findall("`(.*?)`", row)} == {
-        *(set(KNOWN) - {"path", "paths"})
+        *(set(KNOWN) - {"path", "paths"}),
+        *OF_STREAMS,
     }

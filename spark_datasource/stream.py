@@ -1,0 +1,300 @@
+"""Structured Streaming: ``spark.readStream.format("kafkalog")`` over log directories that grow.
+
+Offsets are those of Spark's Kafka source: ``{"orders": {"0": 23}}``. Of each partition one copy is
+read, and kept while it is there. Source: Spark 4.0, KafkaMicroBatchStream.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from pyspark.sql.datasource import DataSourceStreamReader
+
+from kafkalog_reader.errors import KafkaLogError, UsageError
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.scan.expected_end import ExpectedEnds
+from kafkalog_reader.scan.log_tail import scan_tail
+from kafkalog_reader.tables.asked_offsets import LogBounds, asked_of, bounds_of
+from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.log_unit import log_units
+from kafkalog_reader.tables.request import ReadRequest, Until
+from kafkalog_reader.tables.selection import check_selection
+from spark_datasource.offset_range import check_named
+from spark_datasource.planning import PackedUnits, pack
+from spark_datasource.reader import for_spark, read_units
+from spark_datasource.topic_partitions import EARLIEST
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    import pyarrow as pa
+    from pyspark.sql.datasource import InputPartition
+
+    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.tables.request import TopicPartition
+    from spark_datasource.options import StreamOptions
+
+try:
+    from pyspark.sql.streaming.datasource import (
+        ReadAllAvailable,
+        ReadLimit,
+        ReadMaxBytes,
+        ReadMaxRows,
+        ReadMinRows,
+        SupportsTriggerAvailableNow,
+    )
+except ImportError:  # Spark 4.0 and 4.1: a trigger takes all that there is
+
+    class SupportsTriggerAvailableNow:  # type: ignore[no-redef]  # Spark has none
+        """Stands where later releases have one."""
+
+
+HAS_LIMITS: Final = hasattr(SupportsTriggerAvailableNow, "prepareForTriggerAvailableNow")
+"""Whether Spark asks for limits: since 4.2."""
+logger = logging.getLogger(__name__)
+
+_CHEAPEST: Final = "offset"
+
+JsonOffsets = dict[str, dict[str, int]]
+Offsets = dict["TopicPartition", int]
+
+
+class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+    """Finds what is new on the driver; its tasks read as those of a batch do."""
+
+    def __init__(self, options: StreamOptions, columns: tuple[str, ...]) -> None:
+        self.stream = options
+        self.options = options.source
+        self.columns = columns
+        self.request = replace(options.source.request, columns=columns or (_CHEAPEST,))
+        self._kept: dict[TopicPartition, str] = {}
+        self._target: Offsets | None = None
+        self._last_trigger = time.monotonic()
+
+    def initialOffset(self) -> JsonOffsets:  # noqa: N802  Spark's name
+        """Where a new query begins: the end of every log, unless the options say otherwise."""
+        try:
+            replicas = self._replicas()
+            check_named(self.options.named, replicas)
+            found = {key: self._start_of(key, replica) for key, replica in replicas.items()}
+        except KafkaLogError as error:
+            raise for_spark(error) from None
+        if self.options.unused:
+            names = ", ".join(self.options.unused)
+            logger.warning("not used, because files are read and no broker is asked: %s", names)
+        stream = self.stream
+        if (stream.max_offsets or stream.max_bytes or stream.min_offsets) and not HAS_LIMITS:
+            logger.warning("limits of a trigger need Spark 4.2: each one takes all that there is")
+        return as_json(found)
+
+    def latestOffset(  # noqa: N802  Spark's name
+        self,
+        start: JsonOffsets | None = None,
+        limit: Any = None,  # noqa: ANN401  none before 4.2
+    ) -> JsonOffsets:
+        """Where the next trigger ends: never past the last whole batch, nor past ``until``."""
+        try:
+            bounds = self._bounds()
+        except KafkaLogError as error:
+            raise for_spark(error) from None
+        ends = {key: each.end for key, each in bounds.items()}
+        if self._target is not None:
+            target = self._target
+            ends = {key: min(end, target[key]) for key, end in ends.items() if key in target}
+        if start is None or limit is None:
+            return as_json(ends)
+        begun = {key: each.log_start for key, each in bounds.items()} | from_json(start)
+        return as_json(self._limited(begun, ends, limit))
+
+    def getDefaultReadLimit(self) -> Any:  # noqa: N802, ANN401  Spark's name and type
+        """The limit that the options set; Spark takes one."""
+        if self.stream.max_offsets is not None:
+            return ReadMaxRows(self.stream.max_offsets)
+        if self.stream.max_bytes is not None:
+            return ReadMaxBytes(self.stream.max_bytes)
+        if self.stream.min_offsets is not None:
+            return ReadMinRows(self.stream.min_offsets)
+        return ReadAllAvailable()
+
+    def reportLatestOffset(self) -> JsonOffsets | None:  # noqa: N802  Spark's name
+        """What is there, for the status of the query."""
+        try:
+            return as_json({key: each.end for key, each in self._bounds().items()})
+        except KafkaLogError as error:
+            raise for_spark(error) from None
+
+    def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  Spark's name
+        """Remember what is there now: the query ends with it."""
+        try:
+            self._target = {key: each.end for key, each in self._bounds().items()}
+        except KafkaLogError as error:
+            raise for_spark(error) from None
+
+    def partitions(self, start: JsonOffsets, end: JsonOffsets) -> Sequence[InputPartition]:
+        """Cut what lies between two offsets; partitions that are new begin at their log start.
+
+        Raises:
+            KafkaLogError: records between them are gone, unless ``failOnDataLoss`` is false.
+        """
+        begun, ended = from_json(start), from_json(end)
+        try:
+            replicas = self._replicas()
+            self._check_gone(begun.keys() - ended.keys(), begun, ended, replicas)
+            units = []
+            for key, stop in ended.items():
+                if key in replicas and begun.get(key) != stop:
+                    units += self._units(replicas[key], key, begun.get(key), stop)
+            target = self.request.max_partition_bytes
+            return [PackedUnits(packed) for packed in pack(units, target)]
+        except KafkaLogError as error:
+            raise for_spark(error) from None
+
+    def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
+        """Yield the rows of one task as record batches of exactly the declared schema."""
+        if isinstance(partition, PackedUnits):
+            for rows in read_units(self.options.table, partition, self.request):
+                yield rows if self.columns else rows.select([])
+
+    def _start_of(self, key: TopicPartition, replica: PartitionDirectory) -> int:
+        asked = self.stream.start.offsets.get(key, self.stream.start.default)
+        request = self.request
+        if asked >= 0:
+            request = replace(request, starting_offsets={key: asked})
+        bounds = bounds_of(replica, request, ExpectedEnds())
+        if bounds.start is not None:  # that offset, or the first record of a time
+            return max(bounds.start, bounds.log_start)
+        return bounds.log_start if asked == EARLIEST else bounds.end
+
+    def _replicas(self) -> dict[TopicPartition, PartitionDirectory]:
+        """One copy of each partition there is now: the one that was read before, if it is there."""
+        evidence = discover(self.options.paths, follow_links=self.options.follow_links)
+        if not self._kept:
+            check_selection(evidence, self.request)
+        found: dict[TopicPartition, PartitionDirectory] = {}
+        new: set[str] = set()
+        for (_, topic, partition), copies in evidence.topic_partitions(self.request):
+            if topic is None or partition is None:
+                continue
+            kept = [each for each in copies if each.path == self._kept.get((topic, partition))]
+            if kept:
+                found[topic, partition] = kept[0]
+            else:
+                new.add(topic)
+        if new:
+            asked = replace(self.request, topics=frozenset(new), assigned=None, topic_pattern=None)
+            for replica in chosen_replicas(evidence, asked):
+                if replica.topic is not None and replica.partition is not None:
+                    found.setdefault((replica.topic, replica.partition), replica)
+        if self.request.assigned is not None:
+            found = {key: each for key, each in found.items() if key in self.request.assigned}
+        self._kept.update({key: replica.path for key, replica in found.items()})
+        return found
+
+    def _bounds(self) -> dict[TopicPartition, LogBounds]:
+        asked, expected = self._without_start(), ExpectedEnds()
+        return {
+            key: bounds_of(replica, asked, expected) for key, replica in self._replicas().items()
+        }
+
+    def _without_start(self) -> ReadRequest:
+        return replace(self.request, starting_timestamps={}, starting_timestamp=None)
+
+    def _limited(self, begun: Offsets, ends: Offsets, limit: ReadLimit) -> Offsets:
+        """Ends that keep the limit, each partition by its share of what there is."""
+        spans = {key: max(0, end - begun.get(key, 0)) for key, end in ends.items()}
+        total = sum(spans.values())
+        share = 1.0
+        if isinstance(limit, ReadMinRows) and self._target is None:
+            waited = time.monotonic() - self._last_trigger
+            if total < limit.min_rows and waited < self.stream.max_delay:
+                return {key: begun.get(key, end) for key, end in ends.items()}
+            self._last_trigger = time.monotonic()
+        elif isinstance(limit, ReadMaxRows):
+            share = limit.max_rows / max(1, total)
+        elif isinstance(limit, ReadMaxBytes):
+            share = limit.max_bytes / max(1.0, self._bytes_of(spans))
+        if share >= 1 or total == 0:
+            return ends
+        found: Offsets = {}
+        for key, end in ends.items():
+            part = spans[key] * share
+            step = math.ceil(part) if part < 1 else math.floor(part)
+            found[key] = min(end, begun.get(key, 0) + step) if spans[key] else end
+        return found
+
+    def _bytes_of(self, spans: Mapping[TopicPartition, int]) -> float:
+        """What so many offsets of each partition take, by the mean of its log."""
+        size = 0.0
+        for key, replica in self._replicas().items():
+            found = [each for each in segments(replica) if each.log_size is not None]
+            if found:
+                bytes_of_log = sum(each.log_size or 0 for each in found)
+                offsets = scan_tail(replica).next_offset - found[0].base_offset
+                size += bytes_of_log * spans.get(key, 0) / max(1, offsets)
+        return size
+
+    def _units(
+        self, replica: PartitionDirectory, key: TopicPartition, start: int | None, stop: int
+    ) -> list[Any]:
+        if start is not None and start > stop:
+            self._lose(f"{key[0]}-{key[1]}: its end went back from offset {start} to {stop}")
+            return []
+        expected = ExpectedEnds()
+        asked = replace(
+            self._without_start(),
+            starting_offsets={} if start is None else {key: start},
+            ending_offsets={key: stop},
+            until=Until.LOG_END,
+        )
+        return list(
+            log_units([replica], asked, lambda each: asked_of(each, asked, expected), expected)
+        )
+
+    def _check_gone(
+        self,
+        gone: set[TopicPartition],
+        begun: Offsets,
+        ended: Offsets,
+        replicas: Mapping[TopicPartition, PartitionDirectory],
+    ) -> None:
+        gone = gone | {key for key in ended if key not in replicas}
+        if gone:
+            names = ", ".join(f"{topic}-{number}" for topic, number in sorted(gone))
+            self._lose(f"{names}: no copy is there any more; some data may have been missed")
+        for key in sorted(ended.keys() - begun.keys() - gone):
+            logger.info("%s-%d is new", *key)
+
+    def _lose(self, problem: str) -> None:
+        if self.request.fail_on_data_loss:
+            raise UsageError(f"{problem}. failOnDataLoss=false goes on with what is there")
+        logger.warning("%s", problem)
+
+
+def as_json(offsets: Offsets) -> JsonOffsets:
+    """Offsets as the Kafka source writes them."""
+    found: JsonOffsets = {}
+    for (topic, partition), offset in sorted(offsets.items()):
+        found.setdefault(topic, {})[str(partition)] = offset
+    return found
+
+
+def from_json(offsets: JsonOffsets) -> Offsets:
+    """The other way round; from a checkpoint of Spark, which another query may have written.
+
+    Raises:
+        UsageError: these are no offsets of topic partitions.
+    """
+    try:
+        return {
+            (topic, int(partition)): int(offset)
+            for topic, partitions in offsets.items()
+            for partition, offset in partitions.items()
+        }
+    except (AttributeError, TypeError, ValueError):
+        problem = "the checkpoint of this query holds offsets of another source: use a new one"
+        raise for_spark(UsageError(problem)) from None

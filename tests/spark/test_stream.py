@@ -1,0 +1,247 @@
+"""``readStream``: logs that grow, roll, are cut and vanish while a query runs."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixtures.builder import cluster, replica
+from kafkalog_reader.errors import KafkaLogError
+from spark_datasource.source import KafkaLogDataSource
+from spark_datasource.stream import HAS_LIMITS, KafkaLogStreamReader
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+
+def logs(path: Path, *records: int, committed: int | None = None, **options: Any) -> Path:
+    """Partitions of the topic t on one broker with so many one-record batches, all committed."""
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir()
+    described = [
+        replica(
+            " ".join(f"v@{n}/e0" for n in range(count)),
+            partition=number,
+            high_watermark=count if committed is None else committed,
+            **options,
+        )
+        for number, count in enumerate(records)
+    ]
+    cluster(path, {1: described})
+    for checkpoint in path.rglob("*-checkpoint"):
+        checkpoint.touch()  # built files all have the same time, and a cache goes by it
+    return path
+
+
+def reader(path: Path, **options: str) -> KafkaLogStreamReader:
+    source = KafkaLogDataSource({"path": str(path), **options})
+    return source.streamReader(source.schema())
+
+
+def read(stream: KafkaLogStreamReader, start: dict[str, Any], end: dict[str, Any]) -> list[str]:
+    """The records between two offsets, as ``partition:offset``."""
+    return sorted(
+        f"{row['partition']}:{row['offset']}"
+        for task in stream.partitions(start, end)
+        for rows in stream.read(task)
+        for row in rows.to_pylist()
+    )
+
+
+def test_a_stream_begins_at_the_end_unless_the_options_say_otherwise(tmp_path: Path) -> None:
+    path = logs(tmp_path / "d", 5, 2)
+    assert reader(path).initialOffset() == {"t": {"0": 5, "1": 2}}
+    assert reader(path, startingOffsets="earliest").initialOffset() == {"t": {"0": 0, "1": 0}}
+    asked = '{"t": {"0": 3, "1": -1}}'
+    assert reader(path, startingOffsets=asked).initialOffset() == {"t": {"0": 3, "1": 2}}
+    assert reader(path, startingTimestamp="0").initialOffset() == {"t": {"0": 0, "1": 0}}
+
+
+def test_each_trigger_reads_what_is_new_and_committed(tmp_path: Path) -> None:
+    path = logs(tmp_path / "d", 3)
+    stream = reader(path, startingOffsets="earliest")
+    begin = stream.initialOffset()
+    first = stream.latestOffset()
+    assert read(stream, begin, first) == ["0:0", "0:1", "0:2"]
+    logs(path, 9, committed=7, segment_bytes=200)
+    second = stream.latestOffset()
+    assert second == {"t": {"0": 7}}
+    assert read(stream, first, second) == ["0:3", "0:4", "0:5", "0:6"]
+    assert read(stream, second, second) == []
+    assert reader(path, until="logEnd").initialOffset() == {"t": {"0": 9}}
+
+
+def test_a_torn_tail_is_not_read_before_it_is_whole(tmp_path: Path) -> None:
+    path = logs(tmp_path / "d", 3)
+    (segment,) = path.glob("*/t-0/*.log")
+    segment.write_bytes(segment.read_bytes()[:-1])
+    assert reader(path, until="logEnd").initialOffset() == {"t": {"0": 2}}
+
+
+def test_new_partitions_are_read_from_their_start(tmp_path: Path) -> None:
+    path = logs(tmp_path / "d", 2)
+    stream = reader(path)
+    begin = stream.initialOffset()
+    logs(path, 2, 3)
+    end = stream.latestOffset()
+    assert end == {"t": {"0": 2, "1": 3}}
+    assert read(stream, begin, end) == ["1:0", "1:1", "1:2"]
+
+
+def test_the_copy_is_kept_while_it_is_there(tmp_path: Path) -> None:
+    path = tmp_path / "d"
+    path.mkdir()
+    cluster(
+        path,
+        {1: replica("v@0/e0 v@1/e0", high_watermark=2), 2: replica("v@0/e0", high_watermark=1)},
+    )
+    stream = reader(path)
+    assert stream.initialOffset() == {"t": {"0": 2}}
+    longer = "v@0/e0 v@1/e0 v@2/e0"
+    cluster(tmp_path / "later", {2: replica(longer, high_watermark=3)})
+    shutil.rmtree(path / "broker-2")
+    shutil.copytree(tmp_path / "later" / "broker-2", path / "broker-2")
+    assert stream.latestOffset() == {"t": {"0": 2}}  # the other copy is longer by now
+    shutil.rmtree(path / "broker-1")
+    assert stream.latestOffset() == {"t": {"0": 3}}
+
+
+@pytest.mark.parametrize(
+    ("after", "problem"),
+    [
+        pytest.param((2,), "t-0: its end went back from offset 4 to 2", id="cut_back"),
+        pytest.param((), "t-0: no copy is there any more", id="gone"),
+    ],
+)
+def test_what_is_gone_is_an_error_unless_it_may_be(
+    tmp_path: Path, after: tuple[int, ...], problem: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = logs(tmp_path / "d", 4)
+    strict = reader(path)
+    lenient = reader(path, failOnDataLoss="false")
+    begin = strict.initialOffset()
+    assert lenient.initialOffset() == begin
+    logs(path, *after)
+    if not after:
+        cluster(path, {1: replica("v@0/e0", topic="other", high_watermark=1)})
+    end = strict.latestOffset()
+    end.pop("other", None)
+    with pytest.raises(KafkaLogError, match=problem):
+        strict.partitions(begin, end)
+    assert read(lenient, begin, end) == []
+    assert problem in caplog.text
+
+
+def test_records_deleted_before_they_were_read_are_data_loss(tmp_path: Path) -> None:
+    path = logs(tmp_path / "d", 6)
+    begin, end = {"t": {"0": 1}}, {"t": {"0": 6}}
+    logs(path, 6, log_start=4)
+    with pytest.raises(KafkaLogError, match="offset 1 to start from is below the log start, 4"):
+        reader(path).partitions(begin, end)
+    lenient = reader(path, failOnDataLoss="false")
+    assert read(lenient, begin, end) == ["0:4", "0:5"]
+
+
+@pytest.mark.skipif(not HAS_LIMITS, reason="Spark 4.2 and later ask for limits")
+def test_limits_are_shared_among_partitions(tmp_path: Path) -> None:
+    from pyspark.sql.streaming.datasource import ReadAllAvailable, ReadMaxRows, ReadMinRows
+
+    path = logs(tmp_path / "d", 30, 10)
+    stream = reader(path, startingOffsets="earliest", maxOffsetsPerTrigger="8")
+    limit = stream.getDefaultReadLimit()
+    assert limit == ReadMaxRows(8)
+    begin = stream.initialOffset()
+    assert stream.latestOffset(begin, limit) == {"t": {"0": 6, "1": 2}}
+    assert stream.latestOffset(begin, ReadAllAvailable()) == {"t": {"0": 30, "1": 10}}
+    offsets, triggers = begin, 0
+    while (after := stream.latestOffset(offsets, limit)) != offsets:
+        offsets, triggers = after, triggers + 1
+    assert offsets == {"t": {"0": 30, "1": 10}}
+    assert triggers == 5
+
+    waiting = reader(path, minOffsetsPerTrigger="50", maxTriggerDelay="1h")
+    assert waiting.getDefaultReadLimit() == ReadMinRows(50)
+    assert waiting.latestOffset(begin, ReadMinRows(50)) == begin
+    assert waiting.latestOffset(begin, ReadMinRows(40)) == {"t": {"0": 30, "1": 10}}
+
+    in_bytes = reader(path, startingOffsets="earliest", maxBytesPerTrigger="1k")
+    size = sum(log.stat().st_size for log in path.glob("*/t-*/*.log"))
+    taken = in_bytes.latestOffset(begin, in_bytes.getDefaultReadLimit())["t"]
+    assert sum(taken.values()) == pytest.approx(40 * 1024 / size, abs=2)
+
+
+def test_available_now_ends_with_what_was_there(tmp_path: Path) -> None:
+    path = logs(tmp_path / "d", 3)
+    stream = reader(path, startingOffsets="earliest")
+    stream.prepareForTriggerAvailableNow()
+    logs(path, 5, 5)
+    assert stream.latestOffset() == {"t": {"0": 3}}
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        ({"endingOffsets": "latest"}, "option endingOffsets: a stream has no end"),
+        ({"endingTimestamp": "1"}, "option endingTimestamp: a stream has no end"),
+        ({"table": "segments"}, "table segments cannot be streamed: only records can"),
+        (
+            {"minOffsetsPerTrigger": "9", "maxOffsetsPerTrigger": "8"},
+            "option minOffsetsPerTrigger: it is above maxOffsetsPerTrigger",
+        ),
+        ({"maxTriggerDelay": "soon"}, "option maxTriggerDelay: 'soon' is not a time"),
+        (
+            {"maxBytesPerTrigger": "1m", "maxOffsetsPerTrigger": "8"},
+            "option maxBytesPerTrigger: maxOffsetsPerTrigger is given: Spark takes one",
+        ),
+        ({"maxOffsetPerTrigger": "1"}, "Did you mean 'maxOffsetsPerTrigger'"),
+    ],
+    ids=str,
+)
+def test_options_of_streams_that_make_no_sense_are_refused(
+    tmp_path: Path, options: dict[str, str], problem: str
+) -> None:
+    path = logs(tmp_path / "d", 1)
+    source = KafkaLogDataSource({"path": str(path), **options})
+    with pytest.raises(KafkaLogError) as caught:
+        source.streamReader(KafkaLogDataSource({"path": str(path)}).schema())
+    assert problem in str(caught.value)
+
+
+def test_a_checkpoint_of_another_source_is_named_as_that(tmp_path: Path) -> None:
+    stream = reader(logs(tmp_path / "d", 1))
+    with pytest.raises(KafkaLogError, match="holds offsets of another source"):
+        stream.partitions({"index": 3}, {"t": {"0": 1}})
+
+
+@pytest.mark.spark
+def test_a_query_writes_every_record_once_over_restarts(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    path = logs(tmp_path / "d", 4, 1)
+
+    def run() -> None:
+        stream = (
+            spark.readStream.format("kafkalog")
+            .option("startingOffsets", "earliest")
+            .load(str(path))
+            .selectExpr("partition", "offset", "cast(value as string) as value")
+        )
+        query = (
+            stream.writeStream.format("parquet")
+            .option("checkpointLocation", str(tmp_path / "checkpoint"))
+            .trigger(availableNow=True)
+            .start(str(tmp_path / "out"))
+        )
+        query.awaitTermination()
+
+    run()
+    logs(path, 9, 3, segment_bytes=150)
+    run()
+    run()
+    rows = spark.read.parquet(str(tmp_path / "out")).collect()
+    expected = [(0, n) for n in range(9)] + [(1, n) for n in range(3)]
+    assert sorted((row.partition, row.offset) for row in rows) == expected
