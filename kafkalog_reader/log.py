@@ -123,7 +123,7 @@ class Log:
         --format json`` prints them.
 
         Args:
-            threads: how many look at partitions, and at parts of large segments, side by side.
+            threads: how many look at partitions side by side.
             progress: called with the number of bytes read since its last call.
             options: those of the table ``findings``, such as ``deep=True``.
 

@@ -25,8 +25,10 @@ from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.record_batch_header import TIMESTAMP_TYPE_NAMES, increment_sequence
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.batch_run import BatchRun
+from kafkalog_reader.scan.scan import CHAIN, Scan
 from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,8 +113,12 @@ def _batch_lines(
 ) -> Iterator[str]:
     if records is not None:
         records.begin(path)
-    scan = SegmentScan(path, progress=progress, follow_links=True)
+    scan = Scan(path, CHAIN, progress=progress, follow_links=True)
     for run in scan:
+        if isinstance(run, UnreadableRegion):
+            _check_end(run)
+            continue
+        assert isinstance(run, BatchRun)
         columns = zip(*(getattr(run, name).tolist() for name in BATCH_COLUMNS), strict=True)
         ends = (run.position + run.size_in_bytes).tolist()
         for number, batch in enumerate(columns):
@@ -121,7 +127,6 @@ def _batch_lines(
             yield _batch_line(path, *batch)
             if records is not None:
                 yield from records.of_batch(path, run, number)
-    _check_end(scan)
     trailing = Path(path).stat().st_size - scan.end_position
     if trailing > 0 and max_bytes is None:
         yield f"Found {trailing} invalid bytes at the end of {shown(Path(path).name)}"
@@ -161,11 +166,10 @@ def _word(yes: int) -> str:
     return "true" if yes else "false"
 
 
-def _check_end(scan: SegmentScan) -> None:
+def _check_end(region: UnreadableRegion) -> None:
     """Raise the error at which Kafka's tool stops; it just counts bytes after the last batch."""
-    if scan.end in (ScanEnd.COMPLETE, ScanEnd.TORN, ScanEnd.ZEROS):
+    if region.is_unfinished:
         return
-    where = LogPosition(shown(scan.path), scan.end_position, scan.next_offset)
-    if scan.end is ScanEnd.IMPOSSIBLE_LENGTH:
-        raise CorruptRecordError(scan.problem, where)
-    raise UnsupportedFormatError(scan.problem, where)
+    if region.end is ScanEnd.IMPOSSIBLE_LENGTH:
+        raise CorruptRecordError(region.problem, region.where)
+    raise UnsupportedFormatError(region.problem, region.where)

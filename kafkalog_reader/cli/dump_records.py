@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.format.message import Message
     from kafkalog_reader.format.message_set import LegacyRecord
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 _FIRST_WITH_BATCHES: Final = 2
 GAPS_REMEMBERED: Final = 1000

@@ -16,7 +16,7 @@ from kafkalog_reader.errors import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 CONTROL: Final = 0x20
 TRANSACTIONAL: Final = 0x10

@@ -11,7 +11,7 @@ from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPos
 from kafkalog_reader.format.xxhash32 import compute_xxhash32
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, message_fields, messages, payload_shapes
-from kafkalog_reader.scan.batch_scan import CODEC_MASK
+from kafkalog_reader.scan.batch_run import CODEC_MASK
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.recycled_memory import allocate
 from kafkalog_reader.scan.segment_slice import batch_position
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.decode.decompression import Decompressor
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.damage import Damage
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 

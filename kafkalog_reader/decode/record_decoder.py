@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import numpy as np
 
@@ -15,10 +15,9 @@ from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPos
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, payload_shapes, sound_batches, uncompressed_batches
-from kafkalog_reader.scan.batch_scan import CODEC_MASK, HEADER_SIZE
+from kafkalog_reader.scan.batch_run import CODEC_MASK, HEADER_SIZE
 from kafkalog_reader.scan.recycled_memory import allocate, room_for
 from kafkalog_reader.scan.segment_slice import batch_position
-from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,9 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.decode.decompression import Block
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.damage import Damage
     from kafkalog_reader.scan.segment_slice import SegmentSlice
+    from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 
 ROWS: Final = 65_536
 SIZE: Final = 16 << 20
@@ -37,6 +37,13 @@ HEADERS: Final = 65_536
 _NO_OFFSET: Final = 2**63 - 1
 DECOMPRESSED_TOGETHER: Final = 512 << 10
 """Bytes decompressed before they are decoded: they should still be in the second-level cache."""
+
+
+class Passing(Protocol):
+    """A scan that leaves out what was decoded already: see ``Scan.pass_over``."""
+
+    def pass_over(self, stop: int, last_offset: int) -> None:
+        """Leave batches that were offered out of the runs that follow."""
 
 
 class _Payloads:
@@ -150,11 +157,13 @@ class RecordDecoder:
             memoryview(allocate(MAX_BLOCK)).cast("B"),
         )
 
-    def _take(self, offered: UnscannedBatches) -> Iterator[DecodedRecords]:
+    def take(self, offered: UnscannedBatches, scan: Passing) -> Iterator[DecodedRecords]:
         """Decode the sound batches at the start of a chain in one pass; yield what is full.
 
-        Batches that are damaged, pruned or of another kind are left to be scanned and added.
+        Batches that are damaged, pruned or of another kind are left to be scanned and added;
+        ``scan`` is told which were decoded.
         """
+        start = offered.start
         is_full = True
         while is_full:
             decoded = self._decoded or DecodedRecords(
@@ -162,28 +171,24 @@ class RecordDecoder:
             )
             self._decoded = decoded
             was_empty = decoded.columns.rows == 0
-            self._sound.decode(
-                offered.buffer, offered.start, len(offered.buffer), decoded.columns.kernel
-            )
+            self._sound.decode(offered.buffer, start, len(offered.buffer), decoded.columns.kernel)
             is_full = self._sound.is_full
-            if self._sound.position > offered.start:
-                offered.take(self._sound.position, self._sound.last_offset)
+            if self._sound.position > start:
+                start = self._sound.position
+                scan.pass_over(start, self._sound.last_offset)
             elif was_empty:  # the first batch is too large
                 return
             if is_full:
                 yield from self.flush()
 
-    def add(self, run: BatchRun | UnscannedBatches) -> Iterator[DecodedRecords]:
-        """Decode a run, or what can be of an offer; yield what is full.
+    def add(self, run: BatchRun) -> Iterator[DecodedRecords]:
+        """Decode a run; yield what is full.
 
         The window may be reused afterwards.
 
         Raises:
             CorruptRecordError: a batch contradicts itself, in mode ``FAILFAST``.
         """
-        if isinstance(run, UnscannedBatches):
-            yield from self._take(run)
-            return
         if run.count == 0:
             return
         if run.magic.min() < 2:

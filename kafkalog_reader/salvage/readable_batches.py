@@ -10,7 +10,8 @@ import numpy as np
 from kafkalog_reader.errors import LocatedError, LogPosition, UnreadableFileError
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.salvage.repair import repaired_flip, repaired_header, whole_records
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.batch_run import BatchRun
+from kafkalog_reader.scan.scan import Scan
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.salvage.left_out import NotedDamage
     from kafkalog_reader.salvage.repair import RepairedBatch
-    from kafkalog_reader.scan.batch_scan import BatchRun
     from kafkalog_reader.tables.request import ReadRequest
 
 MAX_TRIES: Final = 10_000
@@ -132,14 +132,12 @@ class ReadableBatches:
     ) -> Iterator[ReadableRun]:
         """Yield the batches of one segment."""
         self._tries[piece.path] = 0
-        scan = ResynchronisedScan(
-            piece.segment, progress=progress, follow_links=piece.directory.follow_links
-        )
+        scan = Scan(piece.segment, progress=progress, follow_links=piece.directory.follow_links)
         try:
             for found in scan:
                 if isinstance(found, UnreadableRegion):
                     yield from self._of_region(found, piece, damage)
-                else:
+                elif isinstance(found, BatchRun):
                     self.found_batches += found.count
                     yield from self._of_run(found, piece, damage)
         except UnreadableFileError as error:

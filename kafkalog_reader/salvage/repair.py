@@ -20,7 +20,7 @@ from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import record_batches
-from kafkalog_reader.scan.batch_scan import CODEC_MASK, HEADER_SIZE, BatchRun
+from kafkalog_reader.scan.batch_run import CODEC_MASK, HEADER_SIZE, BatchRun
 from kafkalog_reader.scan.damage import Damage, Mode
 
 if TYPE_CHECKING:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.salvage.survey import Survey
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.damage import Damage
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from kafkalog_reader.decode.control_type import TRANSACTIONAL
 from kafkalog_reader.kernel import record_batches
-from kafkalog_reader.scan.batch_scan import BatchRun
+from kafkalog_reader.scan.batch_run import BatchRun
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

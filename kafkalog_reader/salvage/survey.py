@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"

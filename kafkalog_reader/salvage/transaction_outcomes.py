@@ -15,7 +15,7 @@ from kafkalog_reader.tables.transaction_outcomes import Markers
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 
 _Markers = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int16]", str]

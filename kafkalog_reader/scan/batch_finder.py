@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import batch_search, record_batches
-from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.batch_chain import BatchChain
 from kafkalog_reader.scan.large_batch import LARGE, MAX, LargeBatches
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.sparse_index import SparseIndex
@@ -123,7 +123,7 @@ class BatchFinder:
 
     def chain_reaches(self, position: int, target: int) -> bool:
         """Whether the lengths of the entries from ``position`` on lead exactly to ``target``."""
-        scan = SegmentScan(
+        chain = BatchChain(
             self._segment.path("log"),
             position,
             target,
@@ -132,9 +132,9 @@ class BatchFinder:
             follow_links=self._follow_links,
             large=self.large,
         )
-        for _ in scan:
+        for _ in chain:
             pass
-        return scan.end is ScanEnd.COMPLETE
+        return chain.end is ScanEnd.COMPLETE
 
     def indexed_after(self, position: int) -> int | None:
         """Where, by the offset index, the first sound batch behind ``position`` begins."""

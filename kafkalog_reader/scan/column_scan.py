@@ -14,7 +14,7 @@ from kafkalog_reader.io.page_cache import cold_pieces
 from kafkalog_reader.io.read_rate import rate_limit
 from kafkalog_reader.io.window import regular_file
 from kafkalog_reader.kernel import record_batches
-from kafkalog_reader.scan.batch_scan import MAX_RUN, BatchRun
+from kafkalog_reader.scan.batch_run import MAX_RUN, BatchRun
 from kafkalog_reader.scan.recycled_memory import allocate
 
 if TYPE_CHECKING:

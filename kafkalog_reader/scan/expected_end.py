@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import KafkaLogError, LogPosition, MissingRecordsError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -159,9 +159,9 @@ def _shows_cleaning(segment: SegmentFiles, *, follow_links: bool) -> bool:
     """Whether batches of a segment lack records, or lie apart: no lost file does that to them."""
     if not segment.log_size:
         return False
-    scan = SegmentScan(segment.path("log"), check_crc=False, follow_links=follow_links)
+    scan = Scan(segment, CHAIN_OF_HEADERS, follow_links=follow_links)
     due: int | None = None
-    for run in scan:
+    for run in scan.runs():
         if not run.count:
             continue
         is_new = run.magic == 2

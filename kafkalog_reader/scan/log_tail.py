@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.batch_run import BatchRun
+from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.sparse_index import SparseIndex
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
 
-_TAIL_WINDOW: Final = 256 << 10
+_TAIL: Final = ScanPolicy(tolerant=False, window_size=256 << 10)
 _INDEX_ENTRIES_TRIED: Final = 4
 
 
@@ -70,12 +72,15 @@ def scan_tail(directory: PartitionDirectory) -> LogTail:
 
 
 def _segment_tail(segment: SegmentFiles, *, follow_links: bool) -> LogTail:
-    path = segment.path("log")
     start = _last_confirmed_position(segment, follow_links=follow_links)
-    scan = SegmentScan(path, start, window_size=_TAIL_WINDOW, follow_links=follow_links)
+    scan = Scan(segment, _TAIL, start, follow_links=follow_links)
     next_offset, leader_epoch, last_position = segment.base_offset, None, None
-    end, end_position = None, start
+    end = ScanEnd.COMPLETE
     for run in scan:
+        if isinstance(run, UnreadableRegion):
+            end = run.end
+            continue
+        assert isinstance(run, BatchRun)
         sound = int(np.argmin(np.append(run.crc_valid, False)))
         if sound:
             next_offset = int(run.last_offset[sound - 1]) + 1
@@ -84,11 +89,13 @@ def _segment_tail(segment: SegmentFiles, *, follow_links: bool) -> LogTail:
         if sound < run.count:
             end, end_position = ScanEnd.WRONG_CRC, int(run.position[sound])
             break
+    else:
+        end_position = scan.end_position
     return LogTail(
         next_offset=next_offset,
         last_leader_epoch=leader_epoch,
-        end=end or scan.end,
-        end_position=end_position if end else scan.end_position,
+        end=end,
+        end_position=end_position,
         segment_base_offset=segment.base_offset,
         last_position=last_position,
     )
@@ -116,10 +123,7 @@ def batch_starts_at(
     """
     if segment.log_size is None or not 0 <= position < segment.log_size:
         return False
-    scan = SegmentScan(
-        segment.path("log"), position, window_size=_TAIL_WINDOW, follow_links=follow_links
-    )
-    run = next(iter(scan), None)
+    run = next(Scan(segment, _TAIL, position, follow_links=follow_links).runs(), None)
     return (
         run is not None
         and bool(run.crc_valid[0])

@@ -11,196 +11,65 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.io.threads import threads
-from kafkalog_reader.io.window import WINDOW_SIZE
 from kafkalog_reader.scan.batch_finder import MIN_ENTRY, BatchFinder
-from kafkalog_reader.scan.batch_scan import MAX_OFFSET, BatchRun, SegmentScan
 from kafkalog_reader.scan.scan_end import ScanEnd
-from kafkalog_reader.scan.sound_pieces import SoundPieces
-from kafkalog_reader.scan.sound_scan import SoundScan
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
-from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.scan.batch_chain import BatchChain
+    from kafkalog_reader.scan.batch_run import BatchRun
+    from kafkalog_reader.scan.large_batch import LargeBatches
 
 MAX_SEARCHES: Final = 10_000
 """In one segment. The search is linear, but what follows from a damaged region is not free: in
 ``findings`` each takes a millisecond and 8 KB, and hostile bytes can make a million."""
-_FIRST_READ: Final = 16 << 10
-"""Behind damage, where more of it may follow soon."""
 _WRAPPER_CODECS: Final = (1, 2, 3)
 _NULL: Final = b"\xff\xff\xff\xff"
 
 
-class ResynchronisedScan:
-    """Iterates over the batches of a segment and over what is damaged between them.
-
-    A batch with a wrong CRC is a batch as long as its length leads to the next one and hides none;
-    otherwise the damaged region begins with it. Without ``check_crc`` lengths are believed as long
-    as they lead on.
+class Resynchronisation:
+    """Finds what hides between the batches of one segment, and where sound ones go on.
 
     Args:
         segment: the segment.
-        start, stop: a part of it, from a batch border on; ``stop`` None is the end of the file.
-        check_crc: see ``SegmentScan``.
-        columns_only: runs of plain batches need no bytes: see ``ColumnScan``.
-        progress: receives the bytes read.
-        window_size: bytes held at once, unless one batch is larger.
+        start, stop: a part of it, from a batch border on.
 
     Attributes:
-        next_offset: one after the last batch's last offset; None before the first batch.
-        end_position: the first byte that belongs to no batch: where the first damaged region
-            begins, or the end.
-
-    Raises:
-        UnreadableFileError: the file cannot be opened or read.
+        next_offset: one after the last batch's last offset, as the scan says; None before the
+            first.
     """
 
-    def __init__(
-        self,
-        segment: SegmentFiles,
-        start: int = 0,
-        stop: int | None = None,
-        *,
-        check_crc: bool = True,
-        columns_only: bool = False,
-        progress: Progress = no_progress,
-        window_size: int = WINDOW_SIZE,
-        follow_links: bool = False,
-    ) -> None:
+    def __init__(self, segment: SegmentFiles, start: int, stop: int, *, follow_links: bool) -> None:
         self.next_offset: int | None = None
-        self.end_position = start
         self._segment = segment
-        self._start = start
-        self._stop = (segment.log_size or 0) if stop is None else stop
-        self._check_crc = check_crc
-        self._columns_only = columns_only
-        self._progress = progress
-        self._window_size = window_size
-        self._follow_links = follow_links
-        self._finder = BatchFinder(segment, self._stop, follow_links=follow_links)
+        self._stop = stop
+        self._finder = BatchFinder(segment, stop, follow_links=follow_links)
         self._searches = 0
         self._settled = start
         """Up to here it is known which wrong CRCs hide nothing."""
-        self._is_damaged = False
-
-    def __iter__(self) -> Iterator[BatchRun | UnreadableRegion]:
-        for found in self._found(offer=False):
-            assert not isinstance(found, UnscannedBatches)
-            yield found
-
-    def offering(self) -> Iterator[BatchRun | UnreadableRegion | UnscannedBatches]:
-        """Iterate over the same, and offer batches before they are scanned: see SegmentScan."""
-        return self._found(offer=True)
-
-    def _found(self, *, offer: bool) -> Iterator[BatchRun | UnreadableRegion | UnscannedBatches]:
-        try:
-            yield from self._batches_and_regions(offer=offer)
-        finally:
-            self._finder.close()
-
-    def _batches_and_regions(
-        self, *, offer: bool
-    ) -> Iterator[BatchRun | UnreadableRegion | UnscannedBatches]:
-        position = self._start
-        if not offer:
-            for sound in self._sound_prefix():
-                yield self._seen(sound)
-                end = int(sound.position[-1]) + int(sound.size_in_bytes[-1])
-                self._progress(end - position)
-                position = end
-            self._end_at(position)
-        while position < self._stop:
-            scan = self._scan_from(position)
-            region: UnreadableRegion | None = None
-            for run in scan.offering() if offer else scan:
-                if isinstance(run, UnscannedBatches):
-                    yield run
-                    if run.last_offset is not None:
-                        self.next_offset = run.last_offset + 1
-                    continue
-                hidden = self._hiding_batch(run) if self._check_crc else None
-                if hidden is None:
-                    yield self._seen(run)
-                    continue
-                number, following = hidden
-                if number:
-                    yield self._seen(run.taken(slice(0, number)))
-                region = self._region_of_batch(run, number, following)
-                break
-            if region is None:
-                if scan.end is ScanEnd.COMPLETE:
-                    self._end_at(scan.end_position)
-                    return
-                region = self._region_of_end(scan)
-            self._end_at(region.start)
-            self._is_damaged = True
-            yield region
-            if region.next_offset is None:
-                return
-            self._settled = max(self._settled, region.stop)
-            position = region.stop
-
-    def _sound_prefix(self) -> SoundPieces | SoundScan | tuple[()]:
-        """What may be read in another way than the rest, because nothing of it is damaged."""
-        if not self._check_crc:
-            return ()
-        sharing = threads()
-        if sharing is not None and sharing.count > 1:
-            return SoundPieces(
-                self._segment,
-                self._start,
-                self._stop,
-                threads=sharing,
-                columns_only=self._columns_only,
-                follow_links=self._follow_links,
-            )
-        if not self._columns_only:
-            return ()
-        return SoundScan(
-            self._segment.path("log"),
-            self._start,
-            self._stop,
-            columns_only=True,
-            window_size=self._window_size,
-            follow_links=self._follow_links,
-        )
 
     @property
     def given_up(self) -> int:
         """Damaged batches since the last region that were not searched: a cap on work."""
         return self._finder.given_up
 
-    def _scan_from(self, position: int) -> SegmentScan:
-        return SegmentScan(
-            self._segment.path("log"),
-            position,
-            self._stop,
-            check_crc=self._check_crc,
-            lowest_offset=self._lowest_offset(),
-            progress=self._progress,
-            window_size=self._window_size,
-            follow_links=self._follow_links,
-            first_read=_FIRST_READ if self._is_damaged else self._window_size,
-            large=self._finder.large,
-        )
+    @property
+    def large(self) -> LargeBatches:
+        """Judges large batches, also those of the chains around."""
+        return self._finder.large
 
-    def _seen(self, run: BatchRun) -> BatchRun:
-        if run.count:
-            self.next_offset = min(int(run.last_offset[-1]), MAX_OFFSET - 1) + 1
-        return run
+    def go_on_at(self, position: int) -> None:
+        """Take what lies before for settled: a chain begins at this position."""
+        self._settled = max(self._settled, position)
 
-    def _end_at(self, position: int) -> None:
-        if not self._is_damaged:
-            self.end_position = position
+    def close(self) -> None:
+        """Close the file."""
+        self._finder.close()
 
-    def _lowest_offset(self) -> int:
+    def lowest_offset(self) -> int:
         """What may come next; an offset that cannot be of this segment says nothing about it."""
         if self.next_offset is None or self.next_offset > self._finder.highest_offset:
             return self._segment.base_offset
@@ -208,7 +77,7 @@ class ResynchronisedScan:
 
     # --- wrong CRCs on the way
 
-    def _hiding_batch(self, run: BatchRun) -> tuple[int, int] | None:
+    def hiding_batch(self, run: BatchRun) -> tuple[int, int] | None:
         """The first batch with a wrong CRC whose length lies, and where the next sound one is."""
         if run.all_valid or run.position[-1] < self._settled:
             return None
@@ -243,7 +112,7 @@ class ResynchronisedScan:
             found = self._finder.search(position + 1, end, last_offset + 1, first - 1)
             self._settled = end if found is None else found
             return found
-        lowest = self._lowest_offset()
+        lowest = self.lowest_offset()
         if number:
             lowest = max(lowest, int(run.last_offset[number - 1]) + 1)
         if run.is_wrapper[number] and last_offset <= self._finder.highest_offset:
@@ -254,7 +123,7 @@ class ResynchronisedScan:
             return None
         return found
 
-    def _region_of_batch(self, run: BatchRun, number: int, following: int) -> UnreadableRegion:
+    def region_of_batch(self, run: BatchRun, number: int, following: int) -> UnreadableRegion:
         position = int(run.position[number])
         return self._region(
             position,
@@ -266,19 +135,19 @@ class ResynchronisedScan:
 
     # --- chains that end
 
-    def _region_of_end(self, scan: SegmentScan) -> UnreadableRegion:
-        position = scan.end_position
+    def region_of_end(self, chain: BatchChain) -> UnreadableRegion:
+        position = chain.end_position
         following = None
         self._searches += 1
         if self._searches > MAX_SEARCHES:
             self._finder.give_up()
-        elif scan.end is not ScanEnd.ZEROS and self._settled < self._stop:
-            own_end = position + scan.skippable
-            if scan.skippable and self._finder.batch_at(own_end) is not None:
+        elif chain.end is not ScanEnd.ZEROS and self._settled < self._stop:
+            own_end = position + chain.skippable
+            if chain.skippable and self._finder.batch_at(own_end) is not None:
                 following = own_end
             else:
                 following = self._next_sound(position, self._lowest_behind(position))
-        return self._region(position, following, scan.end, scan.problem)
+        return self._region(position, following, chain.end, chain.problem)
 
     def _lowest_behind(self, position: int) -> int:
         """The lowest offset behind a damaged entry: above the own offset of one that is compressed.
@@ -289,14 +158,14 @@ class ResynchronisedScan:
         header = self._finder.header_at(position)
         if self._begins_batch(header) and _is_wrapper(header):
             return int.from_bytes(header[:8], "big", signed=True) + 1
-        return self._lowest_offset()
+        return self.lowest_offset()
 
     def _begins_batch(self, header: bytes) -> bool:
         """Whether the offset is one that may come next; zeros are none."""
         if len(header) < MIN_ENTRY or not any(header):
             return False
         offset = int.from_bytes(header[:8], "big", signed=True)
-        return self._lowest_offset() <= offset <= self._finder.highest_offset
+        return self.lowest_offset() <= offset <= self._finder.highest_offset
 
     def _next_sound(self, position: int, lowest: int) -> int | None:
         """The first sound batch behind ``position``; the index says how far to look at most."""

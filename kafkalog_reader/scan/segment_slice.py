@@ -10,7 +10,7 @@ from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.expected_end import ExpectedEnd
 
 

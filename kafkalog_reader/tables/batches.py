@@ -11,7 +11,7 @@ from kafkalog_reader.decode.arrow_arrays import fixed_width, flags
 from kafkalog_reader.decode.decompression import codec_names
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.kernel import records
-from kafkalog_reader.scan.batch_scan import CODEC_MASK
+from kafkalog_reader.scan.batch_run import CODEC_MASK
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
@@ -22,7 +22,7 @@ from kafkalog_reader.tables.selected_batches import (
     CONTROL,
     DELETE_HORIZON,
     TRANSACTIONAL,
-    scanned_runs,
+    SelectedBatches,
 )
 from kafkalog_reader.tables.table import Table
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import Evidence
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
@@ -96,7 +96,8 @@ class BatchesTable(Table[LogUnit]):
                     "segmentBaseOffset": piece.segment.base_offset,
                 },
             )
-            for run in scanned_runs(piece, request, damage, progress):
+            batches = SelectedBatches(piece, request, damage, progress, sound_only=False)
+            for run in batches.runs():
                 if run.count:
                     has_messages = bool(run.magic.min() < 2)
                     arrays = [

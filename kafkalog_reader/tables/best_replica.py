@@ -14,9 +14,9 @@ from kafkalog_reader.errors import (
 from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.scan.batch_scan import SegmentScan
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.log_tail import LogTail, scan_tail
+from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -148,10 +148,8 @@ def _lineage(directory: PartitionDirectory, tail: LogTail) -> Lineage:
     for segment in segments(directory):
         if segment.log_size is None:
             continue
-        scan = SegmentScan(
-            segment.path("log"), check_crc=False, follow_links=directory.follow_links
-        )
-        for run in scan:
+        scan = Scan(segment, CHAIN_OF_HEADERS, follow_links=directory.follow_links)
+        for run in scan.runs():
             for number in [0, *((run.leader_epoch[1:] != run.leader_epoch[:-1]).nonzero()[0] + 1)]:
                 epoch = int(run.leader_epoch[number])
                 if not lineage or lineage[-1][0] != epoch:

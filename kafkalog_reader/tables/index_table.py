@@ -13,9 +13,9 @@ from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.index_file import read_entries
 from kafkalog_reader.tables.rows import build_rows
+from kafkalog_reader.tables.segment_batches import SegmentBatches
 from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
 from kafkalog_reader.tables.table import Table
-from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -47,7 +47,7 @@ class IndexTable(Table[SegmentUnit]):
         """The columns that this kind of index has of its own."""
 
     @abstractmethod
-    def confirm(self, base_offset: int, entries: Entries, scan: TolerantScan) -> pa.Array:
+    def confirm(self, base_offset: int, entries: Entries, scan: SegmentBatches) -> pa.Array:
         """For each entry whether the log bears it out; null where the log cannot be read."""
 
     def is_known(self, _path: str, _first: int, entries: Entries, _mode: Mode) -> NDArray[np.bool_]:
@@ -79,7 +79,7 @@ class IndexTable(Table[SegmentUnit]):
             entries = read[is_known]
             confirmed: pa.Array | None = None
             if "confirmed" in schema.names and segment.log_size is not None:
-                scan = TolerantScan(piece, request.mode, progress, check_crc=False)
+                scan = SegmentBatches(piece, request.mode, progress, check_crc=False)
                 confirmed = self.confirm(segment.base_offset, entries, scan)
             values = {
                 **identity_of(piece.directory),

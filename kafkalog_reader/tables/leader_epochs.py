@@ -18,9 +18,9 @@ from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import LEADER_EPOCHS
+from kafkalog_reader.tables.segment_batches import SegmentBatches
 from kafkalog_reader.tables.segment_unit import pieces_of
 from kafkalog_reader.tables.table import Column, Table
-from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,7 +100,7 @@ def _batch_intervals(directory: PartitionDirectory, mode: Mode, progress: Progre
     for piece in pieces_of(directory, live_only=True):
         if piece.segment.log_size is None:
             continue
-        for run in TolerantScan(piece, mode, progress, check_crc=False):
+        for run in SegmentBatches(piece, mode, progress, check_crc=False):
             changes = np.flatnonzero(np.diff(run.leader_epoch)) + 1
             if last_epoch != int(run.leader_epoch[0]):
                 changes = np.concatenate(([0], changes))

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.scan.batch_scan import SegmentScan
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing_records
 from kafkalog_reader.scan.log_tail import batch_starts_at, scan_tail
+from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.tables.table import Unit
@@ -226,8 +226,8 @@ def _scanned_cut(
     segment: SegmentFiles, start: int, target: int, *, follow_links: bool
 ) -> int | None:
     """The first batch border at or behind ``target``, by the chain of headers from ``start``."""
-    scan = SegmentScan(segment.path("log"), start, check_crc=False, follow_links=follow_links)
-    for run in scan:
+    scan = Scan(segment, CHAIN_OF_HEADERS, start, follow_links=follow_links)
+    for run in scan.runs():
         ends = run.position + run.size_in_bytes
         if ends[-1] >= target:
             return int(ends[ends.searchsorted(target)])

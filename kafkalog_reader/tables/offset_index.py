@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.tables.segment_batches import SegmentBatches
     from kafkalog_reader.tables.table import Column
-    from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 _NO_OFFSET: Final = np.iinfo(np.int64).min
 
@@ -39,13 +39,13 @@ class OffsetIndexTable(IndexTable):
             "position": entries["position"].astype(np.int64),
         }
 
-    def confirm(self, base_offset: int, entries: Entries, scan: TolerantScan) -> pa.Array:
+    def confirm(self, base_offset: int, entries: Entries, scan: SegmentBatches) -> pa.Array:
         offset = base_offset + entries["relative_offset"].astype(np.int64)
         return confirm_offset_entries(offset, entries["position"].astype(np.int64), scan)
 
 
 def confirm_offset_entries(
-    offset: NDArray[np.int64], position: NDArray[np.int64], scan: TolerantScan
+    offset: NDArray[np.int64], position: NDArray[np.int64], scan: SegmentBatches
 ) -> pa.Array:
     """Ask the log whether reading an entry's offset may start at its position.
 

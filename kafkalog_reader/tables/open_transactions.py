@@ -31,15 +31,15 @@ from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.scan.log_tail import batch_starts_at
 from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.tables.producers import read_producers
+from kafkalog_reader.tables.segment_batches import SegmentBatches
 from kafkalog_reader.tables.segment_unit import pieces_of
-from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.io.progress import Progress
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.segment_unit import SegmentPiece
 
@@ -132,7 +132,7 @@ def _replay_segment(
     state: OpenTransactions, piece: SegmentPiece, offsets: range, mode: Mode, progress: Progress
 ) -> None:
     start = _position_before(piece, offsets.start)
-    scan = TolerantScan(piece, mode, progress, check_crc=True, start=start)
+    scan = SegmentBatches(piece, mode, progress, check_crc=True, start=start)
     for run in scan:
         in_range = (run.base_offset >= offsets.start) & (run.base_offset < offsets.stop)
         wrong = in_range & ~run.crc_valid

@@ -16,16 +16,16 @@ from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.scan.batch_scan import CODEC_MASK
+from kafkalog_reader.scan.batch_run import CODEC_MASK
 from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.request import READ_COMMITTED
 from kafkalog_reader.tables.selected_batches import (
     CONTROL,
     TRANSACTIONAL,
-    offered_runs,
-    sound_runs,
+    SelectedBatches,
 )
 from kafkalog_reader.tables.transaction_states import (
     TransactionStates,
@@ -37,10 +37,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.scan.batch_scan import BatchRun
     from kafkalog_reader.scan.damage import Damage
     from kafkalog_reader.scan.segment_slice import SegmentSlice
-    from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
     from kafkalog_reader.tables.request import ReadRequest
 
 logger = logging.getLogger(__name__)
@@ -80,10 +78,17 @@ def read_slice(
     )
     states = TransactionStates(piece)
     rows = RecordRows(piece, schema, request, states)
+    is_committed = request.isolation == READ_COMMITTED
+    batches = SelectedBatches(
+        piece,
+        request,
+        damage,
+        progress,
+        offer_windows=not (is_committed or rows.tell_of_batches),
+    )
     try:
-        for found in _chosen_runs(piece, request, damage, progress, states, rows):
-            for decoded in decoder.add(found):
-                yield from rows.of(decoded)
+        for decoded in _decoded(decoder, batches, states if is_committed else None):
+            yield from rows.of(decoded)
     except LocatedError as error:
         for decoded in decoder.flush():  # sound batches behind the bad one are in it too
             yield from rows.of(decoded, error.where.position)
@@ -92,15 +97,15 @@ def read_slice(
         yield from rows.of(decoded)
 
 
-def _chosen_runs(
-    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress,
-    states: TransactionStates, rows: RecordRows,
-) -> Iterator[BatchRun | UnscannedBatches]:  # fmt: skip
-    if request.isolation == READ_COMMITTED:
-        runs = sound_runs(piece, request, damage, progress)
-        return (run for run in map(states.committed, runs) if run.count)
-    choose = sound_runs if rows.tell_of_batches else offered_runs
-    return choose(piece, request, damage, progress)
+def _decoded(
+    decoder: RecordDecoder, batches: SelectedBatches, states: TransactionStates | None
+) -> Iterator[DecodedRecords]:
+    """Decode batches; with ``states`` only those that are committed."""
+    for found in batches:
+        if isinstance(found, UnscannedBatches):
+            yield from decoder.take(found, batches)
+        else:
+            yield from decoder.add(found if states is None else states.committed(found))
 
 
 class RecordRows:

@@ -10,9 +10,9 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows, microseconds_of
 from kafkalog_reader.tables.schemas import SEGMENTS
+from kafkalog_reader.tables.segment_batches import SegmentBatches
 from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
 from kafkalog_reader.tables.table import Column, Table
-from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.tables.request import ReadRequest
 
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -74,7 +74,7 @@ def _row(
         return row
     if segment.log_size is None:
         return row | dict.fromkeys(_FROM_BATCHES)
-    scan = TolerantScan(piece, request.mode, progress, check_crc=True)
+    scan = SegmentBatches(piece, request.mode, progress, check_crc=True)
     summary = _Summary()
     for run in scan:
         summary.add(run)

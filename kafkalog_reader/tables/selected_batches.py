@@ -15,10 +15,10 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.scan.batch_scan import CODEC_MASK, BatchRun, SegmentScan
+from kafkalog_reader.scan.batch_run import CODEC_MASK, BatchRun
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.expected_end import missing_records, size_of
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan, ScanPolicy
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.segment_slice import batch_position
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
@@ -44,52 +44,94 @@ _MAX_TOLD: Final = 100
 """Places of one window that are reported one by one; the rest are counted."""
 
 
-def scanned_runs(
-    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress
-) -> Iterator[BatchRun]:
-    """Yield the batches of a slice that overlap the offsets and leader epochs asked for.
+class SelectedBatches:
+    """Iterates over the batches of a slice that are asked for.
 
-    What breaks the chain is reported and left out; reading goes on with the next sound batch.
+    What breaks their chain is reported and left out; reading goes on with the next sound batch.
+
+    Args:
+        piece: the slice.
+        request: offsets and leader epochs asked for; of sound batches, times and kinds as well.
+        damage: decides on damage.
+        progress: receives the bytes read.
+        sound_only: leave out and report batches with a wrong CRC or an unknown codec.
+        offer_windows: yield bytes before they are scanned, as ``ScanPolicy`` says, where nothing
+            is to be pruned. Whoever decodes them minds the slice's offsets and
+            ``include_control_records``.
 
     Raises:
-        LocatedError: damage, or a file that cannot be read, in mode ``FAILFAST``.
+        LocatedError: damage, or a file that cannot be read, in mode ``FAILFAST``; what comes before
+            it is yielded first.
     """
-    return (
-        found
-        for found in _scanned(piece, request, damage, progress, offer=False)
-        if isinstance(found, BatchRun)
-    )
 
+    def __init__(
+        self,
+        piece: SegmentSlice,
+        request: ReadRequest,
+        damage: Damage,
+        progress: Progress,
+        *,
+        sound_only: bool = True,
+        offer_windows: bool = False,
+    ) -> None:
+        self._piece = piece
+        self._request = request
+        self._damage = damage
+        self._sound_only = sound_only
+        prunes = (request.min_leader_epoch, request.max_leader_epoch, request.from_timestamp)
+        self._scan = Scan(
+            piece.segment,
+            ScanPolicy(offer_windows=offer_windows and prunes == (None, None, None)),
+            piece.start,
+            piece.stop,
+            progress=progress,
+            follow_links=piece.directory.follow_links,
+        )
+        self.pass_over = self._scan.pass_over
 
-def _scanned(
-    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress, *, offer: bool
-) -> Iterator[BatchRun | UnscannedBatches]:
-    scan = ResynchronisedScan(
-        piece.segment,
-        piece.start,
-        piece.stop,
-        progress=progress,
-        follow_links=piece.directory.follow_links,
-    )
-    runs = scan.offering() if offer else iter(scan)
-    while True:
-        try:
-            found = next(runs, None)
-        except UnreadableFileError as error:
-            damage.left_out(error)
+    def __iter__(self) -> Iterator[BatchRun | UnscannedBatches]:
+        piece, request = self._piece, self._request
+        found_in_file = iter(self._scan)
+        while True:
+            try:
+                found = next(found_in_file, None)
+            except UnreadableFileError as error:
+                self._damage.left_out(error)
+                return
+            if found is None:
+                _check_end(piece, self._scan.next_offset, self._damage)
+                return
+            if isinstance(found, UnscannedBatches):
+                yield found
+                continue
+            if isinstance(found, UnreadableRegion):
+                report_region(found, piece, self._damage)
+                continue
+            run = _pruned(found, piece, request)
+            if self._sound_only:
+                yield from self._sound(run)
+            else:
+                yield run
+            if piece.to_offset is not None and found.base_offset[-1] >= piece.to_offset:
+                return  # offsets rise
+
+    def runs(self) -> Iterator[BatchRun]:
+        """Only the batches of windows that are not offered."""
+        return (found for found in self if isinstance(found, BatchRun))
+
+    def _sound(self, run: BatchRun) -> Iterator[BatchRun]:
+        unsound = np.flatnonzero(~run.crc_valid | (codecs(run) > LAST_CODEC))
+        if not len(unsound):
+            yield _pruned_by_time(run, self._request)
             return
-        if found is None:
-            _check_end(piece, scan.next_offset, damage)
-            return
-        if isinstance(found, UnscannedBatches):
-            yield found
-            continue
-        if isinstance(found, UnreadableRegion):
-            report_region(found, piece, damage)
-            continue
-        yield _pruned(found, piece, request)
-        if piece.to_offset is not None and found.base_offset[-1] >= piece.to_offset:
-            return  # offsets rise
+        if self._damage.mode is Mode.FAILFAST and unsound[0]:
+            yield _pruned_by_time(run.taken(slice(0, int(unsound[0]))), self._request)
+        if self._damage.mode is not Mode.DROPMALFORMED:
+            report_batches(run, unsound, self._piece, self._damage)
+        if len(unsound) < run.count:
+            is_sound = np.ones(run.count, np.bool_)
+            is_sound[unsound] = False
+            yield _pruned_by_time(run.taken(np.flatnonzero(is_sound)), self._request)
 
 
 def _check_end(piece: SegmentSlice, next_offset: int | None, damage: Damage) -> None:
@@ -121,67 +163,10 @@ def _reached_before(piece: SegmentSlice) -> int:
     reached = piece.segment.base_offset
     if piece.start:
         follow_links = piece.directory.follow_links
-        for run in SegmentScan(
-            piece.path, 0, piece.start, check_crc=False, follow_links=follow_links
-        ):
+        scan = Scan(piece.segment, CHAIN_OF_HEADERS, 0, piece.start, follow_links=follow_links)
+        for run in scan.runs():
             reached = int(run.last_offset[-1]) + 1 if run.count else reached
     return reached
-
-
-def sound_runs(
-    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress
-) -> Iterator[BatchRun]:
-    """Yield the batches whose records are asked for: CRC right, codec known, in the time range.
-
-    Raises:
-        LocatedError: damage, or a file that cannot be read, in mode ``FAILFAST``; what comes before
-            it is yielded first.
-    """
-    return (
-        found
-        for found in _sound(piece, request, damage, progress, offer=False)
-        if isinstance(found, BatchRun)
-    )
-
-
-def offered_runs(
-    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress
-) -> Iterator[BatchRun | UnscannedBatches]:
-    """Yield the same, but offer batches before they are scanned where nothing is to be pruned.
-
-    A caller that takes some of them minds the slice's offsets and ``include_control_records``.
-
-    Raises:
-        LocatedError: damage, in mode ``FAILFAST``; what comes before it is yielded first.
-        UnreadableFileError: the file cannot be opened or read.
-    """
-    nothing_pruned = (
-        request.min_leader_epoch is None
-        and request.max_leader_epoch is None
-        and request.from_timestamp is None
-    )
-    return _sound(piece, request, damage, progress, offer=nothing_pruned)
-
-
-def _sound(
-    piece: SegmentSlice, request: ReadRequest, damage: Damage, progress: Progress, *, offer: bool
-) -> Iterator[BatchRun | UnscannedBatches]:
-    for run in _scanned(piece, request, damage, progress, offer=offer):
-        if isinstance(run, UnscannedBatches):
-            yield run
-            continue
-        unsound = np.flatnonzero(~run.crc_valid | (codecs(run) > LAST_CODEC))
-        if not len(unsound):
-            yield _pruned_by_time(run, request)
-            continue
-        if damage.mode is Mode.FAILFAST and unsound[0]:
-            yield _pruned_by_time(run.taken(slice(0, int(unsound[0]))), request)
-        if damage.mode is not Mode.DROPMALFORMED:
-            report_batches(run, unsound, piece, damage)
-        if len(unsound) < run.count:
-            is_sound = np.ones(run.count, np.bool_)
-            is_sound[unsound] = False
-            yield _pruned_by_time(run.taken(np.flatnonzero(is_sound)), request)
 
 
 def report_batches(

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.tables.segment_batches import SegmentBatches
     from kafkalog_reader.tables.table import Column
-    from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 _MIN: Final = np.iinfo(np.int64).min
 
@@ -40,13 +40,13 @@ class TimeIndexTable(IndexTable):
             "offset": base_offset + entries["relative_offset"].astype(np.int64),
         }
 
-    def confirm(self, base_offset: int, entries: Entries, scan: TolerantScan) -> pa.Array:
+    def confirm(self, base_offset: int, entries: Entries, scan: SegmentBatches) -> pa.Array:
         offset = base_offset + entries["relative_offset"].astype(np.int64)
         return confirm_time_entries(entries["timestamp"].astype(np.int64), offset, scan)
 
 
 def confirm_time_entries(
-    timestamp: NDArray[np.int64], offset: NDArray[np.int64], scan: TolerantScan
+    timestamp: NDArray[np.int64], offset: NDArray[np.int64], scan: SegmentBatches
 ) -> pa.Array:
     """Ask the log whether an entry's timestamp is the greatest up to its offset.
 

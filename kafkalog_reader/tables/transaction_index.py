@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.damage import Mode
+    from kafkalog_reader.tables.segment_batches import SegmentBatches
     from kafkalog_reader.tables.table import Column
-    from kafkalog_reader.tables.tolerant_scan import TolerantScan
 
 
 class TransactionIndexTable(IndexTable):
@@ -47,11 +47,11 @@ class TransactionIndexTable(IndexTable):
             "lastStableOffset": entries["last_stable_offset"].astype(np.int64),
         }
 
-    def confirm(self, _base_offset: int, entries: Entries, scan: TolerantScan) -> pa.Array:
+    def confirm(self, _base_offset: int, entries: Entries, scan: SegmentBatches) -> pa.Array:
         return confirm_aborted_transactions(entries, scan)
 
 
-def confirm_aborted_transactions(entries: Entries, scan: TolerantScan) -> pa.Array:
+def confirm_aborted_transactions(entries: Entries, scan: SegmentBatches) -> pa.Array:
     """Ask the log whether an abort marker of that producer lies at an entry's last offset.
 
     Null where the log cannot be read as far as that offset.

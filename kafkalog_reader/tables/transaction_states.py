@@ -24,10 +24,10 @@ from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import no_progress
+from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.log_tail import scan_tail
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
-from kafkalog_reader.scan.unreadable_region import UnreadableRegion
+from kafkalog_reader.scan.scan import Scan
 from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, read_entries
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.transaction_outcomes import (
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
-    from kafkalog_reader.scan.batch_scan import BatchRun
     from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.transaction_outcomes import BatchColumns
 
@@ -151,19 +150,20 @@ class _Gathered:
     def _scan(self, segment: SegmentFiles, start: int, stop: int | None, *, has_data: bool) -> None:
         links = self._piece.directory.follow_links
         try:
-            for run in self._runs(ResynchronisedScan(segment, start, stop, follow_links=links)):
+            scan = Scan(segment, start=start, stop=stop, follow_links=links)
+            for run in self._runs(scan):
                 self._take(run, has_data=has_data)
                 if not has_data and not self._pending:
                     return
         except UnreadableFileError:  # whoever reads the records there says so
             self._is_damaged = True
 
-    def _runs(self, found: Iterable[BatchRun | UnreadableRegion]) -> Iterator[BatchRun]:
-        for each in found:
-            if isinstance(each, UnreadableRegion):
-                self._is_damaged = True
+    def _runs(self, scan: Scan) -> Iterator[BatchRun]:
+        for found in scan:
+            if isinstance(found, BatchRun):
+                yield found
             else:
-                yield each
+                self._is_damaged = True
 
     def _take(self, run: BatchRun, *, has_data: bool) -> None:
         in_transaction = (run.attributes & TRANSACTIONAL) != 0

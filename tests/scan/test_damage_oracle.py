@@ -17,7 +17,7 @@ from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.scan import batch_finder, resynchronisation
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.scan import Scan
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import T, batch, write_segment
@@ -32,7 +32,7 @@ def scanned(path: Path) -> tuple[dict[int, int], list[UnreadableRegion]]:
     (segment,) = segments(directory)
     sound: dict[int, int] = {}
     regions: list[UnreadableRegion] = []
-    for found in ResynchronisedScan(segment):
+    for found in Scan(segment):
         if isinstance(found, UnreadableRegion):
             regions.append(found)
         else:

@@ -15,7 +15,7 @@ from kafkalog_reader.format.message import build_message
 from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import T, batch, offsets, rows, write_segment
@@ -43,7 +43,7 @@ def found_in(path: Path, **options) -> tuple[list[int], list[UnreadableRegion]]:
     (segment,) = segments(directory)
     bases: list[int] = []
     regions: list[UnreadableRegion] = []
-    for found in ResynchronisedScan(segment, **options):
+    for found in Scan(segment, ScanPolicy(**options)):
         if isinstance(found, UnreadableRegion):
             regions.append(found)
         else:

@@ -242,9 +242,9 @@ def test_entries_behind_damage_are_not_known(small_partition: Path, rows_of: Row
 def test_without_the_column_no_log_is_opened(
     small_partition: Path, rows_of: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kafkalog_reader.tables import tolerant_scan
+    from kafkalog_reader.tables import segment_batches
 
-    monkeypatch.setattr(tolerant_scan, "ResynchronisedScan", None)
+    monkeypatch.setattr(segment_batches, "Scan", None)
     assert len(rows_of("offset_index", small_partition, columns=["offset"])) == 5
     assert len(rows_of("time_index", small_partition, columns=["offset"])) == 5
     assert len(rows_of("transaction_index", small_partition, columns=["lastOffset"])) == 1

@@ -147,9 +147,9 @@ def test_other_magic_is_refused_with_its_position(small_partition: Path, rows_of
 def test_columns_that_need_no_scan_open_no_log(
     small_partition: Path, rows_of: Rows, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kafkalog_reader.tables import tolerant_scan
+    from kafkalog_reader.tables import segment_batches
 
-    monkeypatch.setattr(tolerant_scan, "ResynchronisedScan", None)
+    monkeypatch.setattr(segment_batches, "Scan", None)
     rows = rows_of("segments", small_partition, columns=["sizeInBytes", "segmentBaseOffset"])
     assert rows == [
         {"sizeInBytes": 576, "segmentBaseOffset": 0}, {"sizeInBytes": 440, "segmentBaseOffset": 13},

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.comparison.compared_log import ComparedLog
     from kafkalog_reader.audits.log.replica import Replica
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

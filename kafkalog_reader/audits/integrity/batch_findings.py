@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 MAX_ABOVE_BASE: Final = (1 << 31) - 1
 """Indexes keep offsets relative to the segment's base as int32 (KAFKA-6264)."""

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 _MIN: Final = np.iinfo(np.int64).min
 _MAX: Final = np.iinfo(np.int64).max

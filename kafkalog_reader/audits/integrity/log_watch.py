@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.progress import Progress
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 

@@ -15,7 +15,7 @@ from kafkalog_reader.format.record_batch import batch_payload
 from kafkalog_reader.format.record_batch_header import parse_record_batch_header
 
 if TYPE_CHECKING:
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 _MAX: Final = 16 << 20
 """Maximum bytes of records to walk over."""

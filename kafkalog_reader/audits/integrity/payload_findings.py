@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.errors import LocatedError
     from kafkalog_reader.format.decompression_limit import Limits
     from kafkalog_reader.io.evidence import SegmentFiles
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 _LAST_CODEC: Final = 4
 _ZSTD: Final = 4

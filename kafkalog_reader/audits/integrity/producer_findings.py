@@ -22,7 +22,7 @@ from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
 if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 _DELETE_HORIZON: Final = 1 << 6
 

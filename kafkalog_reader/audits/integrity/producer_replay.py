@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 NONE: Final = -1
 _SEQUENCES: Final = 1 << 31

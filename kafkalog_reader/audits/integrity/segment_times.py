@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.tables.time_index_end import last_timestamp
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
 
-_PROBE: Final = 16 << 10
+_PROBE: Final = ScanPolicy(tolerant=False, window_size=16 << 10)
 
 
 def is_outside(
@@ -47,14 +47,8 @@ def is_outside(
 
 def _first_timestamp(segment: SegmentFiles, *, follow_links: bool) -> int | None:
     """The timestamp of the first batch, if that is sound."""
-    scan = SegmentScan(
-        segment.path("log"),
-        0,
-        segment.log_size or 0,
-        window_size=_PROBE,
-        follow_links=follow_links,
-    )
-    run = next(iter(scan), None)
+    scan = Scan(segment, _PROBE, 0, segment.log_size or 0, follow_links=follow_links)
+    run = next(scan.runs(), None)
     if run is None or not run.count or not run.crc_valid[0]:
         return None
     return int(run.max_timestamp[0])

@@ -14,8 +14,8 @@ from kafkalog_reader.audits.catalogue.log_rules import (
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.interrupted_swap import read_next_offset
 from kafkalog_reader.io.partition_directory import readable_segments
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
-from kafkalog_reader.scan.unreadable_region import UnreadableRegion
+from kafkalog_reader.scan.batch_run import BatchRun
+from kafkalog_reader.scan.scan import Scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -114,8 +114,8 @@ def _leftover(
 
 
 def _is_damaged(replica: Replica, segment: SegmentFiles) -> bool:
-    scan = ResynchronisedScan(segment, follow_links=replica.directory.follow_links)
-    return any(isinstance(part, UnreadableRegion) or not part.crc_valid.all() for part in scan)
+    scan = Scan(segment, follow_links=replica.directory.follow_links)
+    return any(not isinstance(part, BatchRun) or not part.crc_valid.all() for part in scan)
 
 
 def _bases(found: Sequence[SegmentFiles]) -> str:

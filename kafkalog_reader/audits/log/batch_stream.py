@@ -19,7 +19,8 @@ from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.batch_run import BatchRun
+from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.io.progress import Progress
-    from kafkalog_reader.scan.batch_scan import BatchRun
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 DELETE_HORIZON: Final[int] = 1 << 6
@@ -120,8 +120,7 @@ class BatchStream:
         self.path = ""
         self.ended = False
         self._log_start_offset = log_start_offset
-        self._window_size = window_size
-        self._columns_only = columns_only
+        self._policy = ScanPolicy(keep_bytes=not columns_only, window_size=window_size)
         self._progress = progress
         self._directory = directory
         self._segment: SegmentFiles
@@ -364,14 +363,9 @@ class BatchStream:
         """Whether a segment is skipped; the last one never is, because it shows the log end."""
         return False
 
-    def _scan(self, segment: SegmentFiles) -> ResynchronisedScan:
-        return ResynchronisedScan(
-            segment,
-            columns_only=self._columns_only,
-            progress=self._progress,
-            window_size=self._window_size,
-            follow_links=self._follow_links,
-        )
+    def _start_of(self, segment: SegmentFiles) -> int:
+        """Where reading of a segment begins: a batch border."""
+        return 0
 
     def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:
         path = segment.path("log")
@@ -383,12 +377,18 @@ class BatchStream:
         self.unsearched = 0
         read = ReadSegment(segment.base_offset, segment.log_size or 0)
         try:
-            scan = self._scan(segment)
+            scan = Scan(
+                segment,
+                self._policy,
+                self._start_of(segment),
+                progress=self._progress,
+                follow_links=self._follow_links,
+            )
             for found in scan:
                 if isinstance(found, UnreadableRegion):
                     read.add_damage(found.start)
                     self._stop_at(found, next_base)
-                elif found.count:
+                elif isinstance(found, BatchRun) and found.count:
                     read.add(found)
                     yield found
             self.read_segments[path] = read

@@ -12,7 +12,7 @@ from typing import Final
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import record_batches
-from kafkalog_reader.scan.batch_scan import HEADER_SIZE, BatchRun
+from kafkalog_reader.scan.batch_run import HEADER_SIZE, BatchRun
 
 MAX_TRIED: Final = 64 << 20
 """Maximum bytes between two sound batches that are tried; usually they are one batch."""

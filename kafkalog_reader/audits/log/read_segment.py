@@ -16,7 +16,7 @@ from kafkalog_reader.format.batch_fields import MAGIC
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 _MAX_OFFSETS: Final = 2**31 - 1
 

@@ -15,14 +15,13 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.partition_directory import readable_segments
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
-from kafkalog_reader.scan.unreadable_region import UnreadableRegion
+from kafkalog_reader.scan.scan import HEADERS, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.io.evidence import PartitionDirectory
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 
 def records_text(count: int) -> str:
@@ -68,10 +67,7 @@ def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[BatchRun
     following = (segment.base_offset for segment in found[1:])
     for segment, next_base in zip_longest(found, following):
         if next_base is None or next_base > first_offset:
-            scan = ResynchronisedScan(segment, check_crc=False, follow_links=directory.follow_links)
-            for piece in scan:
-                if not isinstance(piece, UnreadableRegion):
-                    yield piece
+            yield from Scan(segment, HEADERS, follow_links=directory.follow_links).runs()
 
 
 def _inside(run: BatchRun, index: int, first_offset: int, next_offset: int) -> int:

@@ -18,7 +18,7 @@ from kafkalog_reader.kernel import record_batches
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 NEAR: Final = 10_000
 """Maximum distance, in batches, between equal contents that count as a retry."""

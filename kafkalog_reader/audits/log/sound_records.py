@@ -11,7 +11,7 @@ from kafkalog_reader.decode.control_type import CONTROL
 from kafkalog_reader.format.batch_fields import MAGIC
 
 if TYPE_CHECKING:
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 _APART: Final = 1 << 20
 """Minimum bytes between two counted positions."""

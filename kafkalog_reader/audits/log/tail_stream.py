@@ -9,7 +9,6 @@ from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.lineage import declared_lineage, lineage_fork
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.scan.log_tail import batch_starts_at, scan_tail
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
 from kafkalog_reader.scan.sparse_index import SparseIndex
 
 if TYPE_CHECKING:
@@ -21,15 +20,6 @@ if TYPE_CHECKING:
 
 class TailStream(BatchStream):
     """A cursor that begins in the middle of a segment, at a position from its offset index."""
-
-    def _scan(self, segment: SegmentFiles) -> ResynchronisedScan:
-        return ResynchronisedScan(
-            segment,
-            self._start_of(segment),
-            progress=self._progress,
-            window_size=self._window_size,
-            follow_links=self._follow_links,
-        )
 
     def _start_of(self, segment: SegmentFiles) -> int:
         """The position of a batch at or below the log start; 0 if the index has none."""

@@ -18,14 +18,14 @@ import numpy as np
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
-from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.scan import Scan, ScanPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from numpy.typing import NDArray
 
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 _START: Final = struct.Struct(">qiib")  # baseOffset, batchLength, leader epoch or CRC, magic
 _HEADER: Final = struct.Struct(">qiibIhiqqqhii")
@@ -163,16 +163,15 @@ class BatchWalk:
         window_size = WINDOW_SIZE
         while True:
             started = self.end_position
-            scan = SegmentScan(
+            scan = Scan(
                 self._path,
+                ScanPolicy(tolerant=False, check_crc=self._check_crc, window_size=window_size),
                 self.end_position,
                 self._stop,
-                check_crc=self._check_crc,
                 progress=self._progress,
-                window_size=window_size,
                 follow_links=self._follow_links,
             )
-            for run in scan:
+            for run in scan.runs():
                 yield _stored(run, check_crc=self._check_crc)
             self.end_position = scan.end_position
             # Where magics alternate, a window must not be read for every batch.

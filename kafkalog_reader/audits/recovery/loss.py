@@ -16,15 +16,16 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
-from kafkalog_reader.scan.unreadable_region import UnreadableRegion
+from kafkalog_reader.scan.scan import Scan
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.progress import Progress
-    from kafkalog_reader.scan.batch_scan import BatchRun
+    from kafkalog_reader.scan.batch_run import BatchRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +66,7 @@ class LostBytes:
             stop, behind = known.records_since(self.start) or (stop, behind)
         if stop == self.start:
             return behind
-        scan = ResynchronisedScan(
-            self.files, self.start, stop, progress=progress, follow_links=self.follow_links
-        )
-        return behind + sum(
-            self._records(piece) for piece in scan if not isinstance(piece, UnreadableRegion)
-        )
+        return behind + sum(map(self._records, self._runs(stop, progress)))
 
     def records_outside(self, first_offset: int, next_offset: int, progress: Progress) -> int:
         """Client records of its sound batches whose base offset is outside a range.
@@ -78,17 +74,21 @@ class LostBytes:
         Raises:
             UnreadableFileError: a file cannot be opened or read.
         """
-        scan = ResynchronisedScan(
-            self.files, self.start, self.stop, progress=progress, follow_links=self.follow_links
-        )
         found = 0
-        for piece in scan:
-            if not isinstance(piece, UnreadableRegion):
-                base = piece.base_offset
-                found += self._records(
-                    piece.taken(np.flatnonzero((base < first_offset) | (base >= next_offset)))
-                )
+        for run in self._runs(self.stop, progress):
+            base = run.base_offset
+            is_outside = (base < first_offset) | (base >= next_offset)
+            found += self._records(run.taken(np.flatnonzero(is_outside)))
         return found
+
+    def _runs(self, stop: int, progress: Progress) -> Iterator[BatchRun]:
+        return Scan(
+            self.files,
+            start=self.start,
+            stop=stop,
+            progress=progress,
+            follow_links=self.follow_links,
+        ).runs()
 
     def _records(self, run: BatchRun) -> int:
         wrappers = np.flatnonzero(run.crc_valid & (run.attributes & CONTROL == 0) & run.is_wrapper)

@@ -12,7 +12,7 @@ import numpy as np
 
 from kafkalog_reader.decode.control_type import ABORT, COMMIT, CONTROL, control_types
 from kafkalog_reader.format.batch_fields import MAGIC
-from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
@@ -33,15 +33,15 @@ def unreadable_marker(
     Raises:
         UnreadableFileError: the file cannot be opened or read.
     """
-    scan = SegmentScan(
+    scan = Scan(
         segment.path,
+        CHAIN_OF_HEADERS,
         segment.start,
         segment.stop,
-        check_crc=False,
         progress=progress,
         follow_links=segment.follow_links,
     )
-    for run in scan:
+    for run in scan.runs():
         rows = np.flatnonzero(
             (run.attributes & CONTROL != 0)
             & (run.producer_id >= 0)

@@ -13,7 +13,7 @@ from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.scan.batch_scan import SegmentScan
+from kafkalog_reader.scan.batch_chain import BatchChain
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -82,7 +82,7 @@ def test_stretches_leave_what_single_batches_leave(tmp_path: Path, seed: int) ->
     path.write_bytes(log)
     replay = ProducerReplay()
     replay.begin((), is_complete=True)
-    for run in SegmentScan(str(path), window_size=chance.choice([200, 1000, 1 << 20])):
+    for run in BatchChain(str(path), window_size=chance.choice([200, 1000, 1 << 20])):
         border = chance.randrange(run.count + 1)
         replay.apply(run, 0, border)
         replay.apply(run, border, run.count)

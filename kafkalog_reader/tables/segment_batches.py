@@ -10,8 +10,9 @@ from kafkalog_reader.errors import (
     UnreadableFileError,
     UnsupportedFormatError,
 )
+from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.damage import Damage
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
+from kafkalog_reader.scan.scan import HEADERS, TOLERANT, Scan
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.io.progress import Progress
-    from kafkalog_reader.scan.batch_scan import BatchRun
     from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.segment_unit import SegmentPiece
 
@@ -28,7 +28,7 @@ logger = logging.getLogger(__name__)
 _NO_DAMAGE: Final = 2**63 - 1
 
 
-class TolerantScan:
+class SegmentBatches:
     """The batches of a segment for tables that describe it, also those behind damage.
 
     A torn batch at the end of the last segment ends the log, with a warning; zeros there are
@@ -64,10 +64,10 @@ class TolerantScan:
         Raises:
             LocatedError: in FAILFAST, at what ended the scan early.
         """
-        scan = ResynchronisedScan(
+        scan = Scan(
             self._piece.segment,
+            TOLERANT if self._check_crc else HEADERS,
             self._start,
-            check_crc=self._check_crc,
             progress=self._progress,
             follow_links=self._piece.directory.follow_links,
         )
@@ -75,7 +75,7 @@ class TolerantScan:
             for found in scan:
                 if isinstance(found, UnreadableRegion):
                     self._report(found)
-                else:
+                elif isinstance(found, BatchRun):
                     yield found
         except UnreadableFileError as error:
             self._damaged(scan.end_position, scan.next_offset)

@@ -1,13 +1,13 @@
-"""Ways to read what is sound: alone or with other threads, with bytes or without, all the same."""
+"""Ways to read the same batches: with their bytes, without, and through the one iterator."""
 
 from __future__ import annotations
 
 import random
-from contextlib import nullcontext
 
 import numpy as np
 import pytest
 
+from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.format.batch_fields import (
     CONTROL_BIT,
     LOG_APPEND_TIME_BIT,
@@ -20,16 +20,17 @@ from kafkalog_reader.format.offset_index import OffsetIndexEntry, build_offset_i
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_rate import limit_rate
-from kafkalog_reader.io.threads import Threads
-from kafkalog_reader.scan import batch_scan, column_scan, sound_pieces
-from kafkalog_reader.scan.batch_scan import BatchRun, SegmentScan
+from kafkalog_reader.scan import batch_run, column_scan
+from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.column_scan import ColumnScan
-from kafkalog_reader.scan.resynchronisation import ResynchronisedScan
-from kafkalog_reader.scan.sound_pieces import SoundPieces
+from kafkalog_reader.scan.scan import CHAIN, TOLERANT, Scan, ScanPolicy
+from kafkalog_reader.scan.scan_end import ScanEnd
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
+from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import T, batch, write_segment
 
-NAMES = [*batch_scan._COLUMNS]
+NAMES = [*batch_run._COLUMNS]
 
 
 def control(offset: int) -> bytes:
@@ -53,32 +54,32 @@ def wrapper(offset: int) -> bytes:
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows, rooms and pieces of a few batches, so that a small log has many."""
-    monkeypatch.setattr(sound_pieces, "_MIN_WINDOW", 700)
-    monkeypatch.setattr(sound_pieces, "_MAX_WINDOW", 700)
-    monkeypatch.setattr(sound_pieces, "_ALONE", 2000)
+    """Windows and rooms of a few batches, so that a small log has many."""
     monkeypatch.setattr(column_scan, "_ROOM", 400)
     monkeypatch.setattr(column_scan, "_AT_ONCE", 1500)
 
 
-def listed(path, *, columns_only: bool, threads: int) -> list[tuple]:
-    """Everything that a scan tells, run borders aside; bytes too, where runs have them."""
+def segment_of(path):
     (directory,) = discover([str(path.parent)]).partition_directories(ReadRequest())
     (segment,) = segments(directory)
+    return segment
+
+
+def listed(path, policy: ScanPolicy) -> list[tuple]:
+    """Everything that a scan tells, run borders aside; bytes too, where runs have them."""
     seen = []
-    with Threads(threads) if threads else nullcontext():
-        scan = ResynchronisedScan(segment, columns_only=columns_only, window_size=900)
-        for found in scan:
-            if not isinstance(found, BatchRun):
-                seen.append(found)
-                continue
-            for row in range(found.count):
-                seen.append(tuple(getattr(found, name)[row].item() for name in NAMES))
-                start = int(found.position[row]) - found.window_position
-                content = found.buffer[start : start + int(found.size_in_bytes[row])]
-                stored = path.read_bytes()[int(found.position[row]) :][: len(content)]
-                assert (found.buffer.nbytes == 0 and columns_only) or content == stored
-                assert len(content) == found.size_in_bytes[row] or columns_only
+    scan = Scan(segment_of(path), policy)
+    for found in scan:
+        if not isinstance(found, BatchRun):
+            seen.append(found)
+            continue
+        for row in range(found.count):
+            seen.append(tuple(getattr(found, name)[row].item() for name in NAMES))
+            start = int(found.position[row]) - found.window_position
+            content = found.buffer[start : start + int(found.size_in_bytes[row])]
+            stored = path.read_bytes()[int(found.position[row]) :][: len(content)]
+            assert (found.buffer.nbytes == 0 and not policy.keep_bytes) or content == stored
+            assert len(content) == found.size_in_bytes[row] or not policy.keep_bytes
     return [*seen, scan.end_position, scan.next_offset, scan.given_up]
 
 
@@ -116,10 +117,51 @@ def random_log(directory, chance: random.Random):
 @pytest.mark.usefixtures("small_steps")
 def test_every_way_of_reading_tells_the_same(tmp_path, seed: int) -> None:
     path = random_log(tmp_path / "orders-3", random.Random(seed))
-    expected = listed(path, columns_only=False, threads=0)
-    for threads in (0, 1, 3):
-        for columns_only in (False, True):
-            assert listed(path, columns_only=columns_only, threads=threads) == expected
+    expected = listed(path, TOLERANT)
+    for window_size in (900, 1 << 20):
+        for keep_bytes in (False, True):
+            policy = ScanPolicy(keep_bytes=keep_bytes, window_size=window_size)
+            assert listed(path, policy) == expected
+
+
+def test_what_a_decoder_took_comes_in_no_run(tmp_path) -> None:
+    batches = [batch(3 * n) for n in range(9)]
+    path = write_segment(tmp_path / "orders-3", batches)
+    scan = Scan(segment_of(path), ScanPolicy(offer_windows=True))
+    bases: list[int] = []
+    for found in scan:
+        if isinstance(found, UnscannedBatches):
+            assert bytes(found.buffer[found.start :]) == b"".join(batches)
+            scan.pass_over(sum(map(len, batches[:4])), 11)
+            assert scan.next_offset == 12
+        else:
+            assert isinstance(found, BatchRun)
+            bases += found.base_offset.tolist()
+    assert bases == [12, 15, 18, 21, 24]
+    assert scan.next_offset == 27
+
+
+def test_what_was_not_taken_is_offered_and_scanned(tmp_path) -> None:
+    path = write_segment(tmp_path / "orders-3", [batch(3 * n) for n in range(9)])
+    found = [*Scan(segment_of(path), ScanPolicy(offer_windows=True))]
+    assert [type(each) for each in found] == [UnscannedBatches, BatchRun]
+    assert found[1].count == 9
+
+
+def test_a_scan_that_is_not_tolerant_ends_with_the_first_region(tmp_path) -> None:
+    foreign = bytearray(batch(6))
+    foreign[16] = 7
+    path = write_segment(tmp_path / "orders-3", [batch(0), batch(3), bytes(foreign), batch(9)])
+    start = 2 * len(batch(0))
+    *runs, region = Scan(str(path), CHAIN)
+    assert [run.base_offset.tolist() for run in runs] == [[0, 3]]
+    assert isinstance(region, UnreadableRegion)
+    assert (region.start, region.stop) == (start, path.stat().st_size)
+    assert (region.end, region.first_offset, region.goes_on) == (ScanEnd.UNKNOWN_MAGIC, 6, False)
+    assert region.where == LogPosition(str(path), start, 6)
+    *runs, region, last = Scan(segment_of(path))
+    assert (region.start, region.stop, region.next_offset) == (start, start + len(foreign), 9)
+    assert last.base_offset.tolist() == [9]
 
 
 def test_columns_come_until_something_must_be_looked_at(tmp_path) -> None:
@@ -169,33 +211,5 @@ def test_columns_of_many_and_of_few_batches_stay_when_the_room_is_filled_again(t
     path = write_segment(tmp_path / "orders-3", batches)
     kept = list(ColumnScan(str(path), 0, path.stat().st_size))
     assert np.concatenate([run.base_offset for run in kept]).tolist() == list(range(5000))
-    few = list(SegmentScan(str(path), window_size=1000))
+    few = list(Scan(str(path), ScanPolicy(tolerant=False, window_size=1000)).runs())
     assert np.concatenate([run.base_offset for run in few]).tolist() == list(range(5000))
-
-
-@pytest.mark.usefixtures("small_steps")
-def test_idle_threads_scan_pieces_and_busy_ones_are_left_alone(tmp_path) -> None:
-    batches = [batch(3 * n) for n in range(60)]
-    path = write_segment(tmp_path / "orders-3", batches, index=[*range(60)])
-    (directory,) = discover([str(path.parent)]).partition_directories(ReadRequest())
-    (segment,) = segments(directory)
-    offered = []
-
-    class Counted(Threads):
-        def offer(self, work):
-            offered.append(work)
-            return super().offer(work)
-
-    def count(_unit: object = None) -> int:
-        pieces = SoundPieces(segment, 0, path.stat().st_size, threads=shared, columns_only=False)
-        return sum(run.count for run in pieces)
-
-    with Counted(2) as shared:
-        assert list(shared.map(count, [0])) == [60]
-    assert len(offered) > 5
-    offered.clear()
-    with Counted(2) as shared:
-        together = shared.map(count, [0, 1, 2, 3])
-        assert next(together) == 60  # three more: nobody is idle
-        assert list(together) == [60] * 3
-    assert len(offered) < 3 * 5

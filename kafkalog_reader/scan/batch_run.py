@@ -1,0 +1,207 @@
+"""Record batches of one window, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+
+from kafkalog_reader.format.batch_fields import MAGIC
+from kafkalog_reader.kernel import codes, record_batches
+from kafkalog_reader.scan.recycled_memory import allocate
+from kafkalog_reader.scan.run_summary import RunSummary
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+HEADER_SIZE: Final = 61
+CODEC_MASK: Final = 0x07
+LOG_APPEND_TIME: Final = 0x08
+MAX_OFFSET: Final = 2**63 - 1
+MAX_RUN: Final = 32_768
+"""Batches a run at most: their columns fit into a second-level cache."""
+
+_WORTH_KEEPING: Final = 8
+"""Columns of which a smaller part was filled are copied: that takes less than to make new ones."""
+
+_COLUMNS: Final = {
+    "position": np.int64,
+    "base_offset": np.int64,
+    "last_offset": np.int64,
+    "crc": np.int64,
+    "crc_computed": np.int64,
+    "base_timestamp": np.int64,
+    "max_timestamp": np.int64,
+    "producer_id": np.int64,
+    "size_in_bytes": np.int32,
+    "leader_epoch": np.int32,
+    "last_offset_delta": np.int32,
+    "base_sequence": np.int32,
+    "records_count": np.int32,
+    "attributes": np.int16,
+    "producer_epoch": np.int16,
+    "magic": np.int8,
+}
+
+_ALL_VALID: Final = np.ones(MAX_RUN, np.bool_)
+_ALL_VALID.flags.writeable = False
+_NEAR_THE_LAST_OFFSET: Final = MAX_OFFSET - 2**32
+"""Above it ``last_offset`` of a batch may be the base offset, because the sum overflows."""
+_APART: Final = 256
+"""Bytes between columns: with a power of two of rows all would want the same lines of the cache."""
+_BYTES_A_BATCH: Final = sum(np.dtype(kind).itemsize for kind in _COLUMNS.values())
+
+
+@dataclass(slots=True, eq=False)
+class BatchRun:
+    """Whole record batches found in one window, as columns of ``count`` entries.
+
+    Of messages (magic 0 and 1) the attributes keep only the bits that mean something. Where the
+    records of a compressed one begin is not known: ``base_offset`` is the lowest it can be,
+    ``records_count`` the most, and ``base_timestamp`` -1.
+
+    Attributes:
+        buffer: the window; valid until the next run is asked for. The columns stay.
+        window_position: position in the file of ``buffer[0]``.
+        position: in the file, of each batch.
+        crc_computed: of the bytes that are there; the stored one where the check was not requested.
+    """
+
+    buffer: memoryview
+    window_position: int
+    count: int
+    position: NDArray[np.int64]
+    base_offset: NDArray[np.int64]
+    last_offset: NDArray[np.int64]
+    crc: NDArray[np.int64]
+    crc_computed: NDArray[np.int64]
+    base_timestamp: NDArray[np.int64]
+    max_timestamp: NDArray[np.int64]
+    producer_id: NDArray[np.int64]
+    size_in_bytes: NDArray[np.int32]
+    leader_epoch: NDArray[np.int32]
+    last_offset_delta: NDArray[np.int32]
+    base_sequence: NDArray[np.int32]
+    records_count: NDArray[np.int32]
+    attributes: NDArray[np.int16]
+    producer_epoch: NDArray[np.int16]
+    magic: NDArray[np.int8]
+    _all_valid: bool | None = field(default=None, init=False, repr=False)
+    _crc_valid: NDArray[np.bool_] | None = field(default=None, init=False, repr=False)
+    _summary: RunSummary | None = field(default=None, init=False, repr=False)
+    _leader_epoch_starts: list[int] | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def with_room(cls, buffer: memoryview, window_position: int, capacity: int) -> BatchRun:
+        """A run with columns to be filled."""
+        room = allocate(capacity * _BYTES_A_BATCH + len(_COLUMNS) * _APART)
+        columns, at = {}, 0
+        for name, kind in _COLUMNS.items():
+            columns[name] = np.frombuffer(room, kind, capacity, at)
+            at += capacity * np.dtype(kind).itemsize + _APART
+        return cls(buffer, window_position, capacity, **columns)
+
+    @property
+    def is_wrapper(self) -> NDArray[np.bool_]:
+        """Where a message holds compressed messages."""
+        wrapper: NDArray[np.bool_] = (self.magic < 2) & ((self.attributes & CODEC_MASK) != 0)
+        return wrapper
+
+    @property
+    def timestamp_type(self) -> NDArray[np.int32]:
+        """-1 in magic 0, else 0 CreateTime or 1 LogAppendTime."""
+        types = ((self.attributes & LOG_APPEND_TIME) >> 3).astype(np.int32)
+        without = (self.magic < 2) & ((self.attributes & codes.NO_TIMESTAMP_TYPE) != 0)
+        return np.where(without, np.int32(-1), types) if without.any() else types
+
+    @property
+    def summary(self) -> RunSummary:
+        """What all of its batches have in common; there must be one."""
+        if self._summary is None:
+            found = record_batches.summarize_batches(self, self.count)
+            self._summary = RunSummary._make(found)
+        return self._summary
+
+    @property
+    def crc_valid(self) -> NDArray[np.bool_]:
+        """Where the stored CRC is that of the bytes; not to be written to."""
+        if self._crc_valid is None:
+            if self.count <= len(_ALL_VALID) and self.all_valid:
+                self._crc_valid = _ALL_VALID[: self.count]
+            else:
+                self._crc_valid = self.crc == self.crc_computed
+        return self._crc_valid
+
+    @property
+    def all_valid(self) -> bool:
+        """Whether the stored CRC is that of the bytes everywhere."""
+        if self._all_valid is None:
+            self._all_valid = self.count == 0 or self.summary.valid == self.count
+        return self._all_valid
+
+    @property
+    def is_row(self) -> bool:
+        """Whether nothing is missing, so that the first and the last batch tell of all offsets.
+
+        Every batch is of magic 2 with a right CRC, begins at the offset where the one before it
+        ends, and has as many records as offsets.
+        """
+        if self.count == 0:
+            return False
+        all_of_them = self.summary
+        return bool(
+            all_of_them.valid == self.count
+            and all_of_them.leads_on
+            and all_of_them.is_full
+            and all_of_them.least_magic == all_of_them.greatest_magic == MAGIC
+            and all_of_them.least_base_offset >= 0
+            and self.last_offset[-1] < _NEAR_THE_LAST_OFFSET
+        )
+
+    @property
+    def leader_epoch_starts(self) -> list[int]:
+        """The first batch, and each whose leader epoch is not that of the batch before it."""
+        if self.summary.is_one_epoch:
+            return [0]
+        if self._leader_epoch_starts is None:
+            changes = np.flatnonzero(self.leader_epoch[1:] != self.leader_epoch[:-1]) + 1
+            self._leader_epoch_starts = [0, *changes.tolist()]
+        return self._leader_epoch_starts
+
+    def held_records(self, part: slice) -> NDArray[np.int64]:
+        """Records of some batches: as they say, and no more than they have offsets.
+
+        The count of a damaged batch may be any number.
+        """
+        offsets = self.last_offset_delta[part].astype(np.int64) + 1
+        held: NDArray[np.int64] = np.minimum(np.maximum(self.records_count[part], 0), offsets)
+        return np.maximum(held, 0)
+
+    def move(self, number: int, base_offset: int) -> None:
+        """Take a batch for one of another base offset; its bytes stay as they are."""
+        self.base_offset[number] = base_offset
+        self.last_offset[number] = base_offset + int(self.last_offset_delta[number])
+        self._summary = None
+
+    def taken(self, which: NDArray[np.intp] | slice) -> BatchRun:
+        """The same window with only these batches."""
+        columns = {name: getattr(self, name)[which] for name in _COLUMNS}
+        return BatchRun(self.buffer, self.window_position, len(columns["position"]), **columns)
+
+    def first(self, count: int, valid: int) -> tuple[BatchRun, BatchRun | None]:
+        """The first batches, and these columns to be filled again where hardly any were.
+
+        Args:
+            count: how many were filled.
+            valid: of how many the stored CRC is that of the bytes.
+        """
+        rest: BatchRun | None = None
+        if count >= self.count // _WORTH_KEEPING:
+            run = self.taken(slice(0, count))
+        else:
+            columns = {name: getattr(self, name)[:count].copy() for name in _COLUMNS}
+            run, rest = BatchRun(self.buffer, self.window_position, count, **columns), self
+        run._all_valid = valid == count
+        return run, rest
