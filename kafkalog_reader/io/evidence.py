@@ -55,6 +55,8 @@ class LogDirectory:
         disk: distinguishes this directory from others of the same broker; None if there is only
             one.
         follow_links: whether symbolic links inside may be followed.
+        siblings: paths of the other log directories of its broker that were supplied as a whole, by
+            their ``meta.properties`` or because N=PATH says so.
     """
 
     path: str
@@ -66,6 +68,7 @@ class LogDirectory:
     clean_shutdown: bool | None = None
     disk: str | None = None
     follow_links: bool = False
+    siblings: tuple[str, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,16 +79,41 @@ def with_assumed_cluster(roots: Iterable[LogDirectory]) -> dict[LogDirectory, Lo
 
 
 def with_disks(roots: Sequence[LogDirectory]) -> list[LogDirectory]:
-    """Name the disk of each directory of a broker that has several."""
+    """Name the disk of each directory of a broker that has several, and list its siblings."""
     by_broker = defaultdict(list)
+    by_number = defaultdict(list)
     for root in roots:
         if root.broker_id is not None or root.broker_label is not None:
-            by_broker[root.cluster_id, root.broker_id, root.broker_label].append(root)
+            by_broker[_broker_of(root)].append(root)
+        if root.named is not None and root.broker_label is None:
+            by_number[root.named].append(root)
     disks: dict[LogDirectory, str] = {}
     for siblings in by_broker.values():
         if len(siblings) > 1:
             disks.update(zip(siblings, _distinct_tails([s.path for s in siblings]), strict=True))
-    return [replace(root, disk=disks.get(root)) for root in roots]
+    return [
+        replace(
+            root,
+            disk=disks.get(root),
+            siblings=tuple(
+                sorted(
+                    {
+                        other.path
+                        for other in (
+                            *by_broker.get(_broker_of(root), ()),
+                            *by_number.get(root.named or "", ()),
+                        )
+                        if other is not root and other.clean_shutdown is not None
+                    }
+                )
+            ),
+        )
+        for root in roots
+    ]
+
+
+def _broker_of(root: LogDirectory) -> tuple[str | None, int | None, str | None]:
+    return root.cluster_id, root.broker_id, root.broker_label
 
 
 def _meta_properties(path: str, *, warn: bool, follow_links: bool) -> MetaProperties | None:

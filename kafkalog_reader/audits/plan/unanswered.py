@@ -49,8 +49,8 @@ def why_unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
             return f"the next start cannot be predicted: {each.start}"
         if _is_down_by_others(each.start):
             return (
-                f"{_down_text(each.start, broker)}. Move that out of the log directory, keep it, "
-                "and make the plan again"
+                f"{_down_text(each.start, broker)}. Repair that, or move it out of the log "
+                "directory and keep it, and make the plan again"
             )
     return ""
 

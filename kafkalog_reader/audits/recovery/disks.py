@@ -11,17 +11,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.errors import KafkaLogError, LogPosition
+from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
-from kafkalog_reader.format.uuid import uuid_bytes
+from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes
 from kafkalog_reader.io.names import META_PROPERTIES, METADATA_TOPIC, parse_directory_name, shown
 from kafkalog_reader.io.one_look import entries
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from kafkalog_reader.io.evidence import LogDirectory
 
 _RESERVED_IDS: Final = 100
 """Directory ids below it have meanings of their own (DirectoryId#reserved)."""
@@ -45,47 +43,48 @@ class DiskFailures:
 class _Disk:
     """One log directory; ``meta`` is None where the file is missing, or has the ``problem``."""
 
-    root: LogDirectory
+    path: str
     meta: MetaProperties | None
     problem: str
 
     @property
     def file(self) -> str:
-        return shown(posixpath.join(self.root.path, META_PROPERTIES))
+        return shown(posixpath.join(self.path, META_PROPERTIES))
 
     @property
     def holds_metadata_log(self) -> bool:
-        return Path(self.root.path, _METADATA_LOG).is_dir()
+        return Path(self.path, _METADATA_LOG).is_dir()
 
 
-def disk_failures(roots: Sequence[LogDirectory], *, is_kraft: bool) -> DiskFailures:
-    """Judge all log directories of one broker that were given whole.
+def disk_failures(paths: Sequence[str], *, is_kraft: bool) -> DiskFailures:
+    """Judge all log directories of one broker that were supplied as a whole.
 
     A missing file counts only beside a disk that has one: copies of a lone directory often lack it.
 
     Args:
-        roots: of the broker.
-        is_kraft: it is known to be without a ZooKeeper; otherwise the files say so.
+        paths: of the log directories.
+        is_kraft: the broker is known to have no ZooKeeper; otherwise the files say so.
     """
-    disks = [_read(root) for root in roots if root.clean_shutdown is not None]
+    disks = [_read(path) for path in paths]
     if not (is_kraft or any(disk.meta is not None and disk.meta.version for disk in disks)):
         return DiskFailures()
-    offline = {disk.root.path: f"{disk.file}: {disk.problem}" for disk in disks if disk.problem}
+    offline = {disk.path: f"{disk.file}: {disk.problem}" for disk in disks if disk.problem}
     return DiskFailures(fatal=next(_fatal(disks), ""), offline=offline)
 
 
-def _read(root: LogDirectory) -> _Disk:
-    path = posixpath.join(root.path, META_PROPERTIES)
+def _read(directory: str) -> _Disk:
+    path = posixpath.join(directory, META_PROPERTIES)
+    problem, meta = "", None
     try:
         content = read_if_present(path, METADATA_LIMIT, follow_links=True)
-        meta = None if content is None else parse_meta_properties(content, LogPosition(shown(path)))
-        if meta is not None and meta.directory_id is not None:
-            uuid_bytes(meta.directory_id)
-    except KafkaLogError as error:
-        return _Disk(root=root, meta=None, problem=getattr(error, "problem", str(error)))
+        if content is not None:
+            meta = parse_meta_properties(content, LogPosition(shown(path)))
+            uuid_bytes(meta.directory_id or ZERO_UUID)
+    except LocatedError as error:
+        problem = error.problem
     except ValueError as error:
-        return _Disk(root=root, meta=None, problem=f"directory.id: {error}")
-    return _Disk(root=root, meta=meta, problem="")
+        problem = f"directory.id: {error}"
+    return _Disk(path=directory, meta=None if problem else meta, problem=problem)
 
 
 def _fatal(disks: Sequence[_Disk]) -> Iterator[str]:
@@ -107,11 +106,11 @@ def _fatal(disks: Sequence[_Disk]) -> Iterator[str]:
         if disk.problem and disk.holds_metadata_log:
             yield f"{disk.file}: {disk.problem}, in the directory of the metadata log"
     with_metadata = {
-        meta.directory_id or disk.root.path: disk for disk, meta in known if disk.holds_metadata_log
+        meta.directory_id or disk.path: disk for disk, meta in known if disk.holds_metadata_log
     }
     if len(with_metadata) > 1:
         paths = " and ".join(
-            shown(posixpath.join(disk.root.path, _METADATA_LOG)) for disk in with_metadata.values()
+            shown(posixpath.join(disk.path, _METADATA_LOG)) for disk in with_metadata.values()
         )
         yield f"{paths}: two metadata logs, and a broker has one"
     for disk in disks:
@@ -139,7 +138,7 @@ def _twice(known: Sequence[tuple[_Disk, MetaProperties]]) -> Iterator[str]:
 
 def _partitions(disk: _Disk) -> frozenset[str]:
     try:
-        names = [entry.name for entry in entries(disk.root.path)]
+        names = [entry.name for entry in entries(disk.path)]
     except OSError:
         return frozenset()
     return frozenset(name for name in names if parse_directory_name(name) is not None)

@@ -17,7 +17,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.rule import ClusterTopics, StartRule
@@ -65,7 +65,7 @@ def predict_start(
     for directory in (*directories, *others):
         by_root.setdefault(directory.log_directory, []).append(directory)
     recoveries: dict[PartitionDirectory, Recovery] = {}
-    disks = disk_failures(list(by_root), is_kraft=topics is not None)
+    disks = disk_failures(_whole_directories(by_root), is_kraft=topics is not None)
     fatal = disks.fatal
     for root, inside in by_root.items():
         rules = possible_rules(root) if rule is None else (rule,)
@@ -104,6 +104,12 @@ def _failed(recovery: Recovery, outcome: StartOutcome, reason: str) -> Recovery:
     if recovery.reason:
         reason = f"{reason}; then: {recovery.reason}"
     return replace(recovery, outcome=outcome, loaded=None, reason=reason, is_own_failure=False)
+
+
+def _whole_directories(roots: Collection[LogDirectory]) -> list[str]:
+    """Paths of the log directories that start together, as far as they were supplied as a whole."""
+    own = [root.path for root in roots if root.clean_shutdown is not None]
+    return sorted({*own, *(path for root in roots for path in root.siblings)})
 
 
 def _stray_in_failed_directory(stray: PartitionDirectory, failure: str) -> str:

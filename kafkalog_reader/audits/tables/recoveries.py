@@ -78,7 +78,7 @@ class RecoveriesTable(Table[BrokerUnit]):
                 size_in_bytes=0,
                 directories=tuple(inside),
                 others=tuple(others[broker]),
-                roots=_roots_of(broker, inside, evidence),
+                roots=_roots_of(inside, evidence),
                 peers=tuple(peers) if known is None else (),
                 topics=None
                 if known is None
@@ -139,17 +139,12 @@ class RecoveriesTable(Table[BrokerUnit]):
 
 
 def _roots_of(
-    broker: tuple[str, ...], directories: Sequence[PartitionDirectory], evidence: Evidence
+    directories: Sequence[PartitionDirectory], evidence: Evidence
 ) -> tuple[LogDirectory, ...]:
-    """Those that say that they are the broker's, and those of which the user said so (N=PATH)."""
-    named = {
-        directory.log_directory.named
-        for directory in directories
-        if (directory.log_directory.named or "").isdigit()
-    }
-    return tuple(
-        root for root in evidence.roots if broker_key(root) == broker or root.named in named
-    )
+    """The log directories that start together with those of some replicas."""
+    paths = {path for each in directories for path in each.log_directory.siblings}
+    paths |= {each.log_directory.path for each in directories}
+    return tuple(root for root in evidence.roots if root.path in paths)
 
 
 def recovery_row(recovery: Recovery) -> dict[str, Any]:

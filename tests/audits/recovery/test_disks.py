@@ -9,6 +9,11 @@ import pytest
 
 import kafkalog_reader
 from fixtures.builder import cluster, replica
+from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.recovery import Recovery
+from kafkalog_reader.audits.recovery.start_prediction import predict_starts
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,6 +99,19 @@ def test_one_disk_goes_offline_and_the_other_one_loads(
     inject(tmp_path)
     found = {disk: outcome for disk, (outcome, _) in _outcomes(tmp_path).items()}
     assert found == {"a": "loads", "b": "directoryOffline"}
+
+
+def test_every_partition_knows_that_another_disk_stops_the_broker(tmp_path: Path) -> None:
+    """The plan asks partition by partition; partition 0 is on the disk that is sound."""
+    _disks(tmp_path)
+    (tmp_path / "b" / "meta.properties").unlink()
+    ((_, directories), *_) = discover([f"1={tmp_path}"]).topic_partitions(
+        ReadRequest(topics=frozenset({"t"}), partitions=frozenset({0}))
+    )
+    (start,) = predict_starts(directories)
+    assert isinstance(start, Recovery)
+    assert start.outcome is Outcome.BROKER_ABORTS
+    assert not start.is_own_failure
 
 
 def test_two_times_of_one_disk_are_not_two_disks(tmp_path: Path) -> None:
