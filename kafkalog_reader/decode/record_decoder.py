@@ -10,7 +10,7 @@ import numpy as np
 from kafkalog_reader.decode.codec_libraries import MAX_BLOCK, CodecLibraries
 from kafkalog_reader.decode.decompression import Decompressor
 from kafkalog_reader.decode.messages import MessageReader
-from kafkalog_reader.decode.record_columns import MAX_COLUMN, RecordColumns
+from kafkalog_reader.decode.record_buffers import MAX_COLUMN, RecordBuffers
 from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPosition
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
@@ -90,7 +90,7 @@ class DecodedRecords:
         columns: what the kernel decoded.
     """
 
-    def __init__(self, columns: RecordColumns) -> None:
+    def __init__(self, columns: RecordBuffers) -> None:
         self.columns = columns
         self._parts: list[tuple[_Payloads, int, int, int]] = []
 
@@ -167,7 +167,7 @@ class RecordDecoder:
         is_full = True
         while is_full:
             decoded = self._decoded or DecodedRecords(
-                RecordColumns(self._wanted, ROWS, SIZE, HEADERS)
+                RecordBuffers(self._wanted, ROWS, SIZE, HEADERS)
             )
             self._decoded = decoded
             was_empty = decoded.columns.rows == 0
@@ -318,7 +318,7 @@ class RecordDecoder:
         rows = max(ROWS, min(count, size // 7))
         most_headers = HEADERS if headers is None else max(HEADERS, size // 2)
         return DecodedRecords(
-            RecordColumns(self._wanted, rows, min(max(SIZE, size), MAX_COLUMN), most_headers)
+            RecordBuffers(self._wanted, rows, min(max(SIZE, size), MAX_COLUMN), most_headers)
         )
 
     def _report(self, payloads: _Payloads, first: int, stop: int) -> None:

@@ -25,7 +25,7 @@ _MIN_BESIDE: Final = 24
 _NAME_WIDTH: Final = 24
 
 
-class LanePiece(NamedTuple):
+class LaneInterval(NamedTuple):
     """Offsets [first, next) of one leader epoch; ``is_apart``: not in the best leader's log."""
 
     leader_epoch: int
@@ -42,7 +42,7 @@ class Lane:
     first_offset: int
     next_offset: int
     high_watermark: tuple[int, int]
-    pieces: tuple[LanePiece, ...]
+    intervals: tuple[LaneInterval, ...]
 
     @property
     def high_watermark_text(self) -> str:
@@ -85,9 +85,9 @@ def lanes_of(audit: PartitionAudit) -> Lanes:
         if best is not None and is_other and isinstance(audit.comparison, Comparison):
             apart = audit.comparison.content_fork(replica.files, best.replica)
             fork = apart if fork is None else fork
-        pieces = (
-            LanePiece(epoch, first, following, fork is not None and first >= fork)
-            for epoch, first, following in _cut(replica.history.lineage.pieces, fork)
+        intervals = (
+            LaneInterval(epoch, first, following, fork is not None and first >= fork)
+            for epoch, first, following in _cut(replica.history.lineage.intervals, fork)
         )
         lanes.append(
             Lane(
@@ -95,7 +95,7 @@ def lanes_of(audit: PartitionAudit) -> Lanes:
                 first_offset=replica.log_start,
                 next_offset=replica.log_end,
                 high_watermark=(replica.bounds.known, replica.bounds.possible),
-                pieces=tuple(pieces),
+                intervals=tuple(intervals),
             )
         )
     title = f"{audit.topic}-{audit.partition}"
@@ -108,10 +108,10 @@ def lanes_of(audit: PartitionAudit) -> Lanes:
 
 
 def _cut(
-    pieces: Iterable[tuple[int, int, int]], fork: int | None
+    intervals: Iterable[tuple[int, int, int]], fork: int | None
 ) -> Iterator[tuple[int, int, int]]:
-    """The pieces, with one that contains the fork split in two."""
-    for epoch, first, following in pieces:
+    """The intervals, with one that contains the fork split in two."""
+    for epoch, first, following in intervals:
         if fork is not None and first < fork < following:
             yield epoch, first, fork
             yield epoch, fork, following
@@ -172,7 +172,7 @@ def scale_of(lanes: Lanes, room: int) -> Scale:
     marked = [] if lanes.mark is None else [lanes.mark[0]]
     important = {offset for lane in lanes.lanes for offset in (lane.first_offset, lane.next_offset)}
     important.update(marked)
-    steps = {piece.first_offset for lane in lanes.lanes for piece in lane.pieces}
+    steps = {interval.first_offset for lane in lanes.lanes for interval in lane.intervals}
     offsets = sorted(important | steps)
     if len(offsets) * 2 * _MIN_COLUMNS > room:
         offsets = sorted(important)
@@ -203,14 +203,14 @@ def _bar(lane: Lane, scale: Scale, *, ascii_only: bool, mark: tuple[int, str] | 
     marked = None if mark is None else mark[0]
     spans = [Span(" " * scale.column(lane.first_offset) + start)]
     at = scale.column(lane.first_offset) + 1
-    for number, piece in enumerate(lane.pieces):
-        stop = scale.column(piece.next_offset)
+    for number, interval in enumerate(lane.intervals):
+        stop = scale.column(interval.next_offset)
         if stop <= at:
             continue
-        is_last = piece.next_offset >= lane.next_offset
-        line = _labelled(piece, stop - at, apart if piece.is_apart else plain)
-        style = Style.LOST if piece.is_apart else (Style.EPOCH, Style.OTHER_EPOCH)[number % 2]
-        border = end if is_last else cross if piece.next_offset == marked else step
+        is_last = interval.next_offset >= lane.next_offset
+        line = _labelled(interval, stop - at, apart if interval.is_apart else plain)
+        style = Style.LOST if interval.is_apart else (Style.EPOCH, Style.OTHER_EPOCH)[number % 2]
+        border = end if is_last else cross if interval.next_offset == marked else step
         spans += [Span(line, style), Span(border)]
         at = stop + 1
     if at <= scale.column(lane.next_offset):  # offsets whose leader epoch is unknown
@@ -218,8 +218,8 @@ def _bar(lane: Lane, scale: Scale, *, ascii_only: bool, mark: tuple[int, str] | 
     return spans
 
 
-def _labelled(piece: LanePiece, columns: int, line: str) -> str:
-    for label in (f" epoch {piece.leader_epoch} ", f" e{piece.leader_epoch} ", ""):
+def _labelled(interval: LaneInterval, columns: int, line: str) -> str:
+    for label in (f" epoch {interval.leader_epoch} ", f" e{interval.leader_epoch} ", ""):
         if len(label) + 2 <= columns or not label:
             left = (columns - len(label)) // 2 if label else 0
             return (line * left + label).ljust(columns, line)

@@ -55,30 +55,30 @@ def lanes_figure(lanes: Lanes) -> Figure:
 
 
 def _title(lanes: Lanes) -> str:
-    hatched = any(piece.is_apart for lane in lanes.lanes for piece in lane.pieces)
+    hatched = any(interval.is_apart for lane in lanes.lanes for interval in lane.intervals)
     what = "   hatched: not in the log of the leader that loses least" if lanes.fork else ""
     return f"{lanes.title}{what if hatched else ''}"
 
 
 def _draw_lane(axes: Axes, row: int, lane: Lane, lanes: Lanes, scale: Scale) -> None:
-    epochs = sorted({piece.leader_epoch for each in lanes.lanes for piece in each.pieces})
-    for piece in lane.pieces:
-        left, right = scale.column(piece.first_offset), scale.column(piece.next_offset)
+    epochs = sorted({interval.leader_epoch for each in lanes.lanes for interval in each.intervals})
+    for interval in lane.intervals:
+        left, right = scale.column(interval.first_offset), scale.column(interval.next_offset)
         axes.barh(
             row,
             right - left,
             left=left,
             height=_HEIGHT,
-            color=_TINTS[epochs.index(piece.leader_epoch) % len(_TINTS)],
-            edgecolor=_LOST if piece.is_apart else "#404040",
+            color=_TINTS[epochs.index(interval.leader_epoch) % len(_TINTS)],
+            edgecolor=_LOST if interval.is_apart else "#404040",
             linewidth=1,
-            hatch="///" if piece.is_apart else None,
+            hatch="///" if interval.is_apart else None,
         )
         if right - left >= _MIN_LABELLED:
             axes.text(
                 (left + right) / 2,
                 row,
-                f"epoch {piece.leader_epoch}",
+                f"epoch {interval.leader_epoch}",
                 ha="center",
                 va="center",
                 bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.5, "alpha": 0.85},

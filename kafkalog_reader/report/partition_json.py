@@ -86,11 +86,11 @@ def _replica(audit: PartitionAudit, replica: ReplicaAudit) -> dict[str, Any]:
         "lastLeaderEpoch": history.last_leader_epoch,
         "leaderEpochs": [
             {
-                "leaderEpoch": piece.leader_epoch,
-                "firstOffset": piece.first_offset,
-                "nextOffset": piece.next_offset,
+                "leaderEpoch": interval.leader_epoch,
+                "firstOffset": interval.first_offset,
+                "nextOffset": interval.next_offset,
             }
-            for piece in history.lineage.pieces
+            for interval in history.lineage.intervals
         ],
         "leaderEpochCheckpoint": [
             {"leaderEpoch": entry.leader_epoch, "startOffset": entry.start_offset}
@@ -157,7 +157,7 @@ def _ranges(audit: PartitionAudit) -> list[dict[str, Any]]:
             "replicas": _names(branch.replicas),
             "firstOffset": branch.first_offset,
             "nextOffset": branch.next_offset,
-            "leaderEpochs": sorted({piece.leader_epoch for piece in branch.pieces}),
+            "leaderEpochs": sorted({interval.leader_epoch for interval in branch.intervals}),
             "batches": branch.batches,
             "records": branch.records,
             "controlRecords": branch.control_records,

@@ -34,7 +34,9 @@ def range_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     rows = []
     for side in sides_of(audit):
         records, end, count = side_of(audit, side)
-        epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
+        epochs = sorted(
+            {interval.leader_epoch for part in side.walk() for interval in part.intervals}
+        )
         cells = (
             f"only on {joined_names(side.replicas)}",
             offsets_text(side.first_offset, end),

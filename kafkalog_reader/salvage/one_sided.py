@@ -90,8 +90,8 @@ def one_sided_records(audit: PartitionAudit, progress: Progress) -> Iterator[pa.
         asked = replace(request, from_offset=each.first_offset, to_offset=each.next_offset)
         side = joined_names(each.replicas)
         brokers = [replica.broker_id for replica in each.replicas]
-        for piece in slices_of(directory, asked):
-            for rows in read_slice(piece, _INPUT, asked, Damage(asked.mode), progress):
+        for segment_slice in slices_of(directory, asked):
+            for rows in read_slice(segment_slice, _INPUT, asked, Damage(asked.mode), progress):
                 if rows.num_rows:
                     yield _with_side(rows, audit.cluster_id, side, brokers)
 

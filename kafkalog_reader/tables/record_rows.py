@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from kafkalog_reader.decode.arrow_arrays import fixed_width, flags
 from kafkalog_reader.decode.decompression import codec_names
-from kafkalog_reader.decode.record_columns import RecordColumns
+from kafkalog_reader.decode.record_buffers import RecordBuffers
 from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.decompression_limit import Limits
@@ -133,7 +133,7 @@ class RecordRows:
     def tell_of_batches(self) -> bool:
         """Whether a column comes from the headers of batches."""
         return any(
-            name not in RecordColumns.DECODED and name not in self._constants
+            name not in RecordBuffers.DECODED and name not in self._constants
             for name in self._schema.names
         )
 
@@ -170,7 +170,7 @@ class RecordRows:
         )  # fmt: skip
 
     def _column(self, name: str, decoded: DecodedRecords, count: int) -> pa.Array:
-        if name in RecordColumns.DECODED:
+        if name in RecordBuffers.DECODED:
             return decoded.columns.column(name)
         if name in self._constants:
             return self._constants.column(name, count)

@@ -56,7 +56,9 @@ def test_ends_epochs_and_fork_are_what_the_scenario_did(scenario: str, state: st
         known = expected["replicas"][str(replica.broker_id)]
         assert history.log_start_offset == known["logStart"]
         assert history.log_end_offset == known["logEnd"]
-        steps = [[piece.leader_epoch, piece.first_offset] for piece in history.lineage.pieces]
+        steps = [
+            [interval.leader_epoch, interval.first_offset] for interval in history.lineage.intervals
+        ]
         assert steps == [step for step in known["leaderEpochs"] if step[1] < known["logEnd"]]
 
 

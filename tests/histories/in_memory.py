@@ -16,7 +16,7 @@ from kafkalog_reader.audits.election.candidates import Election, elections
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.log.lineage import (
-    EpochPiece,
+    EpochInterval,
     LineageBuilder,
     combined_lineage,
     declared_lineage,
@@ -117,10 +117,10 @@ def _branch(replicas: Mapping[Audited, Replica], first: int) -> Branch:
         records=len(records),
         control_records=0,
         size_in_bytes=len(records),
-        pieces=tuple(
-            EpochPiece(epoch, offsets[0], offsets[-1] + 1)
-            for epoch, piece in groupby(records, key=lambda record: record.leader_epoch)
-            for offsets in [[record.offset for record in piece]]
+        intervals=tuple(
+            EpochInterval(epoch, offsets[0], offsets[-1] + 1)
+            for epoch, interval in groupby(records, key=lambda record: record.leader_epoch)
+            for offsets in [[record.offset for record in interval]]
         ),
         children=tuple(_parted(replicas, stop)),
     )
@@ -144,7 +144,7 @@ def _history(replica: Replica) -> History:
         lineage=combined_lineage(data, declared).clipped(replica.start, replica.end),
         last_leader_epoch=replica.records[-1].leader_epoch if replica.records else None,
         leader_epochs=frozenset(
-            {piece.leader_epoch for piece in data.pieces}
+            {interval.leader_epoch for interval in data.intervals}
             | {entry.leader_epoch for entry in cache_of(replica).entries}
         ),
     )

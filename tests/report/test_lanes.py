@@ -8,17 +8,17 @@ import sys
 
 import pytest
 
-from kafkalog_reader.report.lanes import Lane, LanePiece, Lanes, lane_lines
+from kafkalog_reader.report.lanes import Lane, LaneInterval, Lanes, lane_lines
 from kafkalog_reader.report.spans import Style, plain
 
 
-def lane(name: str, end: int, *pieces: tuple[int, int, int, bool], start: int = 0) -> Lane:
+def lane(name: str, end: int, *intervals: tuple[int, int, int, bool], start: int = 0) -> Lane:
     return Lane(
         name=name,
         first_offset=start,
         next_offset=end,
         high_watermark=(2, end),
-        pieces=tuple(LanePiece(*piece) for piece in pieces),
+        intervals=tuple(LaneInterval(*interval) for interval in intervals),
     )
 
 
@@ -73,8 +73,8 @@ def test_an_empty_replica_says_so() -> None:
 
 
 def test_a_thousand_leader_epochs_still_make_a_picture() -> None:
-    pieces = [(epoch, epoch * 10, epoch * 10 + 10, False) for epoch in range(1000)]
-    lanes = Lanes(title="t-0", lanes=(lane("broker 0", 10_000, *pieces),), fork=None)
+    intervals = [(epoch, epoch * 10, epoch * 10 + 10, False) for epoch in range(1000)]
+    lanes = Lanes(title="t-0", lanes=(lane("broker 0", 10_000, *intervals),), fork=None)
     assert all(len(plain(line)) <= 80 for line in lane_lines(lanes))
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.audits.comparison.compared_log import replicas_of
-from kafkalog_reader.audits.log.lineage import EpochPiece, LineageBuilder
+from kafkalog_reader.audits.log.lineage import EpochInterval, LineageBuilder
 from kafkalog_reader.decode.control_type import CONTROL
 
 if TYPE_CHECKING:
@@ -29,8 +29,8 @@ class Branch:
 
     Attributes:
         records: number of client records, without transaction markers.
-        pieces: the stretches of the branch, each with the leader epoch of its batches.
-        contents: after a fork, the pieces with a fingerprint of their batches. Two branches may
+        intervals: the stretches of the branch, each with the leader epoch of its batches.
+        contents: after a fork, the intervals with a fingerprint of their batches. Two branches may
             have equal contents: a follower that was truncated inside a batch loses the whole batch,
             and then continues with the batches of the others.
     """
@@ -42,8 +42,8 @@ class Branch:
     records: int
     control_records: int
     size_in_bytes: int
-    pieces: tuple[EpochPiece, ...]
-    contents: tuple[tuple[EpochPiece, int], ...] = ()
+    intervals: tuple[EpochInterval, ...]
+    contents: tuple[tuple[EpochInterval, int], ...] = ()
     children: tuple[Branch, ...] = ()
 
     @property
@@ -136,7 +136,7 @@ class BranchBuilder:
 
     def build(self) -> Branch:
         """The finished branch, with all branches that follow it."""
-        pieces = self._lineage.build().pieces
+        intervals = self._lineage.build().intervals
         return Branch(
             replicas=replicas_of(self.members),
             first_offset=self.first_offset,
@@ -145,11 +145,11 @@ class BranchBuilder:
             records=self._records,
             control_records=self._control_records,
             size_in_bytes=self._size_in_bytes,
-            pieces=pieces,
+            intervals=intervals,
             contents=tuple(
-                (piece, self._fingerprints[piece.leader_epoch])
-                for piece in pieces
-                if piece.leader_epoch in self._fingerprints
+                (interval, self._fingerprints[interval.leader_epoch])
+                for interval in intervals
+                if interval.leader_epoch in self._fingerprints
             ),
             children=tuple(child.build() for child in self._children),
         )

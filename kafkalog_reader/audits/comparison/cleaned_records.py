@@ -84,9 +84,9 @@ def compare_keys(
 def _read(directory: PartitionDirectory, first_offset: int, left: list[int]) -> pa.Table | None:
     """The records with a key of a replica, from an offset on; None if there are too many."""
     found: list[pa.RecordBatch] = []
-    for piece in slices_of(directory, _REQUEST, Damage(Mode.DROPMALFORMED)):
+    for segment_slice in slices_of(directory, _REQUEST, Damage(Mode.DROPMALFORMED)):
         try:
-            for rows in read_slice(piece, _SCHEMA, _REQUEST, Damage(Mode.DROPMALFORMED)):
+            for rows in read_slice(segment_slice, _SCHEMA, _REQUEST, Damage(Mode.DROPMALFORMED)):
                 is_wanted = pc.and_(
                     pc.greater_equal(rows["offset"], first_offset), pc.invert(rows["isControl"])
                 )

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.comparison.branch import Branch
     from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
-    from kafkalog_reader.audits.log.lineage import EpochPiece
+    from kafkalog_reader.audits.log.lineage import EpochInterval
     from kafkalog_reader.audits.log.replica import Replica
 
 MAX: Final[int] = 10_000
@@ -162,7 +162,7 @@ class Comparison:
         Where several branches hold the same content, the first of them is yielded with the replicas
         of all.
         """
-        holders: dict[tuple[EpochPiece, int], list[Branch]] = {}
+        holders: dict[tuple[EpochInterval, int], list[Branch]] = {}
         for branch in self.branches():
             for content in branch.contents:
                 holders.setdefault(content, []).append(branch)
@@ -171,13 +171,13 @@ class Comparison:
             for content in branch.contents:
                 if len(holders[content]) == 1:
                     continue
-                piece, _ = content
-                yield branch, branch.replicas, at, piece.first_offset
+                interval, _ = content
+                yield branch, branch.replicas, at, interval.first_offset
                 if holders[content][0] is branch:
                     together = {replica for each in holders[content] for replica in each.replicas}
                     ordered = tuple(each for each in self.replicas if each in together)
-                    yield branch, ordered, piece.first_offset, piece.next_offset
-                at = piece.next_offset
+                    yield branch, ordered, interval.first_offset, interval.next_offset
+                at = interval.next_offset
             yield branch, branch.replicas, at, branch.next_offset
 
     @property
@@ -262,8 +262,8 @@ class Comparison:
         ]
         if not held[0] or held[0] != held[1]:
             return False
-        pieces = sorted(piece[1:] for piece, _ in held[0])
-        return pieces[0][0] == start and pieces[-1][1] == stop
+        intervals = sorted(interval[1:] for interval, _ in held[0])
+        return intervals[0][0] == start and intervals[-1][1] == stop
 
 
 def _tells_apart(difference: Difference, one: Replica, other: Replica) -> bool:

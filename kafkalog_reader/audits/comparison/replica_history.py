@@ -32,9 +32,9 @@ def history_of(replica: Replica, stream: BatchStream) -> History:
         log_end_offset=log_end,
         high_watermark_low=high_watermark.low,
         lineage=lineage.clipped(replica.log_start_offset, log_end),
-        last_leader_epoch=data.pieces[-1].leader_epoch if data.pieces else None,
+        last_leader_epoch=data.intervals[-1].leader_epoch if data.intervals else None,
         leader_epochs=frozenset(
-            {piece.leader_epoch for piece in data.rising.pieces}
+            {interval.leader_epoch for interval in data.rising.intervals}
             | {entry.leader_epoch for entry in entries}
         ),
         data=data,

@@ -49,7 +49,7 @@ def _decoded(stream: BatchStream) -> _Records | None:
     run = stream.run.taken(slice(stream.index, stream.index + 1))
     if run.magic[0] != MAGIC or run.attributes[0] & CODEC >= KNOWN_CODECS:
         return None
-    decoder = RecordDecoder(_WANTED, stream.piece, Damage(Mode.FAILFAST))
+    decoder = RecordDecoder(_WANTED, stream.segment_slice, Damage(Mode.FAILFAST))
     try:
         parts = [part.columns for part in (*decoder.add(run), *decoder.flush())]
     except LocatedError:

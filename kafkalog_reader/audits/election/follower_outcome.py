@@ -132,15 +132,16 @@ def _refetches(
     follower truncates and fetches again. Source: Kafka 4.3, Partition#readRecords.
     """
     fetched = [
-        piece
+        interval
         for branch in comparison.branches()
         if leading.replica in branch.replicas
-        for piece in branch.pieces
-        if piece.next_offset > after.log_end_offset and piece.first_offset < leader.log_end_offset
+        for interval in branch.intervals
+        if interval.next_offset > after.log_end_offset
+        and interval.first_offset < leader.log_end_offset
     ]
     if not fetched or after.log_end_offset < leader.log_start_offset:
         return False
-    last = max(fetched, key=lambda piece: piece.first_offset).leader_epoch
+    last = max(fetched, key=lambda interval: interval.first_offset).leader_epoch
     answer = leader.cache.end_for(last, leader.log_end_offset)
     return answer is not None and (
         answer.leader_epoch < last or answer.next_offset < leader.log_end_offset

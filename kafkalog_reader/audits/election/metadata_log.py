@@ -139,7 +139,7 @@ def read_metadata_log(directory: PartitionDirectory) -> ClusterMetadata | None:
     for end_offset, snapshot in reversed(metadata_snapshots(directory)):
         if snapshot.log_size is None:
             continue
-        piece = SegmentSlice(
+        segment_slice = SegmentSlice(
             directory=directory,
             segment=snapshot,
             start=0,
@@ -150,7 +150,7 @@ def read_metadata_log(directory: PartitionDirectory) -> ClusterMetadata | None:
         )
         candidate = _Replay()
         last_type = None
-        for _, leader_epoch, last_type, value in _rows(piece):
+        for _, leader_epoch, last_type, value in _rows(segment_slice):
             candidate.apply(end_offset - 1, leader_epoch, last_type, value)
         if last_type == _FOOTER:
             replay, start = candidate, end_offset
@@ -161,14 +161,14 @@ def read_metadata_log(directory: PartitionDirectory) -> ClusterMetadata | None:
         return None
     if start and found and found[0].base_offset > start:
         return None
-    for piece in slices_of(directory, replace(_REQUEST, from_offset=start)):
-        for offset, leader_epoch, control_type, value in _rows(piece):
+    for segment_slice in slices_of(directory, replace(_REQUEST, from_offset=start)):
+        for offset, leader_epoch, control_type, value in _rows(segment_slice):
             replay.apply(offset, leader_epoch, control_type, value)
     return replay.result(directory.path)
 
 
-def _rows(piece: SegmentSlice) -> Iterator[tuple[int, int, str | None, bytes | None]]:
-    for rows in read_slice(piece, _SCHEMA, _REQUEST, Damage(Mode.FAILFAST)):
+def _rows(segment_slice: SegmentSlice) -> Iterator[tuple[int, int, str | None, bytes | None]]:
+    for rows in read_slice(segment_slice, _SCHEMA, _REQUEST, Damage(Mode.FAILFAST)):
         columns = (rows[name].to_pylist() for name in _COLUMNS)
         yield from zip(*columns, strict=True)
 

@@ -22,13 +22,13 @@ from kafkalog_reader.io.one_look import entries
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.log.lineage import EpochPiece
+    from kafkalog_reader.audits.log.lineage import EpochInterval
     from kafkalog_reader.audits.log.replica import Replica
 
 
 def epoch_findings(
     replica: Replica,
-    pieces: Sequence[EpochPiece],
+    intervals: Sequence[EpochInterval],
     log_end_offset: int,
     erased_below: int = 0,
 ) -> Iterator[Finding]:
@@ -36,7 +36,7 @@ def epoch_findings(
 
     Args:
         replica: the replica that the checkpoint belongs to.
-        pieces: which epoch wrote which offsets, by the batches; without batches that have no epoch.
+        intervals: which epoch wrote which offsets, by the batches that have an epoch.
         log_end_offset: of the replica.
         erased_below: one past the last message of magic 0 or 1: appending one clears the checkpoint
             on purpose, with the entries of all earlier offsets (T32).
@@ -45,7 +45,9 @@ def epoch_findings(
         return
     file = replica.file(LEADER_EPOCHS)
     if replica.epoch_entries is None:
-        if _is_replica(replica) and any(piece.next_offset > erased_below for piece in pieces):
+        if _is_replica(replica) and any(
+            interval.next_offset > erased_below for interval in intervals
+        ):
             yield finding(
                 CHECKPOINT_MISSING,
                 f"{file}: missing, although batches carry leader epochs",
@@ -67,7 +69,7 @@ def epoch_findings(
                 evidence={"leaderEpoch": after.leader_epoch, "startOffset": after.start_offset},
             )
             return  # which entry is wrong is unknown, so nothing more can be checked
-    kept = [piece for piece in pieces if piece.next_offset > erased_below]
+    kept = [interval for interval in intervals if interval.next_offset > erased_below]
     yield from _contradictions(replica, kept, file)
     beyond = [entry for entry in entries if entry.start_offset > log_end_offset]
     if beyond:
@@ -85,46 +87,50 @@ def epoch_findings(
         )
 
 
-def _contradictions(replica: Replica, pieces: Sequence[EpochPiece], file: str) -> Iterator[Finding]:
+def _contradictions(
+    replica: Replica, intervals: Sequence[EpochInterval], file: str
+) -> Iterator[Finding]:
     assert replica.epoch_entries is not None
     entries = replica.epoch_entries
     starts = {entry.leader_epoch: entry.start_offset for entry in entries}
     ends = {a.leader_epoch: b.start_offset for a, b in pairwise(entries)}
     clipped_to = _possible_log_start(replica)
-    for number, piece in enumerate(pieces):
-        first = max(piece.first_offset, replica.log_start_offset)
-        if piece.next_offset <= replica.log_start_offset:
+    for number, interval in enumerate(intervals):
+        first = max(interval.first_offset, replica.log_start_offset)
+        if interval.next_offset <= replica.log_start_offset:
             continue  # entries below the log start are removed on purpose
-        start = starts.get(piece.leader_epoch)
-        evidence: dict[str, object] = {"leaderEpoch": piece.leader_epoch, "entryStart": start}
-        around = [pieces[n].leader_epoch for n in (number - 1, number + 1) if 0 <= n < len(pieces)]
+        start = starts.get(interval.leader_epoch)
+        evidence: dict[str, object] = {"leaderEpoch": interval.leader_epoch, "entryStart": start}
+        around = [
+            intervals[n].leader_epoch for n in (number - 1, number + 1) if 0 <= n < len(intervals)
+        ]
         is_island = len(around) == 2 and around[0] == around[1]
         if start is None and not is_island:
-            is_possible = piece.next_offset <= clipped_to
+            is_possible = interval.next_offset <= clipped_to
             yield finding(
                 EPOCH_ENTRY_MISSING,
-                f"{file}: lacks leader epoch {piece.leader_epoch}, which batches from offset "
-                f"{piece.first_offset} on carry",
+                f"{file}: lacks leader epoch {interval.leader_epoch}, which batches from offset "
+                f"{interval.first_offset} on carry",
                 directory=replica.directory,
                 file=file,
-                offsets=(first, piece.next_offset),
+                offsets=(first, interval.next_offset),
                 evidence=evidence,
                 severity="L" if is_possible else None,
                 confidence="possible" if is_possible else "proven",
             )
             continue
-        stop = ends.get(piece.leader_epoch)
+        stop = ends.get(interval.leader_epoch)
         is_below = start is not None and first < start
-        is_beyond = stop is not None and piece.next_offset > stop
+        is_beyond = stop is not None and interval.next_offset > stop
         if start is None or is_below or is_beyond:
             is_possible = not is_beyond and start == clipped_to
             yield finding(
                 EPOCH_ENTRY_CONTRADICTED,
-                f"{file}: batches at offsets {first} to {piece.next_offset - 1} carry leader "
-                f"epoch {piece.leader_epoch}, but the entries have another one",
+                f"{file}: batches at offsets {first} to {interval.next_offset - 1} carry leader "
+                f"epoch {interval.leader_epoch}, but the entries have another one",
                 directory=replica.directory,
                 file=file,
-                offsets=(first, piece.next_offset),
+                offsets=(first, interval.next_offset),
                 evidence={**evidence, "entryEnd": stop},
                 severity="L" if is_possible else None,
                 confidence="possible" if is_possible else "proven",

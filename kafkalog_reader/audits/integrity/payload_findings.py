@@ -85,7 +85,7 @@ class PayloadCheck:
         self._replica = replica
         self._file = replica.segment_file(segment)
         self._damage = _Collected()
-        piece = SegmentSlice(
+        segment_slice = SegmentSlice(
             directory=replica.directory,
             segment=segment,
             start=0,
@@ -96,7 +96,7 @@ class PayloadCheck:
         )
         self._keys = keys
         wanted = _WANTED | {"key"} if keys.is_wanted else _WANTED
-        self._decoder = RecordDecoder(wanted, piece, self._damage, limits)
+        self._decoder = RecordDecoder(wanted, segment_slice, self._damage, limits)
         self._found: dict[str, _Place] = {}
         self._counted = 0
         self._chain_end = self._reached = -1

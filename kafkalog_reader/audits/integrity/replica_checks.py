@@ -66,8 +66,8 @@ def _checked(replica: Replica, stream: WatchedStream, log_end_offset: int) -> It
     yield from offset_findings(
         replica, log_end_offset, stream.last_timestamp, has_grown=bool(changes)
     )
-    pieces = stream.lineage.build().pieces
-    yield from epoch_findings(replica, pieces, log_end_offset, stream.messages_end)
+    intervals = stream.lineage.build().intervals
+    yield from epoch_findings(replica, intervals, log_end_offset, stream.messages_end)
     try:
         yield from file_findings(replica)
         yield from name_findings(replica)

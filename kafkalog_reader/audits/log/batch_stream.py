@@ -182,7 +182,7 @@ class BatchStream:
         return bool(self.crc_valid[self.index])
 
     @property
-    def piece(self) -> SegmentSlice:
+    def segment_slice(self) -> SegmentSlice:
         """The whole segment of the current window."""
         from kafkalog_reader.scan.segment_slice import SegmentSlice  # slow to import
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 
 
-class EpochPiece(NamedTuple):
+class EpochInterval(NamedTuple):
     """The offsets [first, next) were written under one leader epoch."""
 
     leader_epoch: int
@@ -27,50 +27,50 @@ class EpochPiece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Lineage:
-    """Pieces by rising offset, without overlap; the epoch of uncovered offsets is unknown."""
+    """Intervals by rising offset, without overlap; the epoch of uncovered offsets is unknown."""
 
-    pieces: tuple[EpochPiece, ...] = ()
+    intervals: tuple[EpochInterval, ...] = ()
 
     def epoch_at(self, offset: int) -> int | None:
         """The leader epoch at an offset; None if unknown."""
-        index = bisect_right(self.pieces, offset, key=lambda piece: piece.first_offset) - 1
-        if index < 0 or offset >= self.pieces[index].next_offset:
+        index = bisect_right(self.intervals, offset, key=lambda interval: interval.first_offset) - 1
+        if index < 0 or offset >= self.intervals[index].next_offset:
             return None
-        return self.pieces[index].leader_epoch
+        return self.intervals[index].leader_epoch
 
     @property
     def greatest_leader_epoch(self) -> int | None:
-        """The greatest leader epoch; None without pieces."""
-        return max((piece.leader_epoch for piece in self.pieces), default=None)
+        """The greatest leader epoch; None without intervals."""
+        return max((interval.leader_epoch for interval in self.intervals), default=None)
 
     @property
     def rising(self) -> Lineage:
-        """The lineage without pieces that a lower epoch follows, whose epoch field is damaged."""
-        kept: list[EpochPiece] = []
-        for piece in reversed(self.pieces):
-            if not kept or piece.leader_epoch <= kept[-1].leader_epoch:
-                kept.append(piece)
+        """The lineage without intervals that a lower epoch follows: their field is damaged."""
+        kept: list[EpochInterval] = []
+        for interval in reversed(self.intervals):
+            if not kept or interval.leader_epoch <= kept[-1].leader_epoch:
+                kept.append(interval)
         return Lineage(tuple(reversed(kept)))
 
     @property
     def epoch_starts(self) -> tuple[tuple[int, int], ...]:
         """The rows of a ``leader-epoch-checkpoint``: each leader epoch and its first offset."""
         starts: dict[int, int] = {}
-        for piece in self.rising.pieces:
-            starts.setdefault(piece.leader_epoch, piece.first_offset)
+        for interval in self.rising.intervals:
+            starts.setdefault(interval.leader_epoch, interval.first_offset)
         return tuple(starts.items())
 
     def clipped(self, first_offset: int, next_offset: int) -> Lineage:
         """The part of the lineage inside [first, next)."""
         return Lineage(
             tuple(
-                EpochPiece(
-                    piece.leader_epoch,
-                    max(piece.first_offset, first_offset),
-                    min(piece.next_offset, next_offset),
+                EpochInterval(
+                    interval.leader_epoch,
+                    max(interval.first_offset, first_offset),
+                    min(interval.next_offset, next_offset),
                 )
-                for piece in self.pieces
-                if piece.first_offset < next_offset and piece.next_offset > first_offset
+                for interval in self.intervals
+                if interval.first_offset < next_offset and interval.next_offset > first_offset
             )
         )
 
@@ -79,20 +79,22 @@ class LineageBuilder:
     """Builds the lineage of a replica from its batches, in log order."""
 
     def __init__(self) -> None:
-        self._pieces: list[EpochPiece] = []
+        self._intervals: list[EpochInterval] = []
 
     def add(self, leader_epoch: int, first_offset: int, next_offset: int) -> None:
-        """Append a stretch of batches of one epoch; the first offset of an epoch begins its piece.
+        """Append batches of one epoch; the first offset of an epoch begins its interval.
 
         An offset that compaction emptied between two batches of one epoch belongs to the epoch.
         """
-        if self._pieces and self._pieces[-1].leader_epoch == leader_epoch:
-            first_offset = self._pieces.pop().first_offset
-        self._pieces.append(EpochPiece(leader_epoch, first_offset, next_offset))
+        if self._intervals and self._intervals[-1].leader_epoch == leader_epoch:
+            first_offset = self._intervals.pop().first_offset
+        self._intervals.append(EpochInterval(leader_epoch, first_offset, next_offset))
 
     def build(self) -> Lineage:
         """The lineage so far, without batches of formats that have no leader epochs (−1)."""
-        return Lineage(tuple(piece for piece in self._pieces if piece.leader_epoch >= 0))
+        return Lineage(
+            tuple(interval for interval in self._intervals if interval.leader_epoch >= 0)
+        )
 
 
 def declared_lineage(
@@ -102,7 +104,7 @@ def declared_lineage(
     ends = [*(entry.start_offset for entry in cache.entries), log_end_offset][1:]
     return Lineage(
         tuple(
-            EpochPiece(entry.leader_epoch, entry.start_offset, next_offset)
+            EpochInterval(entry.leader_epoch, entry.start_offset, next_offset)
             for entry, next_offset in zip(cache.entries, ends, strict=True)
             if entry.start_offset < next_offset
         )
@@ -126,8 +128,8 @@ class LineageFork:
     """Where two lineages diverge in their common range.
 
     Attributes:
-        offset: the first offset after the last piece on which both agree; the end of the range if
-            they agree everywhere.
+        offset: the first offset after the last interval on which both agree; the end of the range
+            if they agree everywhere.
         first_offset, next_offset: the common range; empty if one ends before the other begins.
         met_again: whether they agree again after the fork, which is impossible in sound logs
             (KL-515).
@@ -170,13 +172,13 @@ def lineage_fork(left: Lineage, right: Lineage, first_offset: int, next_offset: 
 
 
 def _cuts(lineages: Iterable[Lineage]) -> list[tuple[int, int]]:
-    """The ranges between adjacent borders of all pieces, half-open; nothing changes inside them."""
+    """The half-open ranges between adjacent borders of all intervals: nothing changes inside."""
     borders = sorted(
         {
             border
             for lineage in lineages
-            for piece in lineage.pieces
-            for border in (piece.first_offset, piece.next_offset)
+            for interval in lineage.intervals
+            for border in (interval.first_offset, interval.next_offset)
         }
     )
     return list(pairwise(borders))

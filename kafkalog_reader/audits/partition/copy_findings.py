@@ -180,7 +180,7 @@ def _traces(audit: PartitionAudit) -> Iterator[Finding]:
     for index, replica in enumerate(audit.replicas):
         history = replica.history
         elsewhere = set[int]().union(*(found[:index] + found[index + 1 :]))
-        begun = {piece.first_offset for piece in history.lineage.pieces[1:]}
+        begun = {interval.first_offset for interval in history.lineage.intervals[1:]}
         for offset in sorted(found[index] - elsewhere):
             if offset in begun and offset < history.log_end_offset:
                 yield finding(

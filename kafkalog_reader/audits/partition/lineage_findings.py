@@ -156,12 +156,12 @@ def _two_starts(one: ReplicaAudit, other: ReplicaAudit) -> Iterator[tuple[int, t
 
 
 def _is_blank(data: Lineage, first_offset: int, next_offset: int) -> bool:
-    return not data.clipped(first_offset, next_offset).pieces
+    return not data.clipped(first_offset, next_offset).intervals
 
 
 def _rises(lineage: Lineage) -> bool:
     """Whether the epochs of the batches increase; a damaged field has findings of its own."""
-    epochs = [piece.leader_epoch for piece in lineage.pieces]
+    epochs = [interval.leader_epoch for interval in lineage.intervals]
     return epochs == sorted(epochs)
 
 

@@ -320,7 +320,9 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
     at_risk = 0
     for number, side in enumerate(sides, 1):
         records, end, count = side_of(audit, side)
-        epochs = sorted({piece.leader_epoch for part in side.walk() for piece in part.pieces})
+        epochs = sorted(
+            {interval.leader_epoch for part in side.walk() for interval in part.intervals}
+        )
         name = joined_names(side.replicas)
         under = f"under leader epoch {_listed(epochs)}" if epochs else "without leader epochs"
         reported.append(f"{records_text(records)} {under} on {name}")
@@ -332,7 +334,9 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
         ends.append(end)
         known_sides += bool(count.known)
         at_risk += records
-    is_legacy = not any(piece for side in sides for part in side.walk() for piece in part.pieces)
+    is_legacy = not any(
+        interval for side in sides for part in side.walk() for interval in part.intervals
+    )
     below = min(audit.of(each).bounds.known for side in sides for each in side.replicas)
     code = LEGACY_DIVERGENCE if is_legacy and offset < below else FORKED
     yield finding(

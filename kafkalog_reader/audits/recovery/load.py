@@ -29,7 +29,7 @@ from kafkalog_reader.audits.recovery.segment import (
     recover,
 )
 from kafkalog_reader.audits.recovery.sound_prefix import SoundPrefix, sound_prefix
-from kafkalog_reader.audits.recovery.split import MAX_OFFSETS, split_pieces
+from kafkalog_reader.audits.recovery.split import MAX_OFFSETS, split_segment
 from kafkalog_reader.errors import CorruptLogError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.producer_snapshot import check_producer_snapshot
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
@@ -285,8 +285,8 @@ class LogLoad:
 
     def _split(self, segment: LoadingSegment) -> None:
         """Split a segment that has an offset beyond 2^31 of its base."""
-        pieces, walk_end = split_pieces(segment, self._progress)
-        end = pieces[-1].recovered.next_offset - 1 if pieces[-1].recovered else 0
+        parts, walk_end = split_segment(segment, self._progress)
+        end = parts[-1].recovered.next_offset - 1 if parts[-1].recovered else 0
         if not segment.base_offset + MAX_OFFSETS < end:
             raise StartFailure(
                 f"{_path(segment)}: an offset is not within 2^31 of the segment's base, "
@@ -296,11 +296,11 @@ class LogLoad:
             raise StartFailure(f"{_path(segment)}: cannot be split, its end is damaged")
         self.reasons.append(
             f"{_path(segment)}: offset {end} is not within 2^31 of the segment's base: "
-            f"split into {len(pieces)}"
+            f"split into {len(parts)}"
         )
         self.segments.remove(segment)
         self.segments = sorted(
-            (*self.segments, *pieces), key=lambda each: (each.base_offset, each.start)
+            (*self.segments, *parts), key=lambda each: (each.base_offset, each.start)
         )
 
     def _find_end(self) -> None:

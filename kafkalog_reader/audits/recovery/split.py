@@ -21,20 +21,20 @@ if TYPE_CHECKING:
 MAX_OFFSETS: Final = 2**31 - 1
 
 
-def split_pieces(
+def split_segment(
     segment: LoadingSegment, progress: Progress
 ) -> tuple[list[LoadingSegment], WalkEnd]:
-    """Split a segment where an offset is too far above the base of the piece before it."""
-    pieces: list[LoadingSegment] = []
+    """Split a segment where an offset is too far above the base of the part before it."""
+    parts: list[LoadingSegment] = []
     walk = segment.walk(0, check_crc=False, progress=progress)
     for batches in walk:
         first = 0
         while first < len(batches):
-            if not pieces or not _fits(pieces[-1].base_offset, int(batches.last_offset[first])):
+            if not parts or not _fits(parts[-1].base_offset, int(batches.last_offset[first])):
                 position = int(batches.position[first])
-                if pieces:
-                    pieces[-1].stop = position
-                pieces.append(
+                if parts:
+                    parts[-1].stop = position
+                parts.append(
                     LoadingSegment(
                         files=segment.files,
                         base_offset=int(batches.base_offset[first]),
@@ -43,13 +43,13 @@ def split_pieces(
                         follow_links=segment.follow_links,
                     )
                 )
-            relative = batches.last_offset[first:] - pieces[-1].base_offset
+            relative = batches.last_offset[first:] - parts[-1].base_offset
             outside = np.flatnonzero((relative < 0) | (relative > MAX_OFFSETS))
             end = first + (int(outside[0]) if len(outside) else len(batches) - first)
-            if end == first:  # not even its own base fits: Kafka would not write such a piece
+            if end == first:  # not even its own base fits: Kafka would not write such a part
                 raise StartFailure(f"{shown(segment.path)}: offsets contradict themselves")
-            before = pieces[-1].recovered
-            pieces[-1].recovered = Recovered(
+            before = parts[-1].recovered
+            parts[-1].recovered = Recovered(
                 stop=segment.stop,
                 next_offset=int(batches.last_offset[end - 1]) + 1,
                 greatest_timestamp=max(
@@ -59,7 +59,7 @@ def split_pieces(
                 cache=LeaderEpochCache(),
             )
             first = end
-    return pieces, walk.end
+    return parts, walk.end
 
 
 def _fits(base_offset: int, offset: int) -> bool:

@@ -105,7 +105,7 @@ def _of_branch(audit: PartitionAudit, branch: Branch, kind: str) -> dict[str, An
         "firstOffset": branch.first_offset,
         "nextOffset": branch.next_offset,
         "kind": kind,
-        "leaderEpochs": sorted({piece.leader_epoch for piece in branch.pieces}),
+        "leaderEpochs": sorted({interval.leader_epoch for interval in branch.intervals}),
         "batches": branch.batches,
         "records": branch.records,
         "controlRecords": branch.control_records,

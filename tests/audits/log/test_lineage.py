@@ -5,7 +5,7 @@ from __future__ import annotations
 from fixtures.builder import parse_epochs
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.log.lineage import (
-    EpochPiece,
+    EpochInterval,
     Lineage,
     combined_lineage,
     declared_lineage,
@@ -13,8 +13,8 @@ from kafkalog_reader.audits.log.lineage import (
 )
 
 
-def lineage(*pieces: tuple[int, int, int]) -> Lineage:
-    return Lineage(tuple(EpochPiece(*piece) for piece in pieces))
+def lineage(*intervals: tuple[int, int, int]) -> Lineage:
+    return Lineage(tuple(EpochInterval(*interval) for interval in intervals))
 
 
 def test_checkpoint_entries_last_to_the_next_and_are_clipped_to_the_log() -> None:

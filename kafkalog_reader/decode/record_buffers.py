@@ -65,7 +65,7 @@ def _column_of(room: _BinaryRoom | None) -> record_columns.BinaryColumn | None:
     return None if room is None else room.column
 
 
-class RecordColumns:
+class RecordBuffers:
     """Room for a number of records and bytes; columns that were not requested get none.
 
     Args:
