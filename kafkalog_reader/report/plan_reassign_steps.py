@@ -9,7 +9,6 @@ from kafkalog_reader.report.plan_step import (
     PlanStep,
     Reassignment,
     StepKind,
-    salvage_command,
 )
 
 if TYPE_CHECKING:
@@ -26,11 +25,11 @@ def reassignment_steps(plan: Plan) -> Iterator[PlanStep]:
     """
     for broker in sorted({broker for c in plan.apart for broker in c.apart}):
         choices = [c for c in plan.apart if broker in c.apart]
-        yield _remove(plan, choices, broker)
+        yield _remove(choices, broker)
         yield _add(choices, broker)
 
 
-def _remove(plan: Plan, choices: Sequence[Choice], broker: int) -> PlanStep:
+def _remove(choices: Sequence[Choice], broker: int) -> PlanStep:
     names = ", ".join(shown(c.name) for c in choices)
     reassignment = Reassignment(
         file=f"remove-from-{broker}.json",
@@ -44,19 +43,22 @@ def _remove(plan: Plan, choices: Sequence[Choice], broker: int) -> PlanStep:
         texts=(
             f"Broker {broker} keeps records there that differ on the leader or are missing on it, "
             "and Kafka never notices. It deletes its copy here, and copies the leader's in the "
-            "next step. The first command saves what only it has.",
+            "next step.",
             "Until then these partitions have a replica less: producers with acks=all need "
             "min.insync.replicas of the others.",
             *_unknown_assignments(choices),
         ),
-        commands=(
-            *(salvage_command(plan, c, broker, _first_offset(c, broker)) for c in choices),
-            *reassignment.commands,
-        ),
+        commands=reassignment.commands,
         is_destructive=True,
         brokers=(broker,),
         checks=(reassignment.check,),
         reassignment=reassignment,
+        lost=tuple(
+            (c, lost)
+            for c in choices
+            for lost in c.lost
+            if max({*lost.brokers} & {*c.apart}, default=None) == broker
+        ),
     )
 
 
@@ -92,9 +94,3 @@ def _unknown_assignments(choices: Sequence[Choice]) -> Iterator[str]:
             "were supplied. Write into both files what kafka-topics.sh --describe shows as "
             "Replicas, in that order."
         )
-
-
-def _first_offset(choice: Choice, broker: int) -> int:
-    """From where on the copy has what the leader's lacks."""
-    ranges = [each for each in choice.lost_with_copies if broker in each.brokers]
-    return min((each.first_offset for each in ranges), default=0)

@@ -216,6 +216,11 @@ def choice_of(
     not_supplied = tuple(each for each in assigned if each not in brokers)
     aside = _moved_away(audit, best)
     others = (frozenset((*brokers, *not_supplied)) - equals) | aside
+    apart = tuple(
+        _broker(each.follower)
+        for each in best.followers
+        if each.silent_divergence is not None and _broker(each.follower) not in aside
+    )
     return Choice(
         topic=topic,
         partition=partition,
@@ -227,7 +232,7 @@ def choice_of(
         lost=_lost(
             audit,
             best,
-            [each for each in best.followers if _broker(each.follower) not in aside],
+            [each for each in best.followers if _broker(each.follower) not in {*aside, *apart}],
         ),
         lost_with_copies=_lost(audit, best, []),
         refetching=tuple(
@@ -235,11 +240,7 @@ def choice_of(
             for each in best.followers
             if each.following.outcome is FollowingEnd.REFETCHES
         ),
-        apart=tuple(
-            _broker(each.follower)
-            for each in best.followers
-            if each.silent_divergence is not None and _broker(each.follower) not in aside
-        ),
+        apart=apart,
         alternatives=tuple(
             Alternative(broker_id=_broker(each.candidate), lost=each.lost)
             for each in audit.elections

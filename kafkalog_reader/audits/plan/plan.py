@@ -181,6 +181,8 @@ class Plan:
         gone: dict[int, list[tuple[Choice, int]]] = {}
         for choice in self.losing:
             for index, lost in enumerate(choice.lost):
+                if {*lost.brokers} & {*choice.apart}:
+                    continue  # by a reassignment
                 when = max((number[b] for b in lost.brokers if b in number), default=None)
                 if when is not None:
                     gone.setdefault(when, []).append((choice, index))

@@ -33,12 +33,15 @@ def test_a_copy_that_stays_different_keeps_its_records_until_it_is_repaired(
     """M3: broker 1 keeps y where leader 0 has x; 4.4.0 brokers left it so."""
     choice = scenario(tmp_path, "m3")
     assert choice.apart == (1,)
-    assert choice.lost == ()
-    assert [each.records.total for each in choice.lost_with_copies] == [1]
-    removed, added = plan_steps(plan_of([choice], paths=["p"]))[-2:]
+    (lost,) = choice.lost
+    assert (lost.brokers, lost.first_offset, lost.next_offset) == ((1,), 0, 1)
+    save, *starts, removed, added = plan_steps(plan_of([choice], paths=["p"]))
+    assert save.kind is StepKind.SAVE
+    assert save.commands[0].startswith("kafkalog salvage p --topic t --partition 0 ")
+    assert [each.lost for each in starts] == [()] * len(starts)
     assert removed.kind is StepKind.REMOVE
-    assert removed.commands[0].startswith("kafkalog salvage p --topic t --partition 0 ")
-    assert json.loads(shlex.split(removed.commands[1])[2]) == {
+    assert removed.lost == ((choice, lost),)
+    assert json.loads(shlex.split(removed.commands[0])[2]) == {
         "version": 1,
         "partitions": [{"topic": "t", "partition": 0, "replicas": [0]}],
     }
