@@ -52,6 +52,7 @@ setup(
     py_modules=["pyspark_kafkalog"] if os.path.exists("pyspark_kafkalog.py") else [],  # noqa: PTH110
     package_data={
         "kafkalog_reader": ["py.typed"],
+        "kafkalog_reader.format": ["*.pxd"],
         "kafkalog_reader.kernel": ["*.h", "*.pxd"],
         "spark_datasource": ["py.typed"],
     },

@@ -13,7 +13,13 @@ from kafkalog_reader.errors import (
     UnreadableFileError,
     UsageError,
 )
-from kafkalog_reader.format.batch_fields import LENGTH_END, MIN_LEGACY_LENGTH
+from kafkalog_reader.format.batch_fields import (
+    HEADER_SIZE,
+    LENGTH_END,
+    LOG_ENTRY_SIZE,
+    MAGIC_AT,
+    MIN_LENGTH_0,
+)
 from kafkalog_reader.format.entry_layout import (
     OFFSET_INDEX,
     PRODUCER_SNAPSHOT,
@@ -28,12 +34,7 @@ from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.format.message_layout import message_structures
 from kafkalog_reader.format.producer_snapshot import parse_producer_snapshot
 from kafkalog_reader.format.record_batch import compute_batch_crc
-from kafkalog_reader.format.record_batch_header import (
-    HEADER_SIZE,
-    LOG_ENTRY,
-    LOG_ENTRY_SIZE,
-    parse_record_batch_header,
-)
+from kafkalog_reader.format.record_batch_header import LOG_ENTRY, parse_record_batch_header
 from kafkalog_reader.format.record_batch_layout import (
     record_batch_header_structure,
     record_batch_structures,
@@ -63,7 +64,6 @@ if TYPE_CHECKING:
 SNAPSHOT_LIMIT: Final = 256 << 20
 """In bytes: millions of producers; a larger file is not a snapshot."""
 TEXT_LIMIT: Final[int] = 256 << 20
-MAGIC_POSITION: Final[int] = 16
 LEGACY_MAGICS: Final = (0, 1)
 _LATER_SUFFIXES: Final = (".deleted", ".swap", ".cleaned")
 _ENTRY_KINDS: Final = {
@@ -140,7 +140,7 @@ def _record_batch(path: str, position: int) -> Iterator[Structure]:
             is_sound = compute_batch_crc(content, header) == header.crc
         except KafkaLogError:
             _check_is_start(windows, position)
-            if len(content) == HEADER_SIZE and content[MAGIC_POSITION] not in LEGACY_MAGICS:
+            if len(content) == HEADER_SIZE and content[MAGIC_AT] not in LEGACY_MAGICS:
                 yield record_batch_header_structure(content, where)
             else:
                 yield unreadable_structure("record batch", content, position)
@@ -155,7 +155,7 @@ def _is_message(content: bytes) -> bool:
     if len(content) < LOG_ENTRY_SIZE:
         return False
     entry = LOG_ENTRY.parse(content)
-    return entry.magic in LEGACY_MAGICS and entry.length >= MIN_LEGACY_LENGTH
+    return entry.magic in LEGACY_MAGICS and entry.length >= MIN_LENGTH_0
 
 
 def _message(windows: Windows, position: int, where: LogPosition) -> Iterator[Structure]:
@@ -198,7 +198,7 @@ def _batch_starts(windows: Windows) -> Iterator[int]:
             window_start, window = position, bytes(windows.read(position))
         at = position - window_start + 8
         length = int.from_bytes(window[at : at + 4], "big", signed=True)
-        if not MIN_LEGACY_LENGTH <= length <= windows.size_in_bytes - position - LENGTH_END:
+        if not MIN_LENGTH_0 <= length <= windows.size_in_bytes - position - LENGTH_END:
             return
         position += LENGTH_END + length
         yield position

@@ -12,20 +12,18 @@ from kafkalog_reader.errors import (
     LogPosition,
     UnsupportedFormatError,
 )
+from kafkalog_reader.format.batch_fields import HEADER_SIZE
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.scan.batch_run import BatchRun
 
-CONTROL: Final = 0x20
-TRANSACTIONAL: Final = 0x10
 ABORT: Final = 0
 COMMIT: Final = 1
 NO_TYPE: Final = -1
 """Of an empty control batch, which conveys nothing (KAFKA-5490), and of a record beyond reading."""
 
-_HEADER_SIZE: Final = 61
 _MARKER_SIZE: Final = 78
 # record length 16, attributes, timestamp and offset delta 0, key length 4, key version 0
 _MARKER_START: Final = np.frombuffer(b"\x20\x00\x00\x00\x08\x00\x00", np.uint8)
@@ -39,7 +37,7 @@ def control_types(run: BatchRun, rows: NDArray[np.intp]) -> NDArray[np.int16]:
     types = np.full(len(rows), NO_TYPE, dtype=np.int16)
     regular = np.flatnonzero(run.size_in_bytes[rows] == _MARKER_SIZE)
     window = np.frombuffer(run.buffer, np.uint8)
-    start = run.position[rows[regular]] - run.window_position + _HEADER_SIZE
+    start = run.position[rows[regular]] - run.window_position + HEADER_SIZE
     head = window[start[:, None] + np.arange(len(_MARKER_START) + 2)]
     is_marker = (head[:, : len(_MARKER_START)] == _MARKER_START).all(axis=1)
     regular, head = regular[is_marker], head[is_marker]

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPosition
+from kafkalog_reader.format.batch_fields import CODEC_MASK
 from kafkalog_reader.format.xxhash32 import compute_xxhash32
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, message_fields, messages, payload_shapes
-from kafkalog_reader.scan.batch_run import CODEC_MASK
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.recycled_memory import allocate
 from kafkalog_reader.scan.segment_slice import batch_position

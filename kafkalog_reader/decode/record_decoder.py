@@ -12,10 +12,10 @@ from kafkalog_reader.decode.decompression import Decompressor
 from kafkalog_reader.decode.messages import MessageReader
 from kafkalog_reader.decode.record_buffers import MAX_COLUMN, RecordBuffers
 from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPosition
+from kafkalog_reader.format.batch_fields import CODEC_MASK, HEADER_SIZE
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, payload_shapes, sound_batches, uncompressed_batches
-from kafkalog_reader.scan.batch_run import CODEC_MASK, HEADER_SIZE
 from kafkalog_reader.scan.recycled_memory import allocate, room_for
 from kafkalog_reader.scan.segment_slice import batch_position
 

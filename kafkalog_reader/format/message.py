@@ -27,10 +27,18 @@ from construct import (
 )
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
-from kafkalog_reader.format.batch_fields import CODEC_MASK, LENGTH_END, LOG_APPEND_TIME_BIT
+from kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    LENGTH_END,
+    LOG_APPEND_TIME_BIT,
+    LOG_ENTRY_SIZE,
+    MESSAGE_CRC_COVERS_FROM,
+    MIN_LENGTH_0,
+    MIN_LENGTH_1,
+)
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.crc import compute_crc32
-from kafkalog_reader.format.record_batch_header import LOG_ENTRY, LOG_ENTRY_SIZE, TimestampType
+from kafkalog_reader.format.record_batch_header import LOG_ENTRY, TimestampType
 
 if TYPE_CHECKING:
     from kafkalog_reader.errors import LogPosition
@@ -55,11 +63,8 @@ MESSAGES: Final = {
     for magic, header in MESSAGE_HEADERS.items()
 }
 _LENGTH_FIELD_SIZE: Final[int] = Int32sb.sizeof()
-MIN_LENGTHS: Final[dict[int, int]] = {
-    magic: header.sizeof() + 2 * _LENGTH_FIELD_SIZE - LENGTH_END
-    for magic, header in MESSAGE_HEADERS.items()
-}
-CRC_COVERS_FROM: Final[int] = 16
+MIN_LENGTHS: Final[dict[int, int]] = {0: MIN_LENGTH_0, 1: MIN_LENGTH_1}
+CRC_COVERS_FROM: Final[int] = MESSAGE_CRC_COVERS_FROM
 """Offset and length are not covered, because the leader assigns the offset."""
 KNOWN_ATTRIBUTES: Final[dict[int, int]] = {0: CODEC_MASK, 1: CODEC_MASK | LOG_APPEND_TIME_BIT}
 

@@ -9,13 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
-from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, MAGIC
+from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, HEADER_SIZE, MAGIC, MIN_LENGTH_2
 from kafkalog_reader.format.compression import Codec, compress, decompress
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.format.record import Record, build_record, parse_records
 from kafkalog_reader.format.record_batch_header import (
-    HEADER_SIZE,
-    MIN_LENGTH,
     RecordBatchHeader,
     build_record_batch_header,
     parse_record_batch_header,
@@ -150,7 +148,7 @@ def build_record_batch(
         )
     header = RecordBatchHeader(
         base_offset=base_offset,
-        length=MIN_LENGTH + len(payload) if length is None else length,
+        length=MIN_LENGTH_2 + len(payload) if length is None else length,
         leader_epoch=leader_epoch,
         magic=magic,
         crc=0 if crc is None else crc,

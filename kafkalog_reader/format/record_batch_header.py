@@ -16,10 +16,13 @@ from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
+    HEADER_SIZE,
     LENGTH_END,
     LOG_APPEND_TIME_BIT,
+    LOG_ENTRY_SIZE,
     MAGIC,
-    MIN_LEGACY_LENGTH,
+    MIN_LENGTH_0,
+    MIN_LENGTH_2,
     TRANSACTIONAL_BIT,
 )
 
@@ -45,9 +48,6 @@ RECORD_BATCH_HEADER: Final = Struct(
     "base_sequence" / Int32sb,
     "records_count" / Int32sb,
 )
-HEADER_SIZE: Final[int] = RECORD_BATCH_HEADER.sizeof()
-LOG_ENTRY_SIZE: Final[int] = LOG_ENTRY.sizeof()
-MIN_LENGTH: Final[int] = HEADER_SIZE - LENGTH_END
 MAX_SEQUENCE: Final[int] = 2**31 - 1
 
 
@@ -151,12 +151,12 @@ def parse_record_batch_header(content: bytes, where: LogPosition) -> RecordBatch
         raise CorruptRecordError(f"{len(content)} bytes are not a record batch", where)
     entry = LOG_ENTRY.parse(content)
     where = replace(where, offset=entry.base_offset)
-    if entry.length < MIN_LEGACY_LENGTH:
+    if entry.length < MIN_LENGTH_0:
         raise CorruptRecordError(f"batch length {entry.length} is too small for any format", where)
     if entry.magic != MAGIC:
         raise _other_magic(entry.magic, where)
-    if entry.length < MIN_LENGTH:
-        raise CorruptRecordError(f"batch length {entry.length} is below {MIN_LENGTH}", where)
+    if entry.length < MIN_LENGTH_2:
+        raise CorruptRecordError(f"batch length {entry.length} is below {MIN_LENGTH_2}", where)
     if len(content) < HEADER_SIZE:
         raise CorruptRecordError(f"header cut short: {len(content)} of {HEADER_SIZE} bytes", where)
     fields = RECORD_BATCH_HEADER.parse(content)

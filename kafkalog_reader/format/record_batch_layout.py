@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from construct import Bytes, ConstructError, Int8sb
 
 from kafkalog_reader.errors import CorruptRecordError
+from kafkalog_reader.format.batch_fields import HEADER_SIZE
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.control_record import (
     CONTROL_RECORD_KEY,
@@ -26,7 +27,6 @@ from kafkalog_reader.format.layout import (
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.format.record_batch import batch_payload, compute_batch_crc
 from kafkalog_reader.format.record_batch_header import (
-    HEADER_SIZE,
     RECORD_BATCH_HEADER,
     TIMESTAMP_TYPE_NAMES,
     RecordBatchHeader,

@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.format.batch_fields import LENGTH_END, MAGIC, MIN_LENGTH_0
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
 # baseOffset, batchLength, partitionLeaderEpoch, magic, crc, attributes, lastOffsetDelta
 _HEADER: Final = struct.Struct(">qiibIhi")
-_OVERHEAD: Final = 12  # the bytes before those that batchLength counts
-_MIN_LENGTH: Final = 14  # of a magic 0 message; magic 2 needs 49
 
 
 def settle_swaps(
@@ -71,8 +70,8 @@ def read_next_offset(segment: SegmentFiles) -> int:
             base_offset, length, _, magic, _, _, last_offset_delta = _HEADER.unpack_from(
                 window, position - window_start
             )
-            if not _MIN_LENGTH <= length <= windows.size_in_bytes - position - _OVERHEAD:
+            if not MIN_LENGTH_0 <= length <= windows.size_in_bytes - position - LENGTH_END:
                 break
-            next_offset = base_offset + 1 + (last_offset_delta if magic >= 2 else 0)
-            position += _OVERHEAD + length
+            next_offset = base_offset + 1 + (last_offset_delta if magic >= MAGIC else 0)
+            position += LENGTH_END + length
     return next_offset

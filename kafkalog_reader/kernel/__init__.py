@@ -13,10 +13,11 @@ from importlib import import_module
 from typing import Final
 
 from kafkalog_reader.errors import OutdatedKernelError
+from kafkalog_reader.format import batch_fields
 from kafkalog_reader.kernel import codes, primitives
 from kafkalog_reader.kernel.build import rebuild_advice
 
-for _twin in (codes, primitives):
+for _twin in (batch_fields, codes, primitives):
     sys.modules.setdefault(f"cython.cimports.{_twin.__name__}", _twin)
 
 SHARED: Final = (
@@ -29,7 +30,7 @@ try:
         sys.modules.setdefault(f"cython.cimports.{_module.__name__}", _module)
 
     from kafkalog_reader.kernel import batch_search_cy as batch_search
-    from kafkalog_reader.kernel import crc_syndrome_cy as crc_syndrome
+    from kafkalog_reader.kernel import checksums_cy as checksums
     from kafkalog_reader.kernel import message_fields_cy as message_fields
     from kafkalog_reader.kernel import messages_cy as messages
     from kafkalog_reader.kernel import payload_shapes_cy as payload_shapes
@@ -45,7 +46,7 @@ except (ImportError, AttributeError, TypeError, ValueError) as error:  # Cython'
     raise OutdatedKernelError(_advice) from error
 
 __all__ = [
-    "SHARED", "batch_search", "codes", "crc_syndrome", "is_compiled", "message_fields", "messages",
+    "SHARED", "batch_search", "checksums", "codes", "is_compiled", "message_fields", "messages",
     "payload_shapes", "record_batches", "record_columns", "records", "sound_batches",
     "uncompressed_batches",
 ]  # fmt: skip

@@ -11,6 +11,31 @@ from __future__ import annotations
 from array import array
 
 import cython
+from cython.cimports.kafkalog_reader.format.batch_fields import (
+    ATTRIBUTES_AT,
+    BASE_SEQUENCE_AT,
+    CODEC_MASK,
+    CRC_AT,
+    CRC_COVERS_FROM,
+    HEADER_SIZE,
+    LAST_OFFSET_DELTA_AT,
+    LEADER_EPOCH_AT,
+    LENGTH_AT,
+    LENGTH_END,
+    LOG_APPEND_TIME_BIT,
+    MAGIC_AT,
+    MESSAGE_ATTRIBUTES_AT,
+    MESSAGE_CRC_AT,
+    MESSAGE_CRC_COVERS_FROM,
+    MESSAGE_TIMESTAMP_AT,
+    MESSAGE_TIMESTAMP_SIZE,
+    MIN_LENGTH_0,
+    MIN_LENGTH_2,
+    MIN_SIZE_0,
+    PRODUCER_EPOCH_AT,
+    PRODUCER_ID_AT,
+    RECORDS_COUNT_AT,
+)
 from cython.cimports.kafkalog_reader.kernel.primitives import (
     crc32,
     crc32c,
@@ -91,10 +116,10 @@ class BatchSearch:
         """
         size: cython.Py_ssize_t = len(window)
         is_last: cython.bint = origin + size >= self._stop
-        limit: cython.Py_ssize_t = size - 60
+        limit: cython.Py_ssize_t = size - HEADER_SIZE + 1
         at: cython.Py_ssize_t
         if is_last:
-            limit = max(size - 25, 0)
+            limit = max(size - MIN_SIZE_0 + 1, 0)
         elif limit <= 0:
             raise ValueError(f"a window of {size} bytes")
         self.wanted = 0
@@ -131,9 +156,9 @@ class BatchSearch:
             if begins_offset[source[at + 3]] == 0:
                 at += 4
                 continue
-            if int64_at(source, at + 8) == 0:
+            if int64_at(source, at + LENGTH_AT) == 0:
                 at += 4
-                while at + 32 <= limit and _are_zeros(source, at + 8):
+                while at + 32 <= limit and _are_zeros(source, at + LENGTH_AT):
                     at += 29
                 continue
             behind = min(at + 4, limit)
@@ -158,13 +183,19 @@ class BatchSearch:
     ) -> cython.bint:
         """Whether a batch or message whose fields contradict nothing begins at a position."""
         offset: cython.longlong = int64_at(source, at)
-        length: cython.longlong = int32_at(source, at + 8)
-        if source[at + 16] > 2 or offset < self._lowest or offset > self._highest:
+        length: cython.longlong = int32_at(source, at + LENGTH_AT)
+        if source[at + MAGIC_AT] > 2 or offset < self._lowest or offset > self._highest:
             return False
-        if length < 14 or length > left - 12 or length > self._max_size - 12:
+        if (
+            length < MIN_LENGTH_0
+            or length > left - LENGTH_END
+            or length > self._max_size - LENGTH_END
+        ):
             return False
-        if source[at + 16] == 2:
-            return size - at >= 61 and _looks_like_batch(source, at, length, self._highest - offset)
+        if source[at + MAGIC_AT] == 2:
+            return size - at >= HEADER_SIZE and _looks_like_batch(
+                source, at, length, self._highest - offset
+            )
         return _looks_like_message(source, at, size, length)
 
     @cython.cfunc
@@ -174,8 +205,8 @@ class BatchSearch:
         self, source: cython.p_const_uchar, at: cython.Py_ssize_t, size: cython.Py_ssize_t
     ) -> cython.bint:
         """Whether the CRC at a position is right, or needs a window that begins there."""
-        end: cython.longlong = int32_at(source, at + 8)
-        end += at + 12
+        end: cython.longlong = int32_at(source, at + LENGTH_AT)
+        end += at + LENGTH_END
         cost: cython.longlong = end - at + _PER_CANDIDATE
         if end > size:
             cost += end - at + _PER_READ
@@ -187,9 +218,11 @@ class BatchSearch:
             self.wanted = end - at
             return True
         self.budget -= cost
-        if source[at + 16] == 2:
-            return crc32c(source, at + 21, end) == uint32_at(source, at + 17)
-        return crc32(source, at + 16, end) == uint32_at(source, at + 12)
+        if source[at + MAGIC_AT] == 2:
+            return crc32c(source, at + CRC_COVERS_FROM, end) == uint32_at(source, at + CRC_AT)
+        return crc32(source, at + MESSAGE_CRC_COVERS_FROM, end) == uint32_at(
+            source, at + MESSAGE_CRC_AT
+        )
 
 
 def _first_bytes_of_offsets(lowest: cython.longlong, highest: cython.longlong) -> array[int]:
@@ -225,20 +258,20 @@ def _looks_like_batch(
     max_delta: cython.longlong,
 ) -> cython.bint:
     """Whether 61 bytes are a header of magic 2 that contradicts nothing."""
-    delta: cython.longlong = int32_at(source, at + 23)
-    count: cython.longlong = int32_at(source, at + 57)
-    codec: cython.int = source[at + 22] & 0x07
-    if length < 49 or source[at + 21] != 0 or codec > 4:
+    delta: cython.longlong = int32_at(source, at + LAST_OFFSET_DELTA_AT)
+    count: cython.longlong = int32_at(source, at + RECORDS_COUNT_AT)
+    codec: cython.int = source[at + ATTRIBUTES_AT + 1] & CODEC_MASK
+    if length < MIN_LENGTH_2 or source[at + ATTRIBUTES_AT] != 0 or codec > 4:
         return False
     if delta < 0 or delta > max_delta or count < 0 or count > delta + 1:
         return False
-    if codec == 0 and 7 * count > length - 49:
+    if codec == 0 and 7 * count > length - MIN_LENGTH_2:
         return False
     return (
-        int32_at(source, at + 12) >= -1
-        and int64_at(source, at + 43) >= -1
-        and int16_at(source, at + 51) >= -1
-        and int32_at(source, at + 53) >= -1
+        int32_at(source, at + LEADER_EPOCH_AT) >= -1
+        and int64_at(source, at + PRODUCER_ID_AT) >= -1
+        and int16_at(source, at + PRODUCER_EPOCH_AT) >= -1
+        and int32_at(source, at + BASE_SEQUENCE_AT) >= -1
     )
 
 
@@ -256,13 +289,15 @@ def _looks_like_message(
 
     Its first 26 bytes are there. A value's length behind the window says nothing; the CRC will.
     """
-    magic: cython.Py_ssize_t = source[at + 16]
-    attributes: cython.int = source[at + 17]
-    key: cython.Py_ssize_t = at + 18 + 8 * magic
-    rest: cython.longlong = length - 14 - 8 * magic
+    magic: cython.Py_ssize_t = source[at + MAGIC_AT]
+    attributes: cython.int = source[at + MESSAGE_ATTRIBUTES_AT]
+    key: cython.Py_ssize_t = at + MESSAGE_TIMESTAMP_AT + MESSAGE_TIMESTAMP_SIZE * magic
+    rest: cython.longlong = length - MIN_LENGTH_0 - MESSAGE_TIMESTAMP_SIZE * magic
     key_length: cython.longlong
     value_length: cython.longlong
-    if rest < 0 or (attributes & 0xF4) != 0 or ((attributes & 0x08) != 0 and magic == 0):
+    if rest < 0 or (attributes & ~(CODEC_MASK | LOG_APPEND_TIME_BIT)) != 0:
+        return False
+    if (attributes & CODEC_MASK) > 3 or (magic == 0 and attributes > CODEC_MASK):
         return False
     if size - key < 4:
         return False

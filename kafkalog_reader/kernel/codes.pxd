@@ -6,8 +6,6 @@ cdef enum:
     SCAN_UNKNOWN_MAGIC = 3
 
 cdef enum:
-    LOG_APPEND_TIME = 8
-    CONTROL = 32
     NO_TIMESTAMP_TYPE = 256
 
 cdef enum:

@@ -13,9 +13,6 @@ SCAN_SHORT: Final = 1  # the next batch needs more bytes than there are
 SCAN_BAD_LENGTH: Final = 2
 SCAN_UNKNOWN_MAGIC: Final = 3
 
-# Bits of the attributes of batches and messages.
-LOG_APPEND_TIME: Final = 8
-CONTROL: Final = 32
 NO_TIMESTAMP_TYPE: Final = 256
 """Added to the attributes of messages that store no time; theirs have eight bits."""
 

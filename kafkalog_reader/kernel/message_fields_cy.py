@@ -8,6 +8,18 @@ common.record.LegacyRecord and AbstractLegacyRecordBatch.
 from __future__ import annotations
 
 import cython
+from cython.cimports.kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    LENGTH_AT,
+    LENGTH_END,
+    MAGIC_AT,
+    MESSAGE_ATTRIBUTES_AT,
+    MESSAGE_TIMESTAMP_AT,
+    MIN_LENGTH_0,
+    MIN_LENGTH_1,
+    MIN_SIZE_0,
+    MIN_SIZE_1,
+)
 from cython.cimports.kafkalog_reader.kernel.codes import (
     BAD_INNER_OFFSET,
     BAD_KEY_LENGTH,
@@ -33,11 +45,11 @@ def parse_fields(
 
     The message is known to be as long as its magic's smallest. A length is -1 for null.
     """
-    at: cython.Py_ssize_t = start + 18
+    at: cython.Py_ssize_t = start + MESSAGE_TIMESTAMP_AT
     key: cython.Py_ssize_t
     key_length: cython.longlong
     value_length: cython.longlong
-    if source[start + 16] == 1:
+    if source[start + MAGIC_AT] == 1:
         at += 8
     key_length = int32_at(source, at)
     key = at + 4
@@ -82,9 +94,9 @@ def find_values(
     length: cython.longlong
     for row in range(count):
         at = position[row]
-        if at < 0 or size[row] < 26 or at > len(source) or size[row] > len(source) - at:
+        if at < 0 or size[row] < MIN_SIZE_0 or at > len(source) or size[row] > len(source) - at:
             raise ValueError(f"message of {size[row]} bytes at {at} of {len(source)}")
-        if data[at + 16] == 1 and size[row] < 34:
+        if data[at + MAGIC_AT] == 1 and size[row] < MIN_SIZE_1:
             raise ValueError(f"message of {size[row]} bytes and magic 1")
         _, _, value, length, problem[row] = parse_fields(data, at, at + size[row])
         start[row] = value
@@ -117,23 +129,23 @@ def measure_wrapper(
         return 0, 0, BAD_WRAPPER_VALUE, start
     while at < stop:
         last = at
-        if stop - at < 26:
+        if stop - at < MIN_SIZE_0:
             return 0, 0, BAD_MESSAGE_LENGTH, at
-        length = int32_at(content, at + 8)
-        if content[at + 16] > 1:
+        length = int32_at(content, at + LENGTH_AT)
+        if content[at + MAGIC_AT] > 1:
             return 0, 0, BAD_MESSAGE_MAGIC, at
-        if length < 14 or length > stop - at - 12:
+        if length < MIN_LENGTH_0 or length > stop - at - LENGTH_END:
             return 0, 0, BAD_MESSAGE_LENGTH, at
-        if content[at + 16] == 1 and length < 22:
+        if content[at + MAGIC_AT] == 1 and length < MIN_LENGTH_1:
             return 0, 0, BAD_MESSAGE_LENGTH, at
-        if (content[at + 17] & 0x07) != 0:
+        if (content[at + MESSAGE_ATTRIBUTES_AT] & CODEC_MASK) != 0:
             return 0, 0, BAD_NESTING, at
         inner = int64_at(content, at)
         if inner < 0:
             return 0, 0, BAD_INNER_OFFSET, at
         lowest = min(lowest, inner)
         highest = max(highest, inner)
-        at += 12 + length
+        at += LENGTH_END + length
     if highest > inner or highest - lowest > 0x7FFF_FFFF:
         return 0, 0, BAD_INNER_OFFSET, last
     if magic == 1 and offset != 0:  # 0: some clients never set it

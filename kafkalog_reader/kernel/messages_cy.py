@@ -13,6 +13,17 @@ from __future__ import annotations
 from typing import Any
 
 import cython
+from cython.cimports.kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    LENGTH_AT,
+    LENGTH_END,
+    MAGIC_AT,
+    MESSAGE_CRC_AT,
+    MESSAGE_CRC_COVERS_FROM,
+    MESSAGE_TIMESTAMP_AT,
+    MIN_SIZE_0,
+    MIN_SIZE_1,
+)
 from cython.cimports.kafkalog_reader.kernel.codes import (
     BAD_MESSAGE_CRC,
     BAD_MESSAGE_LENGTH,
@@ -218,14 +229,14 @@ class MessageRewriter:
         size: cython.longlong = self._entry_size[entry]
         offset: cython.longlong = self._last_offset[entry]
         self._problem_position[entry] = 0
-        if at < 0 or size < 26 or at > self._available or size > self._available - at:
+        if at < 0 or size < MIN_SIZE_0 or at > self._available or size > self._available - at:
             return BAD_MESSAGE_LENGTH
-        if self._source[at + 16] == 1 and size < 34:
+        if self._source[at + MAGIC_AT] == 1 and size < MIN_SIZE_1:
             return BAD_MESSAGE_LENGTH
         if offset < 0:
             return BAD_OFFSETS
-        if (self._entry_attributes[entry] & 0x07) != 0:
-            return self._rewrite_wrapper(entry, self._source[at + 16], offset)
+        if (self._entry_attributes[entry] & CODEC_MASK) != 0:
+            return self._rewrite_wrapper(entry, self._source[at + MAGIC_AT], offset)
         if self.batches >= self._capacity:
             return NO_ROOM
         self._begin(entry, offset, self._max_timestamp[entry], self._entry_attributes[entry])
@@ -257,23 +268,25 @@ class MessageRewriter:
         at = start
         while at < stop:
             self._problem_position[entry] = at - start
-            end = at + 12 + int32_at(self._content, at + 8)
-            if crc32(self._content, at + 16, end) != uint32_at(self._content, at + 12):
+            end = at + LENGTH_END + int32_at(self._content, at + LENGTH_AT)
+            if crc32(self._content, at + MESSAGE_CRC_COVERS_FROM, end) != uint32_at(
+                self._content, at + MESSAGE_CRC_AT
+            ):
                 return BAD_MESSAGE_CRC
             inner = int64_at(self._content, at)
             timestamp = -1
-            if self._content[at + 16] == 1:
-                timestamp = int64_at(self._content, at + 18)
-            if self._content[at + 16] != current:  # cleaners mixed them (KAFKA-4298)
+            if self._content[at + MAGIC_AT] == 1:
+                timestamp = int64_at(self._content, at + MESSAGE_TIMESTAMP_AT)
+            if self._content[at + MAGIC_AT] != current:  # cleaners mixed them (KAFKA-4298)
                 if self.batches >= self._capacity:
                     return NO_ROOM
-                current = self._content[at + 16]
+                current = self._content[at + MAGIC_AT]
                 self._begin(
                     entry,
                     base + lowest,
                     timestamp,
                     # the type is the wrapper's, but magic 0 stores no time to be of a type
-                    attributes if current == 1 else (attributes & 0x07) | NO_TIMESTAMP_TYPE,
+                    attributes if current == 1 else (attributes & CODEC_MASK) | NO_TIMESTAMP_TYPE,
                 )
             problem = self._append(
                 self._content, self._content_available, at, end, inner - lowest, timestamp

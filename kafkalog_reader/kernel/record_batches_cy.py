@@ -12,9 +12,34 @@ from __future__ import annotations
 from typing import Any
 
 import cython
+from cython.cimports.kafkalog_reader.format.batch_fields import (
+    ATTRIBUTES_AT,
+    BASE_SEQUENCE_AT,
+    BASE_TIMESTAMP_AT,
+    CODEC_MASK,
+    CONTROL_BIT,
+    CRC_AT,
+    CRC_COVERS_FROM,
+    LAST_OFFSET_DELTA_AT,
+    LEADER_EPOCH_AT,
+    LENGTH_AT,
+    LENGTH_END,
+    LOG_APPEND_TIME_BIT,
+    LOG_ENTRY_SIZE,
+    MAGIC_AT,
+    MAX_TIMESTAMP_AT,
+    MESSAGE_ATTRIBUTES_AT,
+    MESSAGE_CRC_AT,
+    MESSAGE_CRC_COVERS_FROM,
+    MESSAGE_TIMESTAMP_AT,
+    MIN_LENGTH_0,
+    MIN_LENGTH_1,
+    MIN_LENGTH_2,
+    PRODUCER_EPOCH_AT,
+    PRODUCER_ID_AT,
+    RECORDS_COUNT_AT,
+)
 from cython.cimports.kafkalog_reader.kernel.codes import (
-    CONTROL,
-    LOG_APPEND_TIME,
     NO_TIMESTAMP_TYPE,
     SCAN_BAD_LENGTH,
     SCAN_FULL,
@@ -24,7 +49,6 @@ from cython.cimports.kafkalog_reader.kernel.codes import (
 from cython.cimports.kafkalog_reader.kernel.primitives import (
     crc32,
     crc32c,
-    crc32c_by_tables,
     int16_at,
     int32_at,
     int64_at,
@@ -47,39 +71,6 @@ def is_compiled() -> bool:
     return bool(cython.compiled)
 
 
-def checksum_of_messages(source: cython.const[cython.uchar][::1]) -> int:
-    """CRC-32 of a buffer, as messages of magic 0 and 1 have it."""
-    return crc32(read_bytes(source), 0, len(source))
-
-
-def checksum(source: cython.const[cython.uchar][::1], *, by_tables: cython.bint = False) -> int:
-    """CRC-32C of a buffer, by the processor's instruction where it has one, or by tables."""
-    data: cython.p_const_uchar = read_bytes(source)
-    if by_tables:
-        return crc32c_by_tables(data, 0, len(source))
-    return crc32c(data, 0, len(source))
-
-
-def checksums(
-    source: cython.const[cython.uchar][::1],
-    starts: cython.const[cython.longlong][::1],
-    stops: cython.const[cython.longlong][::1],
-    found: cython.longlong[::1],
-) -> None:
-    """CRC-32C of each ``source[start:stop]``, into ``found``."""
-    data: cython.p_const_uchar = read_bytes(source)
-    size: cython.longlong = len(source)
-    number: cython.Py_ssize_t
-    if not len(starts) == len(stops) == len(found):
-        raise ValueError("starts, stops and found differ in length")
-    for number in range(len(starts)):
-        if not 0 <= starts[number] <= stops[number] <= size:
-            raise ValueError(f"{starts[number]} to {stops[number]} of a buffer of {size} bytes")
-    with cython.nogil:
-        for number in range(len(found)):
-            found[number] = crc32c(data, starts[number], stops[number])
-
-
 @cython.cfunc
 @cython.nogil
 @cython.exceptval(check=False)
@@ -90,19 +81,19 @@ def find_problem(
     left: cython.Py_ssize_t = stop - position
     length: cython.longlong
     magic: cython.int
-    if left < 17:
+    if left < LOG_ENTRY_SIZE:
         return SCAN_SHORT
-    length = int32_at(source, position + 8)
-    magic = source[position + 16]
-    if length < 14:  # smaller than any message ever was: zeros, mostly
+    length = int32_at(source, position + LENGTH_AT)
+    magic = source[position + MAGIC_AT]
+    if length < MIN_LENGTH_0:  # smaller than any message ever was: zeros, mostly
         return SCAN_BAD_LENGTH
     if magic > 2:
         return SCAN_UNKNOWN_MAGIC
-    if (magic == 2 and length < 49) or (magic == 1 and length < 22):
+    if (magic == 2 and length < MIN_LENGTH_2) or (magic == 1 and length < MIN_LENGTH_1):
         return SCAN_BAD_LENGTH
-    if length > 0x7FFF_FFFF - 12:  # Kafka's files end at 2^31 - 1
+    if length > 0x7FFF_FFFF - LENGTH_END:  # Kafka's files end at 2^31 - 1
         return SCAN_BAD_LENGTH
-    if length > left - 12:
+    if length > left - LENGTH_END:
         return SCAN_SHORT
     return SCAN_FULL
 
@@ -249,30 +240,37 @@ def _fill(
             if reason != SCAN_FULL:
                 break
             if descriptor >= 0 and (
-                data[at + 16] < 2 or (int16_at(data, at + 21) & (LOG_APPEND_TIME | CONTROL)) != 0
+                data[at + MAGIC_AT] < 2
+                or (int16_at(data, at + ATTRIBUTES_AT) & (LOG_APPEND_TIME_BIT | CONTROL_BIT)) != 0
             ):
                 break
-            end = at + 12 + int32_at(data, at + 8)
+            end = at + LENGTH_END + int32_at(data, at + LENGTH_AT)
             first = int64_at(data, at)
-            if data[at + 16] < 2:
+            if data[at + MAGIC_AT] < 2:
                 position[row] = origin + at
                 size_in_bytes[row] = cython.cast(cython.int, end - at)
                 last_offset[row] = first
                 leader_epoch[row] = -1
-                magic[row] = data[at + 16]
-                crc[row] = uint32_at(data, at + 12)
-                crc_computed[row] = crc32(data, at + 16, end) if check_crc else crc[row]
+                magic[row] = data[at + MAGIC_AT]
+                crc[row] = uint32_at(data, at + MESSAGE_CRC_AT)
+                crc_computed[row] = (
+                    crc32(data, at + MESSAGE_CRC_COVERS_FROM, end) if check_crc else crc[row]
+                )
                 max_timestamp[row] = -1
-                attributes[row] = (data[at + 17] & 0x07) | NO_TIMESTAMP_TYPE
-                if data[at + 16] == 1:
-                    max_timestamp[row] = int64_at(data, at + 18)
-                    attributes[row] = data[at + 17] & 0x0F
+                attributes[row] = (
+                    data[at + MESSAGE_ATTRIBUTES_AT] & CODEC_MASK
+                ) | NO_TIMESTAMP_TYPE
+                if data[at + MAGIC_AT] == 1:
+                    max_timestamp[row] = int64_at(data, at + MESSAGE_TIMESTAMP_AT)
+                    attributes[row] = data[at + MESSAGE_ATTRIBUTES_AT] & (
+                        CODEC_MASK | LOG_APPEND_TIME_BIT
+                    )
                 base_timestamp[row] = max_timestamp[row]
                 producer_id[row] = -1
                 producer_epoch[row] = -1
                 base_sequence[row] = -1
                 delta = 0
-                if (data[at + 17] & 0x07) != 0:
+                if (data[at + MESSAGE_ATTRIBUTES_AT] & CODEC_MASK) != 0:
                     base_timestamp[row] = -1
                     lowest = next_offset
                     if row > 0:
@@ -286,7 +284,7 @@ def _fill(
                 row += 1
                 at = end
                 continue
-            delta = int32_at(data, at + 23)
+            delta = int32_at(data, at + LAST_OFFSET_DELTA_AT)
             position[row] = origin + at
             size_in_bytes[row] = cython.cast(cython.int, end - at)
             base_offset[row] = first
@@ -295,19 +293,19 @@ def _fill(
                 last_offset[row] = first + delta
             else:
                 last_offset[row] = first  # a lie either way; decoding says so
-            leader_epoch[row] = int32_at(data, at + 12)
+            leader_epoch[row] = int32_at(data, at + LEADER_EPOCH_AT)
             magic[row] = 2
-            crc[row] = uint32_at(data, at + 17)
-            crc_computed[row] = crc32c(data, at + 21, end) if check_crc else crc[row]
+            crc[row] = uint32_at(data, at + CRC_AT)
+            crc_computed[row] = crc32c(data, at + CRC_COVERS_FROM, end) if check_crc else crc[row]
             if descriptor >= 0 and crc[row] != crc_computed[row]:
                 break
-            attributes[row] = int16_at(data, at + 21)
-            base_timestamp[row] = int64_at(data, at + 27)
-            max_timestamp[row] = int64_at(data, at + 35)
-            producer_id[row] = int64_at(data, at + 43)
-            producer_epoch[row] = int16_at(data, at + 51)
-            base_sequence[row] = int32_at(data, at + 53)
-            records_count[row] = int32_at(data, at + 57)
+            attributes[row] = int16_at(data, at + ATTRIBUTES_AT)
+            base_timestamp[row] = int64_at(data, at + BASE_TIMESTAMP_AT)
+            max_timestamp[row] = int64_at(data, at + MAX_TIMESTAMP_AT)
+            producer_id[row] = int64_at(data, at + PRODUCER_ID_AT)
+            producer_epoch[row] = int16_at(data, at + PRODUCER_EPOCH_AT)
+            base_sequence[row] = int32_at(data, at + BASE_SEQUENCE_AT)
+            records_count[row] = int32_at(data, at + RECORDS_COUNT_AT)
             valid += crc[row] == crc_computed[row]
             row += 1
             at = end
@@ -395,11 +393,11 @@ def count_valid_batches(
     batches: cython.longlong = 0
     records: cython.longlong = 0
     with cython.nogil:
-        while at < stop and find_problem(data, at, stop) == SCAN_FULL and data[at + 16] == 2:
-            end = at + 12 + int32_at(data, at + 8)
-            if crc32c(data, at + 21, end) != uint32_at(data, at + 17):
+        while at < stop and find_problem(data, at, stop) == SCAN_FULL and data[at + MAGIC_AT] == 2:
+            end = at + LENGTH_END + int32_at(data, at + LENGTH_AT)
+            if crc32c(data, at + CRC_COVERS_FROM, end) != uint32_at(data, at + CRC_AT):
                 break
-            records += max(int32_at(data, at + 57), 0)
+            records += max(int32_at(data, at + RECORDS_COUNT_AT), 0)
             batches += 1
             at = end
     return batches, records, at

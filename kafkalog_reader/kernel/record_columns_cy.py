@@ -11,9 +11,8 @@ from array import array
 from typing import Any, Final
 
 import cython
+from cython.cimports.kafkalog_reader.format.batch_fields import CONTROL_BIT, LOG_APPEND_TIME_BIT
 from cython.cimports.kafkalog_reader.kernel.codes import (
-    CONTROL,
-    LOG_APPEND_TIME,
     NO_TIMESTAMP_TYPE,
 )
 from cython.cimports.kafkalog_reader.kernel.primitives import (
@@ -180,12 +179,12 @@ def fill_others(
 ) -> cython.void:
     """Fill the columns that are seldom asked for. A control record's key tells its type."""
     if out._with_timestamp_type:
-        out._timestamp_type[row] = (attributes & LOG_APPEND_TIME) >> 3
+        out._timestamp_type[row] = (attributes & LOG_APPEND_TIME_BIT) >> 3
         if (attributes & NO_TIMESTAMP_TYPE) != 0:
             out._timestamp_type[row] = -1
     if out._with_sequence:
         out._sequence[row] = to_sequence(base_sequence, offset_delta)
     if out._with_control_type:
         out._control_type[row] = -1
-        if (attributes & CONTROL) != 0 and key_length >= 4:
+        if (attributes & CONTROL_BIT) != 0 and key_length >= 4:
             out._control_type[row] = int16_at(source, key + 2) & 0xFFFF

@@ -9,6 +9,7 @@ the call come out. Source: Kafka 4.0, DefaultRecord and DefaultRecordBatch.
 from __future__ import annotations
 
 import cython
+from cython.cimports.kafkalog_reader.format.batch_fields import LOG_APPEND_TIME_BIT
 from cython.cimports.kafkalog_reader.kernel.codes import (
     BAD_BATCH_END,
     BAD_COUNT,
@@ -22,7 +23,6 @@ from cython.cimports.kafkalog_reader.kernel.codes import (
     BAD_RECORD_LENGTH,
     BAD_VALUE_LENGTH,
     BAD_VARINT,
-    LOG_APPEND_TIME,
     NO_ROOM,
     SOUND,
 )
@@ -256,7 +256,7 @@ def decode_records(
         out._with_timestamp_type or out._with_sequence or out._with_control_type
     )
     with_headers: cython.bint = out._with_headers
-    is_append_time: cython.bint = (attributes & LOG_APPEND_TIME) != 0
+    is_append_time: cython.bint = (attributes & LOG_APPEND_TIME_BIT) != 0
     key_ends: cython.p_int = out._keys._offsets
     key_validity: cython.p_uchar = out._keys._validity
     key_data: cython.p_uchar = out._keys._data

@@ -11,7 +11,23 @@ from __future__ import annotations
 from typing import Any
 
 import cython
-from cython.cimports.kafkalog_reader.kernel.codes import CONTROL, NO_ROOM, SCAN_FULL, SOUND
+from cython.cimports.kafkalog_reader.format.batch_fields import (
+    ATTRIBUTES_AT,
+    BASE_SEQUENCE_AT,
+    BASE_TIMESTAMP_AT,
+    CODEC_MASK,
+    CONTROL_BIT,
+    CRC_AT,
+    CRC_COVERS_FROM,
+    HEADER_SIZE,
+    LAST_OFFSET_DELTA_AT,
+    LENGTH_AT,
+    LENGTH_END,
+    MAGIC_AT,
+    MAX_TIMESTAMP_AT,
+    RECORDS_COUNT_AT,
+)
+from cython.cimports.kafkalog_reader.kernel.codes import NO_ROOM, SCAN_FULL, SOUND
 from cython.cimports.kafkalog_reader.kernel.payload_shapes_cy import single_block
 from cython.cimports.kafkalog_reader.kernel.primitives import (
     crc32c,
@@ -130,25 +146,25 @@ class SoundBatches:
         """Take the batch at ``position``, or say that it cannot be: SOUND is yes."""
         at: cython.Py_ssize_t = self.position
         not_here: cython.int = SOUND - 1
-        if find_problem(data, at, stop) != SCAN_FULL or data[at + 16] != 2:
+        if find_problem(data, at, stop) != SCAN_FULL or data[at + MAGIC_AT] != 2:
             return not_here
-        end: cython.Py_ssize_t = at + 12 + int32_at(data, at + 8)
-        if crc32c(data, at + 21, end) != uint32_at(data, at + 17):
+        end: cython.Py_ssize_t = at + LENGTH_END + int32_at(data, at + LENGTH_AT)
+        if crc32c(data, at + CRC_COVERS_FROM, end) != uint32_at(data, at + CRC_AT):
             return not_here
         base_offset: cython.longlong = int64_at(data, at)
-        last_offset_delta: cython.longlong = int32_at(data, at + 23)
+        last_offset_delta: cython.longlong = int32_at(data, at + LAST_OFFSET_DELTA_AT)
         if (
             base_offset < self._lowest_offset
             or last_offset_delta < 0
             or base_offset > self._stop_offset - 1 - last_offset_delta
         ):
             return not_here
-        attributes: cython.int = int16_at(data, at + 21) & 0xFF
-        count: cython.longlong = int32_at(data, at + 57)
-        codec: cython.int = attributes & 7
+        attributes: cython.int = int16_at(data, at + ATTRIBUTES_AT) & 0xFF
+        count: cython.longlong = int32_at(data, at + RECORDS_COUNT_AT)
+        codec: cython.int = attributes & CODEC_MASK
         source: cython.p_const_uchar = data
         available: cython.Py_ssize_t = stop
-        start: cython.Py_ssize_t = at + 61
+        start: cython.Py_ssize_t = at + HEADER_SIZE
         size: cython.Py_ssize_t = end - start
         bound: cython.longlong
         if codec != 0:
@@ -157,7 +173,7 @@ class SoundBatches:
             start, size, bound = single_block(codec, data, start, end, self._room[codec])
             if size == 0 or bound > self._room[codec]:
                 return not_here
-            if count != 0 and (self._with_control or not attributes & CONTROL):
+            if count != 0 and (self._with_control or not attributes & CONTROL_BIT):
                 size = decompress(
                     codec, self._address[codec], self._context[codec],
                     data, start, size, self._scratch, bound,
@@ -167,7 +183,7 @@ class SoundBatches:
             source = self._scratch
             available = self._scratch_size
             start = 0
-        if self._with_control or not attributes & CONTROL:
+        if self._with_control or not attributes & CONTROL_BIT:
             problem: cython.int = decode_records(
                 source,
                 available,
@@ -175,10 +191,10 @@ class SoundBatches:
                 size,
                 base_offset,
                 last_offset_delta,
-                int64_at(data, at + 27),
-                int64_at(data, at + 35),
+                int64_at(data, at + BASE_TIMESTAMP_AT),
+                int64_at(data, at + MAX_TIMESTAMP_AT),
                 attributes,
-                int32_at(data, at + 53),
+                int32_at(data, at + BASE_SEQUENCE_AT),
                 count,
                 out,
             )

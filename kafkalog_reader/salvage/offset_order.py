@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.rising_selection import heaviest_rising
 from kafkalog_reader.tables.index_file import OFFSET_INDEX_ENTRY, read_entries
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
 
 HIGHEST_OFFSET: Final = 2**63 - 1
 _MAX_ABOVE_BASE: Final = 2**31 - 1
-_DELETE_HORIZON: Final = 0x40
 _FEW: Final = 3
 _BATCHES_A_JUMP: Final = 20
 """Lone jumps more frequent than one in this many batches are taken for compaction."""
@@ -88,7 +88,7 @@ class SegmentOffsets:
             return
         is_new = run.magic == 2
         sparse = is_new & (run.records_count < run.last_offset_delta + 1)
-        cleaned = sparse | (is_new & ((run.attributes & _DELETE_HORIZON) != 0))
+        cleaned = sparse | (is_new & ((run.attributes & DELETE_HORIZON_BIT) != 0))
         self.shows_cleaning |= bool(cleaned.any())
         ends = run.position + run.size_in_bytes
         goes_on = run.position[1:] == ends[:-1]

@@ -13,14 +13,29 @@ import numpy as np
 
 from kafkalog_reader.audits.log.flipped_bit import flipped_bit
 from kafkalog_reader.audits.log.header_repair import repaired_batch
-from kafkalog_reader.decode.control_type import CONTROL
 from kafkalog_reader.decode.record_decoder import RecordDecoder
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
-from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM
+from kafkalog_reader.format.batch_fields import (
+    ATTRIBUTES_AT,
+    BASE_TIMESTAMP_AT,
+    CODEC_MASK,
+    CONTROL_BIT,
+    CRC_AT,
+    CRC_COVERS_FROM,
+    HEADER_SIZE,
+    LAST_OFFSET_DELTA_AT,
+    LENGTH_AT,
+    LENGTH_END,
+    LOG_APPEND_TIME_BIT,
+    MAGIC_AT,
+    MAX_TIMESTAMP_AT,
+    PRODUCER_ID_AT,
+    RECORDS_COUNT_AT,
+)
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import record_batches
-from kafkalog_reader.scan.batch_run import CODEC_MASK, HEADER_SIZE, BatchRun
+from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.damage import Damage, Mode
 
 if TYPE_CHECKING:
@@ -29,13 +44,12 @@ if TYPE_CHECKING:
 
 MAX_REPAIRED_SIZE: Final = 64 << 20
 """Bytes of a batch. The longer it is, the more often chance looks like a flipped bit."""
-_LENGTH: Final = slice(8, 12)
-_MAGIC: Final = 16
-_CRC: Final = slice(17, 21)
-_LAST_OFFSET_DELTA: Final = slice(23, 27)
-_MAX_TIMESTAMP: Final = slice(35, 43)
-_RECORDS_COUNT: Final = slice(57, 61)
-_LOG_APPEND_TIME: Final = 0x08
+_LENGTH: Final = slice(LENGTH_AT, LENGTH_END)
+_CRC: Final = slice(CRC_AT, CRC_COVERS_FROM)
+_ATTRIBUTES: Final = slice(ATTRIBUTES_AT, LAST_OFFSET_DELTA_AT)
+_LAST_OFFSET_DELTA: Final = slice(LAST_OFFSET_DELTA_AT, BASE_TIMESTAMP_AT)
+_MAX_TIMESTAMP: Final = slice(MAX_TIMESTAMP_AT, PRODUCER_ID_AT)
+_RECORDS_COUNT: Final = slice(RECORDS_COUNT_AT, HEADER_SIZE)
 _MAX_VARINT: Final = 5
 _ROOM: Final = 8
 
@@ -166,12 +180,12 @@ def _torn_content(region: UnreadableRegion, piece: SegmentSlice) -> bytearray | 
             content = bytearray(windows.read(region.start))
     except UnreadableFileError:  # the scan reports it
         return None
-    attributes = int.from_bytes(content[21:23], "big")
+    attributes = int.from_bytes(content[_ATTRIBUTES], "big")
     length = int.from_bytes(content[_LENGTH], "big", signed=True)
-    is_torn = content[_MAGIC] == 2 and length + 12 > len(content) == size
+    is_torn = content[MAGIC_AT] == 2 and length + LENGTH_END > len(content) == size
     base_offset = int.from_bytes(content[:8], "big", signed=True)
     due = piece.segment.base_offset if region.first_offset is None else region.first_offset
-    is_plain = not attributes & (CODEC_MASK | CONTROL)
+    is_plain = not attributes & (CODEC_MASK | CONTROL_BIT)
     return content if is_torn and is_plain and base_offset == due else None
 
 
@@ -201,7 +215,7 @@ def _first_records(
 ) -> tuple[BatchRun | None, int]:
     """A batch of the first records; where they do not come out, half as many may."""
     made = bytearray(content[: ends[count - 1]])
-    made[_LENGTH] = (len(made) - 12).to_bytes(4, "big")
+    made[_LENGTH] = (len(made) - LENGTH_END).to_bytes(4, "big")
     made[_LAST_OFFSET_DELTA] = (count - 1).to_bytes(4, "big")  # offsets of producers are gapless
     made[_RECORDS_COUNT] = count.to_bytes(4, "big")
     for is_final in (False, True):
@@ -210,7 +224,7 @@ def _first_records(
         decoded = None if run is None else _decoded(run, piece)
         if run is None or decoded is None or decoded[0] != count:
             return None, count // 2
-        is_set_by_broker = int.from_bytes(made[21:23], "big") & _LOG_APPEND_TIME
+        is_set_by_broker = int.from_bytes(made[_ATTRIBUTES], "big") & LOG_APPEND_TIME_BIT
         if is_final or is_set_by_broker:
             return run, count
         made = bytearray(made)

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import ABORT, CONTROL
+from kafkalog_reader.decode.control_type import ABORT
 from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry, build_leader_epoch_checkpoint
 from kafkalog_reader.format.partition_metadata import PartitionMetadata, build_partition_metadata
 from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
@@ -143,7 +144,7 @@ class LogCopy:
 
     def _kept(self, run: BatchRun, records: NDArray[np.int64]) -> NDArray[np.bool_]:
         outcomes = self._outcomes.of(run)
-        is_marker = (run.attributes & CONTROL) != 0
+        is_marker = (run.attributes & CONTROL_BIT) != 0
         reasons = {
             Reason.MARKER: is_marker,
             Reason.ABORTED: ~is_marker & (outcomes == ABORT),

@@ -12,17 +12,27 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import TRANSACTIONAL
+from kafkalog_reader.format.batch_fields import (
+    ATTRIBUTES_AT,
+    CRC_AT,
+    CRC_COVERS_FROM,
+    LAST_OFFSET_DELTA_AT,
+    LEADER_EPOCH_AT,
+    MAGIC_AT,
+    PRODUCER_ID_AT,
+    RECORDS_COUNT_AT,
+    TRANSACTIONAL_BIT,
+)
 from kafkalog_reader.kernel import record_batches
 from kafkalog_reader.scan.batch_run import BatchRun
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-_LEADER_EPOCH: Final = np.arange(12, 16)
-_CRC: Final = np.arange(17, 21)
-_ATTRIBUTES: Final = np.arange(21, 23)
-_PRODUCER: Final = np.arange(43, 57)
+_LEADER_EPOCH: Final = np.arange(LEADER_EPOCH_AT, MAGIC_AT)
+_CRC: Final = np.arange(CRC_AT, CRC_COVERS_FROM)
+_ATTRIBUTES: Final = np.arange(ATTRIBUTES_AT, LAST_OFFSET_DELTA_AT)
+_PRODUCER: Final = np.arange(PRODUCER_ID_AT, RECORDS_COUNT_AT)
 """Producer id, producer epoch, base sequence: −1 each, which is all ones."""
 
 
@@ -40,7 +50,7 @@ def standalone_batches(run: BatchRun, leader_epoch: int) -> tuple[NDArray[np.uin
     if len(produced):
         at = starts[produced]
         content[at[:, None] + _PRODUCER] = 0xFF
-        attributes = run.attributes[produced] & ~np.int16(TRANSACTIONAL)
+        attributes = run.attributes[produced] & ~np.int16(TRANSACTIONAL_BIT)
         _put(content, at, _ATTRIBUTES, attributes.astype(">i2"))
         _put(content, at, _CRC, _crcs(content, run.count)[produced].astype(">u4"))
     return content, len(produced)

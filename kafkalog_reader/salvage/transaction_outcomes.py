@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import ABORT, COMMIT, CONTROL, control_types
+from kafkalog_reader.decode.control_type import ABORT, COMMIT, control_types
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
 from kafkalog_reader.tables.transaction_outcomes import Markers
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ class TransactionOutcomes:
 
     def gather(self, run: BatchRun, path: str) -> None:
         """Take in the markers of a run of one segment, while its window is valid."""
-        rows = np.flatnonzero((run.attributes & CONTROL) != 0)
+        rows = np.flatnonzero((run.attributes & CONTROL_BIT) != 0)
         if not len(rows):
             return
         types = control_types(run, rows)

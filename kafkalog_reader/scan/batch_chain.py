@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.format.batch_fields import (
+    HEADER_SIZE,
+    LENGTH_AT,
+    LENGTH_END,
+    LOG_ENTRY_SIZE,
+    MAGIC_AT,
+    MIN_LENGTH_0,
+    MIN_LENGTH_1,
+    MIN_LENGTH_2,
+)
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
-from kafkalog_reader.scan.batch_run import HEADER_SIZE, MAX_OFFSET, MAX_RUN, BatchRun
+from kafkalog_reader.scan.batch_run import MAX_OFFSET, MAX_RUN, BatchRun
 from kafkalog_reader.scan.large_batch import LARGE, MAX, LargeBatches
 from kafkalog_reader.scan.recycled_memory import allocate
 from kafkalog_reader.scan.scan_end import ScanEnd
@@ -16,8 +26,8 @@ from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_MIN_LENGTHS: Final = {0: 14, 1: 22, 2: 49}
-_MAX_LENGTH: Final = 2**31 - 1 - 12
+_MIN_LENGTHS: Final = {0: MIN_LENGTH_0, 1: MIN_LENGTH_1, 2: MIN_LENGTH_2}
+_MAX_LENGTH: Final = 2**31 - 1 - LENGTH_END
 """Kafka's files, and so its batches, end at 2^31 - 1; the length does not count the first 12."""
 
 
@@ -166,37 +176,37 @@ class BatchChain:
 
     def _conclude(self, reason: int, rest: memoryview, windows: Windows) -> None:
         left = windows.stop - self.end_position
-        length = int.from_bytes(rest[8:12], "big", signed=True)
-        if reason == codes.SCAN_SHORT and 12 + length <= left and left >= HEADER_SIZE:
+        length = int.from_bytes(rest[LENGTH_AT:LENGTH_END], "big", signed=True)
+        if reason == codes.SCAN_SHORT and LENGTH_END + length <= left and left >= HEADER_SIZE:
             self.end = ScanEnd.IMPOSSIBLE_LENGTH
             self.problem = f"batch length {length:,}: the CRC does not match that many bytes"
-            if 12 + length > MAX:
+            if LENGTH_END + length > MAX:
                 self.problem = f"batch length {length:,}: at most {MAX:,} bytes are read"
         elif reason == codes.SCAN_SHORT:
             self.end = ScanEnd.TORN
             self.problem = f"torn batch: {left} bytes left"
             if left >= HEADER_SIZE:
-                self.problem += f" of {length + 12}"
+                self.problem += f" of {length + LENGTH_END}"
         elif reason == codes.SCAN_BAD_LENGTH:
             if windows.only_zeros(self.end_position):
                 self.end = ScanEnd.ZEROS
                 self.problem = f"{left} zero bytes to the end"
             else:
                 self.end = ScanEnd.IMPOSSIBLE_LENGTH
-                limit = f"at least {_MIN_LENGTHS.get(rest[16], 14)}"
+                limit = f"at least {_MIN_LENGTHS.get(rest[MAGIC_AT], MIN_LENGTH_0)}"
                 if length > _MAX_LENGTH:
                     limit = f"at most {_MAX_LENGTH}"
                 self.problem = f"batch length {length}, {limit} expected"
         else:
-            magic = int.from_bytes(rest[16:17], signed=True)
-            whole = 12 + length <= left
-            self.skippable = 12 + length if whole else 0
+            magic = int.from_bytes(rest[MAGIC_AT:LOG_ENTRY_SIZE], signed=True)
+            whole = LENGTH_END + length <= left
+            self.skippable = LENGTH_END + length if whole else 0
             self.end = ScanEnd.UNKNOWN_MAGIC
             self.problem = f"unknown magic {magic}, expected 0 to 2"
 
 
 def _needed(rest: memoryview, left: int) -> int:
     """How many bytes the batch at the start of ``rest`` takes; more than ``left`` when torn."""
-    if len(rest) < 17:  # not even its length and magic: the next window shows, if there is one
-        return min(17, left) if len(rest) < left else left + 1
-    return 12 + int.from_bytes(rest[8:12], "big", signed=True)
+    if len(rest) < LOG_ENTRY_SIZE:  # not even its length and magic: the next window may show it
+        return min(LOG_ENTRY_SIZE, left) if len(rest) < left else left + 1
+    return LENGTH_END + int.from_bytes(rest[LENGTH_AT:LENGTH_END], "big", signed=True)

@@ -4,8 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    CRC_COVERS_FROM,
+    HEADER_SIZE,
+    LENGTH_AT,
+    LENGTH_END,
+    MAGIC,
+    MAGIC_AT,
+    MESSAGE_ATTRIBUTES_AT,
+    MESSAGE_CRC_COVERS_FROM,
+    MIN_SIZE_0,
+    MIN_SIZE_1,
+)
 from kafkalog_reader.io.window import Windows
-from kafkalog_reader.kernel import batch_search, record_batches
+from kafkalog_reader.kernel import batch_search, checksums
 from kafkalog_reader.scan.batch_chain import BatchChain
 from kafkalog_reader.scan.large_batch import LARGE, MAX, LargeBatches
 from kafkalog_reader.scan.scan_end import ScanEnd
@@ -14,8 +27,6 @@ from kafkalog_reader.scan.sparse_index import SparseIndex
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
 
-MIN_ENTRY: Final = 26
-HEADER_SIZE: Final = 61
 _FIRST_WINDOW: Final = 16 << 10
 """Most damage is small, and most of what is read beyond it is read again."""
 _MAX_WINDOW: Final = 512 << 10
@@ -86,12 +97,12 @@ class BatchFinder:
         """
         windows = self._windows()
         found = windows.read(position, at_most=_PROBE)
-        if len(found) < MIN_ENTRY:
+        if len(found) < MIN_SIZE_0:
             return None
-        size = 12 + int.from_bytes(found[8:12], "big", signed=True)
-        magic = found[16]
-        smallest = (MIN_ENTRY, 34, HEADER_SIZE)
-        if magic > 2 or not smallest[magic] <= size <= windows.stop - position:
+        size = LENGTH_END + int.from_bytes(found[LENGTH_AT:LENGTH_END], "big", signed=True)
+        magic = found[MAGIC_AT]
+        smallest = (MIN_SIZE_0, MIN_SIZE_1, HEADER_SIZE)
+        if magic > MAGIC or not smallest[magic] <= size <= windows.stop - position:
             return None
         header = bytes(found[:HEADER_SIZE])
         if size > LARGE:
@@ -103,9 +114,11 @@ class BatchFinder:
                 return None
             if size > len(found):
                 found = windows.read(position, size, at_most=size)
-            compute = record_batches.checksum if magic == 2 else record_batches.checksum_of_messages
-            start, stored = (21, header[17:21]) if magic == 2 else (16, header[12:16])
-            if compute(found[start:size]) != int.from_bytes(stored, "big"):
+            is_batch = magic == MAGIC
+            compute = checksums.checksum if is_batch else checksums.checksum_of_messages
+            covered_from = CRC_COVERS_FROM if is_batch else MESSAGE_CRC_COVERS_FROM
+            stored = int.from_bytes(header[covered_from - 4 : covered_from], "big")
+            if compute(found[covered_from:size]) != stored:
                 self._budget -= size
                 return None
         return self._base_offset(header)
@@ -117,7 +130,7 @@ class BatchFinder:
     def _base_offset(self, header: bytes) -> int:
         offset = int.from_bytes(header[:8], "big", signed=True)
         base_offset = self._segment.base_offset
-        if header[16] < 2 and header[17] & 7 and base_offset <= offset:
+        if _is_compressed_message(header) and base_offset <= offset:
             return max(base_offset, offset - 0x7FFF_FFFE)
         return offset
 
@@ -152,7 +165,7 @@ class BatchFinder:
         """Search every byte for the first sound batch that begins and ends in [start, stop)."""
         windows = self._windows()
         stop = min(stop, windows.stop)
-        if stop - start < MIN_ENTRY or lowest > highest:
+        if stop - start < MIN_SIZE_0 or lowest > highest:
             return None
         search = batch_search.BatchSearch(stop, lowest, highest, MAX, self._budget)
         position, reading = start, _FIRST_WINDOW
@@ -184,3 +197,7 @@ class BatchFinder:
                 follow_links=self._follow_links,
             )
         return self._opened
+
+
+def _is_compressed_message(header: bytes) -> bool:
+    return header[MAGIC_AT] < MAGIC and header[MESSAGE_ATTRIBUTES_AT] & CODEC_MASK != 0

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.format.batch_fields import MAGIC
+from kafkalog_reader.format.batch_fields import CODEC_MASK, LOG_APPEND_TIME_BIT, MAGIC
 from kafkalog_reader.kernel import codes, record_batches
 from kafkalog_reader.scan.recycled_memory import allocate
 from kafkalog_reader.scan.run_summary import RunSummary
@@ -16,9 +16,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-HEADER_SIZE: Final = 61
-CODEC_MASK: Final = 0x07
-LOG_APPEND_TIME: Final = 0x08
 MAX_OFFSET: Final = 2**63 - 1
 MAX_RUN: Final = 32_768
 """Batches a run at most: their columns fit into a second-level cache."""
@@ -112,7 +109,7 @@ class BatchRun:
     @property
     def timestamp_type(self) -> NDArray[np.int32]:
         """-1 in magic 0, else 0 CreateTime or 1 LogAppendTime."""
-        types = ((self.attributes & LOG_APPEND_TIME) >> 3).astype(np.int32)
+        types = ((self.attributes & LOG_APPEND_TIME_BIT) >> 3).astype(np.int32)
         without = (self.magic < 2) & ((self.attributes & codes.NO_TIMESTAMP_TYPE) != 0)
         return np.where(without, np.int32(-1), types) if without.any() else types
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import KafkaLogError, LogPosition, MissingRecordsError
+from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
@@ -24,7 +25,6 @@ _LOG_ENDS: Final = {
     "high watermark": "replication-offset-checkpoint",
     "recovery point": "recovery-point-offset-checkpoint",
 }
-_DELETE_HORIZON: Final = 0x40
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,7 +166,7 @@ def _shows_cleaning(segment: SegmentFiles, *, follow_links: bool) -> bool:
             continue
         is_new = run.magic == 2
         is_sparse = run.records_count < run.last_offset_delta + 1
-        if (is_new & (is_sparse | ((run.attributes & _DELETE_HORIZON) != 0))).any():
+        if (is_new & (is_sparse | ((run.attributes & DELETE_HORIZON_BIT) != 0))).any():
             return True
         first = int(run.base_offset[0])
         is_apart = bool((run.base_offset[1:] > run.last_offset[:-1] + 1).any())

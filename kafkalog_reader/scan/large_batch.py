@@ -5,6 +5,13 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.format.batch_fields import (
+    CRC_COVERS_FROM,
+    MAGIC,
+    MAGIC_AT,
+    MESSAGE_CRC_COVERS_FROM,
+)
+
 if TYPE_CHECKING:
     from kafkalog_reader.io.window import Windows
 
@@ -44,9 +51,10 @@ class LargeBatches:
             self.refused += 1
             return False
         self.bytes_left -= size
-        header = bytes(windows.read(position, at_most=21))
-        is_message = header[16] < 2
-        at, stop = position + (16 if is_message else 21), position + size
+        header = bytes(windows.read(position, at_most=CRC_COVERS_FROM))
+        is_message = header[MAGIC_AT] < MAGIC
+        covered_from = MESSAGE_CRC_COVERS_FROM if is_message else CRC_COVERS_FROM
+        at, stop = position + covered_from, position + size
         import crc32c  # slow to import, and seldom needed
 
         extend = zlib.crc32 if is_message else crc32c.crc32c
@@ -55,4 +63,4 @@ class LargeBatches:
             window = windows.read(at, at_most=stop - at)
             computed = extend(window, computed)
             at += len(window)
-        return computed == int.from_bytes(header[12:16] if is_message else header[17:21], "big")
+        return computed == int.from_bytes(header[covered_from - 4 : covered_from], "big")

@@ -10,8 +10,17 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    MAGIC,
+    MAGIC_AT,
+    MESSAGE_ATTRIBUTES_AT,
+    MESSAGE_TIMESTAMP_AT,
+    MESSAGE_TIMESTAMP_SIZE,
+    MIN_SIZE_0,
+)
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.scan.batch_finder import MIN_ENTRY, BatchFinder
+from kafkalog_reader.scan.batch_finder import BatchFinder
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
@@ -162,7 +171,7 @@ class Resynchronisation:
 
     def _begins_batch(self, header: bytes) -> bool:
         """Whether the offset is one that may come next; zeros are none."""
-        if len(header) < MIN_ENTRY or not any(header):
+        if len(header) < MIN_SIZE_0 or not any(header):
             return False
         offset = int.from_bytes(header[:8], "big", signed=True)
         return self.lowest_offset() <= offset <= self._finder.highest_offset
@@ -195,9 +204,10 @@ class Resynchronisation:
 
 def _is_wrapper(header: bytes) -> bool:
     """Whether it begins a message with a codec and, as all wrappers, without a key."""
-    if header[16] > 1 or header[17] & 7 not in _WRAPPER_CODECS:
+    magic = header[MAGIC_AT]
+    if magic >= MAGIC or header[MESSAGE_ATTRIBUTES_AT] & CODEC_MASK not in _WRAPPER_CODECS:
         return False
-    key = 26 if header[16] else 18
+    key = MESSAGE_TIMESTAMP_AT + MESSAGE_TIMESTAMP_SIZE * magic
     return header[key : key + 4] == _NULL
 
 

@@ -9,21 +9,21 @@ import pyarrow as pa
 
 from kafkalog_reader.decode.arrow_arrays import fixed_width, flags
 from kafkalog_reader.decode.decompression import codec_names
+from kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    CONTROL_BIT,
+    DELETE_HORIZON_BIT,
+    TRANSACTIONAL_BIT,
+)
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.kernel import records
-from kafkalog_reader.scan.batch_run import CODEC_MASK
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.schemas import BATCHES
-from kafkalog_reader.tables.selected_batches import (
-    CONTROL,
-    DELETE_HORIZON,
-    TRANSACTIONAL,
-    SelectedBatches,
-)
+from kafkalog_reader.tables.selected_batches import SelectedBatches
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
@@ -60,8 +60,8 @@ _NUMBERS: Final[dict[str, Callable[[BatchRun], NDArray[Any]]]] = {
     "crcComputed": lambda run: run.crc_computed,
 }
 _FLAGS: Final[dict[str, Callable[[BatchRun], NDArray[np.bool_]]]] = {
-    "isTransactional": lambda run: (run.attributes & TRANSACTIONAL) != 0,
-    "isControl": lambda run: (run.attributes & CONTROL) != 0,
+    "isTransactional": lambda run: (run.attributes & TRANSACTIONAL_BIT) != 0,
+    "isControl": lambda run: (run.attributes & CONTROL_BIT) != 0,
     "crcValid": lambda run: run.crc_valid,
 }
 
@@ -115,7 +115,7 @@ def _column(run: BatchRun, name: str, kind: pa.DataType, *, has_messages: bool) 
     if name == "codec":
         return codec_names(run.attributes & CODEC_MASK)
     if name == "deleteHorizonMs":
-        without = (run.attributes & DELETE_HORIZON) == 0
+        without = (run.attributes & DELETE_HORIZON_BIT) == 0
         if without.all():
             return pa.nulls(run.count, kind)
         return fixed_width(run.base_timestamp, kind, null=without)

@@ -12,19 +12,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import (
-    ABORT,
-    COMMIT,
-    CONTROL,
-    TRANSACTIONAL,
-    control_types,
-)
+from kafkalog_reader.decode.control_type import ABORT, COMMIT, control_types
 from kafkalog_reader.errors import (
     CorruptCheckpointError,
     CorruptRecordError,
     LogPosition,
     UnsupportedFormatError,
 )
+from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets
 from kafkalog_reader.scan.damage import Damage
@@ -145,7 +140,7 @@ def _replay_segment(
                 CorruptRecordError("wrong CRC: transactions cannot be replayed", where)
             )
         rows = np.flatnonzero(
-            in_range & ~wrong & ((run.attributes & TRANSACTIONAL) != 0) & (run.producer_id >= 0)
+            in_range & ~wrong & ((run.attributes & TRANSACTIONAL_BIT) != 0) & (run.producer_id >= 0)
         )
         if len(rows):
             _apply(state, run, rows)
@@ -154,7 +149,7 @@ def _replay_segment(
 
 def _apply(state: OpenTransactions, run: BatchRun, rows: NDArray[np.intp]) -> None:
     types = np.full(len(rows), _DATA, dtype=np.int16)
-    is_control = (run.attributes[rows] & CONTROL) != 0
+    is_control = (run.attributes[rows] & CONTROL_BIT) != 0
     types[is_control] = control_types(run, rows[is_control])
     for kind, producer_id, base_offset in zip(
         types.tolist(),

@@ -13,20 +13,16 @@ from kafkalog_reader.decode.decompression import codec_names
 from kafkalog_reader.decode.record_buffers import RecordBuffers
 from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.scan.batch_run import CODEC_MASK
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.request import READ_COMMITTED
-from kafkalog_reader.tables.selected_batches import (
-    CONTROL,
-    TRANSACTIONAL,
-    SelectedBatches,
-)
+from kafkalog_reader.tables.selected_batches import SelectedBatches
 from kafkalog_reader.tables.transaction_states import (
     TransactionStates,
     state_names,
@@ -49,8 +45,8 @@ _OF_BATCHES: Final[dict[str, Callable[[DecodedRecords], NDArray[Any]]]] = {
     "leaderEpoch": lambda d: d.of_batches("leader_epoch"),
     "producerId": lambda d: d.of_batches("producer_id"),
     "producerEpoch": lambda d: d.of_batches("producer_epoch"),
-    "isTransactional": lambda d: (d.of_batches("attributes") & TRANSACTIONAL) != 0,
-    "isControl": lambda d: (d.of_batches("attributes") & CONTROL) != 0,
+    "isTransactional": lambda d: (d.of_batches("attributes") & TRANSACTIONAL_BIT) != 0,
+    "isControl": lambda d: (d.of_batches("attributes") & CONTROL_BIT) != 0,
     "magic": lambda d: d.of_batches("magic"),
 }
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import numpy as np
 
+from kafkalog_reader.format.batch_fields import CODEC_MASK, DELETE_HORIZON_BIT, LOG_APPEND_TIME_BIT
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows, microseconds_of
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
-_LOG_APPEND_TIME: Final = 0x08
-_DELETE_HORIZON: Final = 0x40
 _FROM_BATCHES: Final = frozenset({
     "firstOffset", "lastOffset", "batches", "records", "minTimestamp", "maxTimestamp", "codecs",
     "magics", "firstLeaderEpoch", "lastLeaderEpoch", "validBytes", "crcErrors",
@@ -113,7 +112,7 @@ class _Summary:
             self.crc_errors += int(np.count_nonzero(~valid))
             run = run.taken(np.flatnonzero(valid))
         self.records += int(run.records_count.sum(dtype=np.int64))
-        self.codecs += np.bincount(run.attributes & 7, minlength=8)
+        self.codecs += np.bincount(run.attributes & CODEC_MASK, minlength=8)
         self._add_timestamps(run)
 
     def _add_timestamps(self, run: BatchRun) -> None:
@@ -125,13 +124,13 @@ class _Summary:
         # Magic 0 stores no time, and a wrapper only that of its newest record.
         known = (
             (run.records_count > 0)
-            & ((run.attributes & (_LOG_APPEND_TIME | _DELETE_HORIZON)) != _DELETE_HORIZON)
+            & ((run.attributes & (LOG_APPEND_TIME_BIT | DELETE_HORIZON_BIT)) != DELETE_HORIZON_BIT)
             & (run.magic > 0)
-            & (~run.is_wrapper | ((run.attributes & _LOG_APPEND_TIME) != 0))
+            & (~run.is_wrapper | ((run.attributes & LOG_APPEND_TIME_BIT) != 0))
         )
-        first = np.where(run.attributes & _LOG_APPEND_TIME, run.max_timestamp, run.base_timestamp)[
-            known
-        ]
+        first = np.where(
+            run.attributes & LOG_APPEND_TIME_BIT, run.max_timestamp, run.base_timestamp
+        )[known]
         if len(first):
             oldest = int(first.min())
             self.oldest = oldest if self.oldest is None else min(self.oldest, oldest)

@@ -14,8 +14,9 @@ from kafkalog_reader.errors import (
     UnreadableFileError,
     UnsupportedFormatError,
 )
+from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.scan.batch_run import CODEC_MASK, BatchRun
+from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.expected_end import missing_records, size_of
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan, ScanPolicy
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-TRANSACTIONAL: Final = 0x10
-CONTROL: Final = 0x20
-DELETE_HORIZON: Final = 0x40
 LAST_CODEC: Final = 4
 _MAX_TOLD: Final = 100
 """Places of one window that are reported one by one; the rest are counted."""
@@ -204,7 +202,7 @@ def _pruned_by_time(run: BatchRun, request: ReadRequest) -> BatchRun:
     if request.from_timestamp is not None:
         keep = run.max_timestamp >= request.from_timestamp
     if not request.include_control_records:
-        keep = _both(keep, (run.attributes & CONTROL) == 0)
+        keep = _both(keep, (run.attributes & CONTROL_BIT) == 0)
     return run if keep is None or keep.all() else run.taken(np.flatnonzero(keep))
 
 

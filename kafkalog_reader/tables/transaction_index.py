@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import ABORT, CONTROL, control_types
+from kafkalog_reader.decode.control_type import ABORT, control_types
 from kafkalog_reader.errors import CorruptIndexError, LogPosition, UnsupportedFormatError
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, in_file_order
@@ -61,7 +62,7 @@ def confirm_aborted_transactions(entries: Entries, scan: SegmentBatches) -> pa.A
     producer = entries["producer_id"][order].astype(np.int64)
     confirmed = np.zeros(len(wanted), dtype=np.bool_)
     for run in scan:
-        markers = np.flatnonzero(run.attributes & CONTROL)
+        markers = np.flatnonzero(run.attributes & CONTROL_BIT)
         markers = markers[np.isin(run.base_offset[markers], wanted)]
         aborts = markers[control_types(run, markers) == ABORT]
         offsets = run.base_offset[aborts]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import CONTROL, TRANSACTIONAL
+from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -62,7 +62,7 @@ class Markers:
     def outcomes(self, batches: BatchColumns) -> NDArray[np.int16]:
         """For each batch ``COMMIT``, ``ABORT``, ``UNDECIDED`` or ``NO_TRANSACTION``."""
         outcomes = np.full(len(batches.attributes), NO_TRANSACTION, np.int16)
-        is_data = (batches.attributes & (CONTROL | TRANSACTIONAL)) == TRANSACTIONAL
+        is_data = (batches.attributes & (CONTROL_BIT | TRANSACTIONAL_BIT)) == TRANSACTIONAL_BIT
         rows = np.flatnonzero(is_data & (batches.magic >= _FIRST_WITH_TRANSACTIONS))
         for producer_id in np.unique(batches.producer_id[rows]).tolist():
             own = rows[batches.producer_id[rows] == producer_id]

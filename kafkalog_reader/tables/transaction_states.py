@@ -13,14 +13,9 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import pyarrow as pa
 
-from kafkalog_reader.decode.control_type import (
-    ABORT,
-    COMMIT,
-    CONTROL,
-    TRANSACTIONAL,
-    control_types,
-)
+from kafkalog_reader.decode.control_type import ABORT, COMMIT, control_types
 from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import no_progress
@@ -62,11 +57,11 @@ class TransactionStates:
 
     def of(self, batches: BatchColumns) -> NDArray[np.int16]:
         """For each batch what ``Markers.outcomes`` says, or ``CONTROL_BATCH``."""
-        if np.any(batches.attributes & TRANSACTIONAL):
+        if np.any(batches.attributes & TRANSACTIONAL_BIT):
             outcomes = self._markers.outcomes(batches)
         else:
             outcomes = np.full(len(batches.attributes), NO_TRANSACTION, np.int16)
-        outcomes[(batches.attributes & CONTROL) != 0] = CONTROL_BATCH
+        outcomes[(batches.attributes & CONTROL_BIT) != 0] = CONTROL_BATCH
         return outcomes
 
     def committed(self, run: BatchRun) -> BatchRun:
@@ -166,8 +161,8 @@ class _Gathered:
                 self._is_damaged = True
 
     def _take(self, run: BatchRun, *, has_data: bool) -> None:
-        in_transaction = (run.attributes & TRANSACTIONAL) != 0
-        is_control = (run.attributes & CONTROL) != 0
+        in_transaction = (run.attributes & TRANSACTIONAL_BIT) != 0
+        is_control = (run.attributes & CONTROL_BIT) != 0
         valid = run.crc_valid
         self._is_damaged |= not bool(valid.all())
         if has_data:

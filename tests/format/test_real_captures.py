@@ -9,7 +9,7 @@ import pytest
 
 from fixtures import CAPTURES
 from kafkalog_reader.errors import LogPosition
-from kafkalog_reader.format.batch_fields import LENGTH_END
+from kafkalog_reader.format.batch_fields import HEADER_SIZE, LENGTH_END
 from kafkalog_reader.format.checkpoint import (
     build_leader_epoch_checkpoint,
     build_offset_checkpoint,
@@ -28,7 +28,7 @@ from kafkalog_reader.format.producer_snapshot import (
     parse_producer_snapshot,
 )
 from kafkalog_reader.format.record_batch import build_record_batch, parse_record_batch
-from kafkalog_reader.format.record_batch_header import HEADER_SIZE, LOG_ENTRY, RecordBatchHeader
+from kafkalog_reader.format.record_batch_header import LOG_ENTRY, RecordBatchHeader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -206,7 +206,7 @@ def test_any_bytes_are_searched_without_leaving_them(kernel, log: bytes, window:
 @settings(deadline=None)
 @given(content=st.binary(max_size=1000))
 def test_crc_32_is_that_of_zlib(kernel, content: bytes) -> None:
-    assert kernel.record_batches.checksum_of_messages(content) == zlib.crc32(content)
+    assert kernel.checksums.checksum_of_messages(content) == zlib.crc32(content)
 
 
 def test_a_syndrome_leads_back_to_its_bit(kernel) -> None:
@@ -217,7 +217,7 @@ def test_a_syndrome_leads_back_to_its_bit(kernel) -> None:
         content[-1 - byte] ^= 0x80 >> bit
         syndrome = computed ^ crc32c.crc32c(bytes(content))
         content[-1 - byte] ^= 0x80 >> bit
-        found = kernel.crc_syndrome.bits_back(syndrome, 0x82F63B78, len(content))
+        found = kernel.checksums.bits_back(syndrome, 0x82F63B78, len(content))
         assert found == bits_behind
 
 
@@ -232,7 +232,7 @@ def test_a_bit_far_back_is_found(kernel, polynomial: int, compute, size: int) ->
         wrong[at] ^= 0x10
         syndrome = compute(content) ^ compute(bytes(wrong))
         bits = 8 * (size - 1 - at) + 3  # bit 0 of a byte goes in first, bit 7 last
-        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, size) == bits
-        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, size - 1 - at) == -1
-        assert kernel.crc_syndrome.bits_back(syndrome, polynomial, size + 50_000) == bits
-        assert kernel.crc_syndrome.bits_back(syndrome ^ 1, polynomial, size) != bits
+        assert kernel.checksums.bits_back(syndrome, polynomial, size) == bits
+        assert kernel.checksums.bits_back(syndrome, polynomial, size - 1 - at) == -1
+        assert kernel.checksums.bits_back(syndrome, polynomial, size + 50_000) == bits
+        assert kernel.checksums.bits_back(syndrome ^ 1, polynomial, size) != bits

@@ -36,7 +36,7 @@ def test_headers_are_what_the_declared_format_reads(kernel) -> None:
 
 @pytest.mark.parametrize("by_tables", [False, True])
 def test_crc_of_the_check_string_is_that_of_every_catalogue(kernel, by_tables: bool) -> None:
-    assert kernel.record_batches.checksum(b"123456789", by_tables=by_tables) == 0xE3069283
+    assert kernel.checksums.checksum(b"123456789", by_tables=by_tables) == 0xE3069283
 
 
 # around the borders of the three-stream loops: 3 * 256 and 3 * 4096 bytes
@@ -44,9 +44,7 @@ def test_crc_of_the_check_string_is_that_of_every_catalogue(kernel, by_tables: b
 def test_crc_of_any_length_agrees_with_the_bitwise_definition(kernel, size: int) -> None:
     content = np.random.default_rng(size).bytes(size)
     for by_tables in (False, True):
-        assert kernel.record_batches.checksum(content, by_tables=by_tables) == compute_crc32c(
-            content
-        )
+        assert kernel.checksums.checksum(content, by_tables=by_tables) == compute_crc32c(content)
 
 
 def test_every_flipped_bit_behind_the_crc_field_is_noticed(kernel) -> None:
@@ -217,11 +215,11 @@ def test_checksums_of_many_parts_are_those_of_each(kernel) -> None:
     bounds = np.array([[0, 0], [0, len(LOG)], [7, 9], [21, 400]], np.int64)
     found = np.zeros(len(bounds), np.int64)
     starts, stops = bounds.T.copy()
-    kernel.record_batches.checksums(LOG, starts, stops, found)
+    kernel.checksums.checksums(LOG, starts, stops, found)
     assert found.tolist() == [compute_crc32c(LOG[start:stop]) for start, stop in bounds]
     for wrong in ([0, len(LOG) + 1], [-1, 4], [5, 4]):
         start, stop = np.array(wrong, np.int64).reshape(2, 1)
         with pytest.raises(ValueError, match="of a buffer of"):
-            kernel.record_batches.checksums(LOG, start, stop, found[:1])
+            kernel.checksums.checksums(LOG, start, stop, found[:1])
     with pytest.raises(ValueError, match="differ in length"):
-        kernel.record_batches.checksums(LOG, starts, stops, found[:1])
+        kernel.checksums.checksums(LOG, starts, stops, found[:1])

@@ -10,7 +10,7 @@ import numpy as np
 
 from kafkalog_reader.audits.comparison.compared_log import replicas_of
 from kafkalog_reader.audits.log.lineage import EpochInterval, LineageBuilder
-from kafkalog_reader.decode.control_type import CONTROL
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -103,10 +103,10 @@ class BranchBuilder:
         part = slice(index, index + count)
         first, last = int(run.base_offset[index]), int(run.last_offset[index + count - 1])
         self._batches += count
-        if run.is_row and not run.summary.attributes & CONTROL:
+        if run.is_row and not run.summary.attributes & CONTROL_BIT:
             self._records += last - first + 1
         else:
-            is_control = run.attributes[part] & CONTROL != 0
+            is_control = run.attributes[part] & CONTROL_BIT != 0
             counts = run.held_records(part)
             self._records += int(counts[~is_control].sum())
             self._control_records += int(counts[is_control].sum())

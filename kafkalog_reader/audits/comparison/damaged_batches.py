@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from kafkalog_reader.audits.log.batch_stream import EXAMPLES
-from kafkalog_reader.decode.control_type import CONTROL
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -129,5 +129,5 @@ def _rows(
     run, at = stream.run, stream.index + ahead
     first, following = run.base_offset[at], run.last_offset[at] + 1
     held = run.held_records(slice(int(at[0]), int(at[-1]) + 1))[at - at[0]]
-    records = np.where(run.attributes[at] & CONTROL, 0, held)
+    records = np.where(run.attributes[at] & CONTROL_BIT, 0, held)
     return DamagedRows(first, following, records, intact_on)

@@ -20,6 +20,7 @@ from kafkalog_reader.audits.catalogue.batch_rules import (
     SEGMENT_OFFSET_OVERFLOW,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.format.batch_fields import CONTROL_BIT, DELETE_HORIZON_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.io.names import METADATA_TOPIC, segment_file_name
 from kafkalog_reader.tables.running_maximum import running_maximum
 
@@ -34,11 +35,8 @@ if TYPE_CHECKING:
 
 MAX_ABOVE_BASE: Final = (1 << 31) - 1
 """Indexes keep offsets relative to the segment's base as int32 (KAFKA-6264)."""
-_TRANSACTIONAL: Final = 1 << 4
-_CONTROL: Final = 1 << 5
-_DELETE_HORIZON: Final = 1 << 6
 _RESERVED: Final = -1 << 7
-_UNUSUAL: Final = np.int16(_TRANSACTIONAL | _CONTROL | _DELETE_HORIZON | _RESERVED)
+_UNUSUAL: Final = np.int16(TRANSACTIONAL_BIT | CONTROL_BIT | DELETE_HORIZON_BIT | _RESERVED)
 _MIN: Final = np.iinfo(np.int64).min
 _MAX_GAPS: Final = 64
 """Maximum number of gaps in a segment that are checked against later batches."""
@@ -124,7 +122,7 @@ class BatchCheck:
             self.has_new_magic |= bool((is_new & valid).any())
             self.has_old_magic |= bool((~is_new & valid).any())
             sparse = is_new & (run.records_count < run.last_offset_delta + 1)
-            cleaned = sparse | (is_new & ((run.attributes & _DELETE_HORIZON) != 0))
+            cleaned = sparse | (is_new & ((run.attributes & DELETE_HORIZON_BIT) != 0))
             self._shows_cleaning |= bool((cleaned & valid).any())
             self._look_at_headers(run, valid & is_new)
         if not self._goes_on_with(run):
@@ -209,7 +207,7 @@ class BatchCheck:
 
     def _look_at_headers(self, run: BatchRun, checked: NDArray[np.bool_]) -> None:
         attributes = run.attributes
-        is_control = (attributes & _CONTROL) != 0
+        is_control = (attributes & CONTROL_BIT) != 0
         # The cleaner keeps an emptied marker as a batch without records, and the metadata log's
         # first control batch may hold several.
         odd_control = is_control & (run.records_count > 1)
@@ -221,7 +219,7 @@ class BatchCheck:
             | (run.records_count < 0)
             | (run.records_count.astype(np.int64) > run.last_offset_delta.astype(np.int64) + 1)
             | (without_producer & (run.producer_epoch >= 0))
-            | (without_producer & ((attributes & _TRANSACTIONAL) != 0))
+            | (without_producer & ((attributes & TRANSACTIONAL_BIT) != 0))
             | odd_control
             | ((attributes & np.int16(_RESERVED)) != 0)
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import bisect
 import posixpath
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.producer_replay import Disagreement, ProducerReplay
 from kafkalog_reader.errors import LocatedError, LogPosition
+from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.format.producer_snapshot import parse_producer_snapshot
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
 from kafkalog_reader.io.names import METADATA_TOPIC, shown
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
     from kafkalog_reader.scan.batch_run import BatchRun
-
-_DELETE_HORIZON: Final = 1 << 6
 
 
 class ProducerCheck:
@@ -67,7 +66,7 @@ class ProducerCheck:
             return
         sparse = (run.magic == 2) & (
             (run.records_count < run.last_offset_delta + 1)
-            | ((run.attributes & _DELETE_HORIZON) != 0)
+            | ((run.attributes & DELETE_HORIZON_BIT) != 0)
         )
         if sparse.any() or not run.crc_valid.all() or (np.diff(run.base_offset) <= 0).any():
             self._is_known = False

@@ -12,13 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import (
-    ABORT,
-    COMMIT,
-    CONTROL,
-    TRANSACTIONAL,
-    control_types,
-)
+from kafkalog_reader.decode.control_type import ABORT, COMMIT, control_types
+from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -103,7 +98,7 @@ class ProducerReplay:
         if not len(rows):
             return
         attributes = run.attributes[rows]
-        is_control = (attributes & CONTROL) != 0
+        is_control = (attributes & CONTROL_BIT) != 0
         is_marker = np.zeros(len(rows), np.bool_)
         if is_control.any():
             types = control_types(run, rows[is_control])
@@ -142,7 +137,7 @@ class ProducerReplay:
         last = np.maximum.reduceat(batches, np.flatnonzero(np.diff(owner, prepend=-1)))
         left = np.flatnonzero(stretches >= last[owner] - 1)
         numbers = np.arange(len(rows))
-        numbers[(run.attributes[rows] & TRANSACTIONAL) == 0] = len(rows)
+        numbers[(run.attributes[rows] & TRANSACTIONAL_BIT) == 0] = len(rows)
         firsts = np.minimum.reduceat(numbers, starts)
         stops = np.append(starts[1:], len(rows))
         columns = (each[left].tolist() for each in (starts, stops, firsts))

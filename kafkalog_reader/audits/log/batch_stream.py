@@ -14,8 +14,8 @@ import numpy as np
 from kafkalog_reader.audits.log.lineage import LineageBuilder
 from kafkalog_reader.audits.log.read_segment import ReadSegment
 from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
-from kafkalog_reader.decode.control_type import CONTROL, TRANSACTIONAL
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.format.batch_fields import CONTROL_BIT, DELETE_HORIZON_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import no_progress
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
-DELETE_HORIZON: Final[int] = 1 << 6
 CODEC: Final[int] = 0b111
 KNOWN_CODECS: Final[int] = 5
 EXAMPLES: Final[int] = 100
@@ -222,7 +221,7 @@ class BatchStream:
             crc=int(run.crc[index]),
             crc_computed=int(run.crc_computed[index]),
             magic=int(run.magic[index]),
-            is_control=bool(int(run.attributes[index]) & CONTROL),
+            is_control=bool(int(run.attributes[index]) & CONTROL_BIT),
             intact_on=intact_on,
         )
 
@@ -301,8 +300,8 @@ class BatchStream:
         attributes = run.summary.attributes
         if attributes & CODEC >= KNOWN_CODECS:  # bits of different codecs may be combined
             self._note_unknown_codecs(run)
-        self.has_transactions |= attributes & TRANSACTIONAL != 0
-        self.shows_cleaning |= attributes & DELETE_HORIZON != 0
+        self.has_transactions |= attributes & TRANSACTIONAL_BIT != 0
+        self.shows_cleaning |= attributes & DELETE_HORIZON_BIT != 0
         if not (self.shows_cleaning or run.is_row):
             self.shows_cleaning = bool((run.records_count < run.last_offset_delta + 1).any())
         starts = run.leader_epoch_starts

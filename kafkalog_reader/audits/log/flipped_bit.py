@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from kafkalog_reader.kernel import crc_syndrome
+from kafkalog_reader.kernel import checksums
 
 MAX_COVERED: Final = 64 << 20
 _CRC32C: Final = 0x82F63B78
@@ -52,7 +52,7 @@ def flipped_bit(stored: int, computed: int, size_in_bytes: int, magic: int) -> F
     if syndrome & (syndrome - 1) == 0:
         bit = syndrome.bit_length() - 1
         return FlippedBit(position=crc_position + 3 - bit // 8, bit=bit % 8, in_crc=True)
-    steps = crc_syndrome.bits_back(syndrome, polynomial, covered)
+    steps = checksums.bits_back(syndrome, polynomial, covered)
     if steps < 0:
         return None
     byte, bit = divmod(steps, 8)  # bit 0 of a byte enters first, bit 7 last

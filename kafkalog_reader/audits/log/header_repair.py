@@ -10,16 +10,20 @@ from enum import Enum
 from typing import Final
 
 from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.format.batch_fields import (
+    HEADER_SIZE,
+    LENGTH_AT,
+    LENGTH_END,
+    MAGIC,
+    MAGIC_AT,
+    MIN_SIZE_0,
+)
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import record_batches
-from kafkalog_reader.scan.batch_run import HEADER_SIZE, BatchRun
+from kafkalog_reader.scan.batch_run import BatchRun
 
 MAX_TRIED: Final = 64 << 20
 """Maximum bytes between two sound batches that are tried; usually they are one batch."""
-MIN_ENTRY: Final = 26
-"""Size of a message of magic 0 without key and value, in bytes."""
-_MAGIC: Final = 16
-_NEWEST_MAGIC: Final = 2
 _ROOM: Final = 8
 
 
@@ -50,7 +54,7 @@ def repaired_batch(
     path: str, start: int, stop: int, *, follow_links: bool = False
 ) -> tuple[Repair, bytearray] | None:
     """The field, and the batch with that field corrected; for the arguments see ``repair_of``."""
-    if not MIN_ENTRY <= stop - start <= MAX_TRIED:
+    if not MIN_SIZE_0 <= stop - start <= MAX_TRIED:
         return None
     try:
         with Windows(path, start, stop, size=stop - start, follow_links=follow_links) as windows:
@@ -59,18 +63,18 @@ def repaired_batch(
         return None
     if len(content) < stop - start:
         return None
-    whole = (len(content) - 12).to_bytes(4, "big")
-    if content[8:12] != whole:
-        content[8:12] = whole
+    whole = (len(content) - LENGTH_END).to_bytes(4, "big")
+    if content[LENGTH_AT:LENGTH_END] != whole:
+        content[LENGTH_AT:LENGTH_END] = whole
         return (Repair.LENGTH, content) if _is_sound(content) else None
-    if content[_MAGIC] != _NEWEST_MAGIC:  # the checksum of messages covers the magic
-        content[_MAGIC] = _NEWEST_MAGIC
+    if content[MAGIC_AT] != MAGIC:  # the checksum of messages covers the magic
+        content[MAGIC_AT] = MAGIC
         return (Repair.MAGIC, content) if _is_sound(content) else None
     return None
 
 
 def _is_sound(content: bytearray) -> bool:
-    if content[_MAGIC] == _NEWEST_MAGIC and len(content) < HEADER_SIZE:
+    if content[MAGIC_AT] == MAGIC and len(content) < HEADER_SIZE:
         return False
     window = memoryview(content)
     run = BatchRun.with_room(window, 0, _ROOM)

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import CONTROL
 from kafkalog_reader.errors import (
     CorruptLogError,
     LimitReachedError,
     LogPosition,
     UnsupportedFormatError,
 )
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
 from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.scan.scan import HEADERS, Scan
 
@@ -37,7 +37,7 @@ def count_records(directory: PartitionDirectory, first_offset: int, next_offset:
     """
     total = 0
     for run in _runs(directory, first_offset):
-        is_data = run.attributes & CONTROL == 0
+        is_data = run.attributes & CONTROL_BIT == 0
         inside = (run.base_offset >= first_offset) & (run.last_offset < next_offset)
         total += int(run.held_records(slice(None))[is_data & inside].sum())
         reaches_in = (run.base_offset < next_offset) & (run.last_offset >= first_offset)

@@ -12,8 +12,15 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.format.batch_fields import MAGIC
-from kafkalog_reader.kernel import record_batches
+from kafkalog_reader.format.batch_fields import (
+    CONTROL_BIT,
+    LOG_APPEND_TIME_BIT,
+    MAGIC,
+    MESSAGE_TIMESTAMP_AT,
+    MESSAGE_TIMESTAMP_SIZE,
+    PRODUCER_ID_AT,
+)
+from kafkalog_reader.kernel import checksums
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -24,13 +31,9 @@ NEAR: Final = 10_000
 """Maximum distance, in batches, between equal contents that count as a retry."""
 MAX_CONTENTS: Final = 100_000
 """Repeated contents kept for one replica; later ones are only counted."""
-_CONTROL: Final = 1 << 5
-_LOG_APPEND_TIME: Final = 1 << 3
-_PRODUCER_ID_AT: Final = 43
-"""In a batch of magic 2: after its greatest timestamp."""
 _FACTOR: Final = 0x9E3779B1
 """Odd, and without a pattern."""
-_MESSAGE_KEY_AT: Final = 26
+_MESSAGE_KEY_AT: Final = MESSAGE_TIMESTAMP_AT + MESSAGE_TIMESTAMP_SIZE
 """In a message of magic 1: after its timestamp."""
 _SIZE_BITS: Final = 31
 """Bits of a fingerprint below the 32 bits of a CRC."""
@@ -75,7 +78,7 @@ class RetryWatch:
         wanted = np.flatnonzero(
             (run.producer_id == -1)
             & (run.records_count > 0)
-            & (run.attributes & _CONTROL == 0)
+            & (run.attributes & CONTROL_BIT == 0)
             & (run.magic >= _MAGIC_WITH_TIMESTAMPS)
             & run.crc_valid
         )
@@ -83,7 +86,7 @@ class RetryWatch:
         self._ordinal += run.count
         if not wanted.size:
             return
-        is_appended = run.attributes[wanted] & _LOG_APPEND_TIME != 0
+        is_appended = run.attributes[wanted] & LOG_APPEND_TIME_BIT != 0
         fingerprints = run.crc[wanted] << _SIZE_BITS | run.size_in_bytes[wanted]
         if is_appended.any():
             fingerprints[is_appended] = _masked(run, wanted[is_appended])
@@ -176,8 +179,8 @@ def _masked(run: BatchRun, wanted: NDArray[np.intp]) -> NDArray[np.int64]:
     starts = run.position[wanted] - run.window_position
     size = run.size_in_bytes[wanted].astype(np.int64)
     found = np.empty(len(wanted), np.int64)
-    covered = starts + np.where(is_batch, _PRODUCER_ID_AT, _MESSAGE_KEY_AT)
-    record_batches.checksums(run.buffer, covered, starts + size, found)
+    covered = starts + np.where(is_batch, PRODUCER_ID_AT, _MESSAGE_KEY_AT)
+    checksums.checksums(run.buffer, covered, starts + size, found)
     before = run.base_timestamp[wanted] * _FACTOR + run.last_offset_delta[wanted]
     before = before * _FACTOR + run.attributes[wanted]
     found ^= np.where(is_batch, before & 0xFFFF_FFFF, 0)

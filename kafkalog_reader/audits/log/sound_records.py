@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import CONTROL
-from kafkalog_reader.format.batch_fields import MAGIC
+from kafkalog_reader.format.batch_fields import CONTROL_BIT, MAGIC
 
 if TYPE_CHECKING:
     from kafkalog_reader.scan.batch_run import BatchRun
@@ -59,5 +58,5 @@ def count_records(run: BatchRun) -> int:
 
     A wrapper message counts as 0.
     """
-    sound = run.crc_valid & (run.attributes & CONTROL == 0) & ~run.is_wrapper
+    sound = run.crc_valid & (run.attributes & CONTROL_BIT == 0) & ~run.is_wrapper
     return int(np.maximum(run.records_count, 0)[sound].sum(dtype=np.int64))

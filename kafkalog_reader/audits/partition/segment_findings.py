@@ -35,8 +35,9 @@ from kafkalog_reader.audits.comparison.verdict import is_replaced
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
-from kafkalog_reader.audits.log.header_repair import MIN_ENTRY, Repair, repair_of
+from kafkalog_reader.audits.log.header_repair import Repair, repair_of
 from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.format.batch_fields import MIN_SIZE_0
 from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
@@ -308,7 +309,7 @@ def _repair(directory: PartitionDirectory, where: LogPosition, size: int) -> Rep
 
 def _is_fragment(stop: UnreadableRegion) -> bool:
     """Whether too few bytes are left to tell it from a batch."""
-    is_small = not stop.goes_on and stop.size_in_bytes < MIN_ENTRY
+    is_small = not stop.goes_on and stop.size_in_bytes < MIN_SIZE_0
     return is_small and stop.end is ScanEnd.TORN
 
 

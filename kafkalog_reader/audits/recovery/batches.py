@@ -15,6 +15,22 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
+from kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    CRC_AT,
+    CRC_COVERS_FROM,
+    LENGTH_END,
+    LOG_ENTRY_SIZE,
+    MAGIC,
+    MESSAGE_ATTRIBUTES_AT,
+    MESSAGE_CRC_AT,
+    MESSAGE_CRC_COVERS_FROM,
+    MESSAGE_TIMESTAMP_AT,
+    MESSAGE_TIMESTAMP_SIZE,
+    MIN_LENGTH_0,
+    MIN_LENGTH_1,
+    MIN_LENGTH_2,
+)
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
@@ -30,14 +46,8 @@ if TYPE_CHECKING:
 _START: Final = struct.Struct(">qiib")  # baseOffset, batchLength, leader epoch or CRC, magic
 _HEADER: Final = struct.Struct(">qiibIhiqqqhii")
 _OFFSET_AND_LENGTH: Final = struct.Struct(">qi")
-_CRC_END: Final = 16  # of a message
-_CODEC_POSITION: Final = 17  # of a message
-_CODEC_MASK: Final = 7
-_TIMESTAMP_END: Final = 26  # of a message of magic 1
-_OVERHEAD: Final = 12
-_MIN: Final = 14
-_NEWEST_MAGIC: Final = 2
-_MIN_OF: Final = {0: _MIN, 1: 22, 2: _HEADER.size - _OVERHEAD}
+_TIMESTAMP_END: Final = MESSAGE_TIMESTAMP_AT + MESSAGE_TIMESTAMP_SIZE
+_MIN_OF: Final = {0: MIN_LENGTH_0, 1: MIN_LENGTH_1, 2: MIN_LENGTH_2}
 """Minimum lengths at which the kernel itself reads a batch or message."""
 _NEVER: Final = 2**31
 _FOREIGN_WINDOW: Final = 1 << 20
@@ -56,7 +66,7 @@ class Reading:
             or above; 4.3 returns the first that begins there or above.
     """
 
-    start_size: int = 17
+    start_size: int = LOG_ENTRY_SIZE
     raises: bool = True
     decompresses: bool = True
     finds_by_last_offset: bool = False
@@ -200,8 +210,8 @@ class BatchWalk:
                 in_a_row = in_a_row + 1 if length >= _MIN_OF.get(magic, _NEVER) else 0
                 if in_a_row > self._patience:
                     break
-                size = _OVERHEAD + length
-                is_wrapper = magic < _NEWEST_MAGIC and bool(start[_CODEC_POSITION] & _CODEC_MASK)
+                size = LENGTH_END + length
+                is_wrapper = magic < MAGIC and bool(start[MESSAGE_ATTRIBUTES_AT] & CODEC_MASK)
                 rows.append(
                     _row(peek.at(self.end_position, size)[:size], self.end_position, magic)
                     if self._check_crc or is_wrapper
@@ -231,11 +241,11 @@ class BatchWalk:
             return False
         start = peek.at(self.end_position, _OFFSET_AND_LENGTH.size)
         _, length = _OFFSET_AND_LENGTH.unpack_from(start)
-        if length < _MIN:
+        if length < MIN_LENGTH_0:
             end = WalkEnd.TOO_SMALL if self._reading.raises else WalkEnd.CUT_SHORT
             self._over(end, f"batch length {length}, at least 14 expected")
-        elif _OVERHEAD + length > left:
-            self._over(WalkEnd.CUT_SHORT, f"batch cut short: {left} of {_OVERHEAD + length} bytes")
+        elif LENGTH_END + length > left:
+            self._over(WalkEnd.CUT_SHORT, f"batch cut short: {left} of {LENGTH_END + length} bytes")
         else:
             return True
         return False
@@ -261,13 +271,15 @@ class _Peek:
 
 
 def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
-    is_magic_2 = run.magic >= _NEWEST_MAGIC
+    is_magic_2 = run.magic >= MAGIC
     is_sound = run.crc_valid
     if not check_crc:
         is_sound = is_sound.copy()
         for wrapper in np.flatnonzero(run.is_wrapper).tolist():
             start = int(run.position[wrapper]) - run.window_position
-            message = run.buffer[start + _CRC_END : start + int(run.size_in_bytes[wrapper])]
+            message = run.buffer[
+                start + MESSAGE_CRC_COVERS_FROM : start + int(run.size_in_bytes[wrapper])
+            ]
             is_sound[wrapper] = zlib.crc32(message) == run.crc[wrapper]
     return StoredBatches(
         position=run.position,
@@ -283,28 +295,34 @@ def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
 
 
 def _row(batch: memoryview, position: int, magic: int) -> _Row:
-    if magic < _NEWEST_MAGIC:
-        stored, crc = int.from_bytes(batch[12:16], "big"), zlib.crc32(batch[16:])
+    if magic < MAGIC:
+        stored, crc = _uint32(batch, MESSAGE_CRC_AT), zlib.crc32(batch[MESSAGE_CRC_COVERS_FROM:])
     elif len(batch) < _HEADER.size:
         return _unchecked_row(batch, position, magic)._replace(is_sound=False)
     else:
-        stored, crc = int.from_bytes(batch[17:21], "big"), compute_crc32c(bytes(batch[21:]))
+        stored, crc = _uint32(batch, CRC_AT), compute_crc32c(bytes(batch[CRC_COVERS_FROM:]))
     return _unchecked_row(batch, position, magic)._replace(is_sound=stored == crc)
+
+
+def _uint32(content: memoryview, at: int) -> int:
+    return int.from_bytes(content[at : at + 4], "big")
 
 
 def _unchecked_row(header: memoryview, position: int, magic: int) -> _Row:
     base_offset, length = _OFFSET_AND_LENGTH.unpack_from(header)
-    if magic < _NEWEST_MAGIC:
+    if magic < MAGIC:
         timestamp = -1
         if magic == 1 and len(header) >= _TIMESTAMP_END:
-            timestamp = int.from_bytes(header[18:_TIMESTAMP_END], "big", signed=True)
-        return _Row(position, _OVERHEAD + length, base_offset, base_offset, -1, timestamp, 1)
+            timestamp = int.from_bytes(
+                header[MESSAGE_TIMESTAMP_AT:_TIMESTAMP_END], "big", signed=True
+            )
+        return _Row(position, LENGTH_END + length, base_offset, base_offset, -1, timestamp, 1)
     fields = bytes(header[: _HEADER.size]).ljust(_HEADER.size, b"\0")
     _, _, leader_epoch, _, _, _, delta, _, max_timestamp, *_, records = _HEADER.unpack(fields)
     last_offset = (base_offset + delta + 2**63) % 2**64 - 2**63
     return _Row(
         position,
-        _OVERHEAD + length,
+        LENGTH_END + length,
         base_offset,
         last_offset,
         leader_epoch,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kafkalog_reader.audits.log.sound_records import count_records
-from kafkalog_reader.decode.control_type import CONTROL
 from kafkalog_reader.errors import (
     CorruptLogError,
     LimitReachedError,
     LogPosition,
     UnsupportedFormatError,
 )
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.scan import Scan
 
@@ -91,7 +91,9 @@ class LostBytes:
         ).runs()
 
     def _records(self, run: BatchRun) -> int:
-        wrappers = np.flatnonzero(run.crc_valid & (run.attributes & CONTROL == 0) & run.is_wrapper)
+        wrappers = np.flatnonzero(
+            run.crc_valid & (run.attributes & CONTROL_BIT == 0) & run.is_wrapper
+        )
         return count_records(run) + sum(self._inside(run, batch) for batch in wrappers.tolist())
 
     def _inside(self, run: BatchRun, batch: int) -> int:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.decode.control_type import ABORT, COMMIT, CONTROL, control_types
-from kafkalog_reader.format.batch_fields import MAGIC
+from kafkalog_reader.decode.control_type import ABORT, COMMIT, control_types
+from kafkalog_reader.format.batch_fields import CONTROL_BIT, MAGIC
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def unreadable_marker(
     )
     for run in scan.runs():
         rows = np.flatnonzero(
-            (run.attributes & CONTROL != 0)
+            (run.attributes & CONTROL_BIT != 0)
             & (run.producer_id >= 0)
             & (run.magic >= MAGIC)
             & (run.records_count != 0)

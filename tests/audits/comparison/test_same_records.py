@@ -12,7 +12,8 @@ from fixtures.builder import Batch, cluster, data_batch, replica
 from kafkalog_reader.audits.comparison.difference import DifferenceKind
 from kafkalog_reader.audits.comparison.same_batch import differing_kind
 from kafkalog_reader.audits.comparison.same_records import records_agree
-from kafkalog_reader.audits.log.batch_stream import DELETE_HORIZON, BatchStream
+from kafkalog_reader.audits.log.batch_stream import BatchStream
+from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.record import Record, RecordHeader
 from kafkalog_reader.io.discovery import discover
@@ -56,7 +57,7 @@ def cleaned(produced: list[Record], chance: random.Random) -> Batch:
         base_timestamp=TIME + shift,
         last_offset_delta=COUNT - 1,
         codec=chance.choice([Codec.NONE, Codec.GZIP, Codec.ZSTD]),
-        flags=DELETE_HORIZON if shift else 0,
+        flags=DELETE_HORIZON_BIT if shift else 0,
     )
 
 

@@ -1,20 +1,61 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""The one bit that explains a wrong checksum, found from the two checksums alone.
-
-A CRC is linear: what one wrong bit leaves in an empty register is the polynomial, and zero bytes
-move it on from there until it is the difference of the checksums, or the batch ends.
-"""
+"""Checksums of buffers, and the one bit that explains a wrong checksum."""
 
 from __future__ import annotations
 
 from array import array
 
 import cython
-from cython.cimports.kafkalog_reader.kernel.primitives import write_uint32
+from cython.cimports.kafkalog_reader.kernel.primitives import (
+    crc32,
+    crc32c,
+    crc32c_by_tables,
+    prepare_checksums,
+    read_bytes,
+    write_uint32,
+)
+
+prepare_checksums()
+
+
+def checksum_of_messages(source: cython.const[cython.uchar][::1]) -> int:
+    """CRC-32 of a buffer, as messages of magic 0 and 1 have it."""
+    return crc32(read_bytes(source), 0, len(source))
+
+
+def checksum(source: cython.const[cython.uchar][::1], *, by_tables: cython.bint = False) -> int:
+    """CRC-32C of a buffer, by the processor's instruction where it has one, or by tables."""
+    data: cython.p_const_uchar = read_bytes(source)
+    if by_tables:
+        return crc32c_by_tables(data, 0, len(source))
+    return crc32c(data, 0, len(source))
+
+
+def checksums(
+    source: cython.const[cython.uchar][::1],
+    starts: cython.const[cython.longlong][::1],
+    stops: cython.const[cython.longlong][::1],
+    found: cython.longlong[::1],
+) -> None:
+    """CRC-32C of each ``source[start:stop]``, into ``found``."""
+    data: cython.p_const_uchar = read_bytes(source)
+    size: cython.longlong = len(source)
+    number: cython.Py_ssize_t
+    if not len(starts) == len(stops) == len(found):
+        raise ValueError("starts, stops and found differ in length")
+    for number in range(len(starts)):
+        if not 0 <= starts[number] <= stops[number] <= size:
+            raise ValueError(f"{starts[number]} to {stops[number]} of a buffer of {size} bytes")
+    with cython.nogil:
+        for number in range(len(found)):
+            found[number] = crc32c(data, starts[number], stops[number])
 
 
 def bits_back(syndrome: cython.uint, polynomial: cython.uint, covered: cython.longlong) -> int:
     """How many bits before the end a single wrong bit makes the difference of two checksums.
+
+    A CRC is linear: what one wrong bit leaves in an empty register is the polynomial, and zero
+    bytes move it on from there until it is the difference of the checksums, or the batch ends.
 
     Args:
         syndrome: the two checksums, one exclusive-or the other.
