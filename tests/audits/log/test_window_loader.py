@@ -12,7 +12,7 @@ from fixtures.builder.batch import data_batch
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.batch_stream import BatchStream
-from kafkalog_reader.audits.partition import partition_audit
+from kafkalog_reader.audits.partition import auditor
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.read_rate import limit_rate
 from tests.audits.conftest import audit_of
@@ -35,7 +35,7 @@ def copies(tmp_path: Path) -> Path:
 @pytest.fixture
 def threads(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     """Names of the threads that load windows, which are of two MiB here."""
-    monkeypatch.setattr(partition_audit, "_WINDOW", 2 << 20)
+    monkeypatch.setattr(auditor, "_WINDOW", 2 << 20)
     names: set[str] = set()
     real = BatchStream.load
 
@@ -71,8 +71,10 @@ def test_damage_in_any_window_of_any_copy_is_found(
     assert any(name.startswith("window") for name in threads)
     assert audit.verdict is Verdict.DAMAGED_RECOVERABLE
     assert isinstance(audit.comparison, Comparison)
-    damaged = audit.comparison.damaged
-    assert [batches.count for batches in damaged] == [int(each == broker) for each in range(3)]
+    damaged = {replica.broker_id: each for replica, each in audit.comparison.damaged.items()}
+    assert {node: each.count for node, each in damaged.items()} == {
+        node: int(node == broker) for node in range(3)
+    }
     (place,) = damaged[broker].places
     assert place.where.offset == batch
 
