@@ -16,7 +16,7 @@ MUTANTS_SEED ?= 1
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle fuzz faults faults-long agreement-long histories plans mutants bench portable lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
+.PHONY: help demo test oracle fuzz faults faults-long agreement-long suppressed histories plans mutants bench portable lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -56,6 +56,9 @@ agreement-long: check-test $(VENV)/.test  ## what verify, replica-diff, salvage 
 mutants: check-test $(VENV)/.test  ## small changes of the program that the tests should notice: MUTANTS_SECONDS in all
 	@$(RUN) -m pip install --quiet cosmic-ray
 	$(RUN) -m tests.mutants --seconds $(MUTANTS_SECONDS) --seed $(MUTANTS_SEED)
+
+suppressed: check-test $(VENV)/.test  ## suppress each finding code in turn: some test must notice
+	$(RUN) -m tests.suppressed
 
 bench: check-test $(VENV)/.test  ## measure against Kafka's Java reader, aiokafka and Spark's Kafka source
 	$(RUN) -m benchmarks
