@@ -77,7 +77,7 @@ class DamagedStretch:
         """Yield the differences; adjacent batches that differ in the same way become one.
 
         Args:
-            present: the index of the replica of each stream.
+            present: the replica of each stream.
             is_wanted: called with the kind and the first offset.
         """
         part = slice(self.streams[0].index, self.streams[0].index + self.count)

@@ -30,7 +30,7 @@ def reason_of_all(replicas: Sequence[Replica], comparison: Comparison | NotCompa
 
 
 def unusable_copies(scans: Mapping[Replica, Scan]) -> dict[Replica, str]:
-    """The indexes of the copies whose content is unknown, and why."""
+    """The copies whose content is unknown, and why."""
     reasons: dict[Replica, str] = {}
     for replica, scan in scans.items():
         for stop in scan.stops:

@@ -84,7 +84,6 @@ def elections(
 
     Args:
         candidates: the replicas.
-        bounds: which records of each are committed.
         comparison: of the replicas.
         rules: how followers may truncate; the first is used, and the others are compared with it.
         known_epoch: the greatest known leader epoch of the partition; the new one is above it.

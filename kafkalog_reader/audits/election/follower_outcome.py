@@ -23,7 +23,6 @@ class FollowerOutcome:
     """The result of a follower's truncation, and what it means for its records.
 
     Attributes:
-        follower: index of the replica.
         rule: the rule by which it truncates.
         log_start_offset, log_end_offset: after its own start, before it follows.
         kept_until: one past the last offset it keeps; below ``truncation_offset`` if that is inside

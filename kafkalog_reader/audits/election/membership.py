@@ -52,7 +52,7 @@ class PartitionMembership:
 def in_sync(
     replicas: Iterable[Replica], membership: PartitionMembership | None
 ) -> tuple[Replica, ...] | None:
-    """The in-sync replicas by index; None if the metadata does not say or one was not supplied."""
+    """The in-sync replicas; None if the metadata does not say or one was not supplied."""
     if membership is None:
         return None
     by_broker = {replica.broker_id: replica for replica in replicas}
@@ -69,7 +69,7 @@ def in_sync(
 def named_leader(
     histories: Mapping[Replica, History], membership: PartitionMembership | None
 ) -> Replica | None:
-    """The leader by index, if the metadata has a leader epoch that no log has."""
+    """The leader, if the metadata has a leader epoch that no log has."""
     if membership is None:
         return None
     greatest = max(

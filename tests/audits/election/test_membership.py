@@ -1,0 +1,68 @@
+"""What the cluster metadata says about the replicas of a partition."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkalog_reader.audits.election.membership import (
+    NO_LEADER,
+    PartitionMembership,
+    in_sync,
+    is_member,
+    named_leader,
+)
+from tests.audits.bare_replica import bare, history
+
+REPLICAS = (bare(4, epochs="0:0"), bare(5, epochs="0:0 2:6"), bare(6))
+HISTORIES = dict(zip(REPLICAS, [history((0, 0, 6)), history((0, 0, 6), (2, 6, 9)), history()],
+                     strict=True))  # fmt: skip
+
+
+def membership(
+    isr: tuple[int, ...], *, leader_epoch: int = 2, leader: int = 5, elr: tuple[int, ...] = ()
+) -> PartitionMembership:
+    return PartitionMembership(
+        leader=leader, leader_epoch=leader_epoch, partition_epoch=0, replicas=(4, 5, 6), isr=isr,
+        elr=elr, last_known_elr=(), topic_id="", source="", source_offset=0,
+    )  # fmt: skip
+
+
+def test_the_in_sync_replicas_are_those_that_the_isr_names_in_its_order() -> None:
+    assert in_sync(REPLICAS, membership((6, 4))) == (REPLICAS[2], REPLICAS[0])
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        pytest.param(None, id="no_metadata"),
+        pytest.param(membership(()), id="no_isr"),
+        pytest.param(membership((5, 7)), id="one_was_not_supplied"),
+        pytest.param(membership((5,), leader_epoch=1), id="older_than_the_logs"),
+    ],
+)
+def test_otherwise_who_is_in_sync_is_not_known(known: PartitionMembership | None) -> None:
+    assert in_sync(REPLICAS, known) is None
+
+
+@pytest.mark.parametrize(
+    ("leader_epoch", "leader", "named"),
+    [(3, 4, REPLICAS[0]), (2, 4, None), (1, 4, None), (3, 7, None), (3, NO_LEADER, None)],
+    ids=["newer", "as_new", "older", "not_supplied", "no_leader"],
+)
+def test_a_leader_is_named_only_by_an_epoch_newer_than_all_logs(
+    leader_epoch: int, leader: int, named: object
+) -> None:
+    known = membership((4,), leader_epoch=leader_epoch, leader=leader)
+    assert named_leader(HISTORIES, known) == named
+
+
+def test_without_metadata_nobody_is_named() -> None:
+    assert named_leader(HISTORIES, None) is None
+
+
+def test_in_sync_and_eligible_replicas_may_lead_cleanly() -> None:
+    """KIP-966: without an in-sync replica the eligible leader replicas may lead."""
+    known = membership((4,), elr=(5,))
+    assert [is_member(known, broker_id) for broker_id in (4, 5, 6)] == [True, True, False]
+    assert is_member(None, 4) is None
+    assert is_member(known, None) is None
