@@ -1,0 +1,85 @@
+"""Bounds of the high watermark: what is committed, and what a newer leader lacks."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkalog_reader.audits.comparison.committed import (
+    CommitBounds,
+    CommitCount,
+    commit_bounds,
+    newest_replica,
+    superseded_at,
+)
+from tests.audits.bare_replica import bare, history
+
+ONE, TWO, THREE = bare(1), bare(2), bare(3)
+
+
+def bound(
+    known: int, possible: int, high: int, log_end: int, superseded: int | None = None
+) -> CommitBounds:
+    return CommitBounds(
+        known=known, possible=possible, high=high, log_end=log_end, superseded=superseded
+    )
+
+
+def test_the_newest_replica_has_the_greatest_epoch_then_the_longest_log_then_is_the_first() -> None:
+    short, long = history((1, 0, 5)), history((1, 0, 6))
+    assert newest_replica({ONE: long, TWO: history((2, 0, 3))}) == TWO
+    assert newest_replica({ONE: short, TWO: long}) == TWO
+    assert newest_replica({ONE: long, TWO: long}) == ONE
+    assert newest_replica({ONE: history()}) is None
+    assert newest_replica({ONE: short, TWO: long}, named=ONE) == ONE
+
+
+def test_a_history_is_superseded_where_the_newest_one_leaves_it() -> None:
+    newest = history((0, 0, 4), (2, 4, 6))
+    assert superseded_at(history((0, 0, 6)), newest) == 4
+    assert superseded_at(history((0, 0, 4)), newest) is None, "a prefix"
+    assert superseded_at(history((0, 0, 4), (2, 4, 5)), newest) is None, "it has the epoch"
+    assert superseded_at(history(start=4), newest) is None, "empty"
+
+
+def test_without_a_newer_epoch_all_records_may_be_committed() -> None:
+    bounds = commit_bounds({ONE: history((0, 0, 6), high_watermark=2), TWO: history((0, 0, 4))})
+    assert bounds == {ONE: bound(2, 6, 6, 6), TWO: bound(0, 4, 4, 4)}
+
+
+def test_what_an_in_sync_replica_lacks_is_not_committed() -> None:
+    histories = {ONE: history((0, 0, 6), high_watermark=2), TWO: history((0, 0, 4))}
+    assert commit_bounds(histories, in_sync=[ONE, TWO])[ONE] == bound(2, 4, 4, 6)
+    assert commit_bounds(histories, in_sync=[ONE])[ONE] == bound(2, 6, 6, 6)
+    assert commit_bounds(histories, in_sync=None)[ONE] == bound(2, 6, 6, 6)
+
+
+def test_above_the_fork_with_the_newest_leader_only_an_unclean_election_left_commits() -> None:
+    old, new = history((0, 0, 6), high_watermark=2), history((0, 0, 4), (1, 4, 5))
+    assert commit_bounds({ONE: old, TWO: new})[ONE] == bound(2, 4, 6, 6, superseded=4)
+
+
+@pytest.mark.parametrize(("high_watermark", "possible"), [(4, 4), (5, 6)])
+def test_a_high_watermark_above_the_fork_shows_an_unclean_election(
+    high_watermark: int, possible: int
+) -> None:
+    """KL-514: then committed records may be on any branch."""
+    old = history((0, 0, 6), high_watermark=high_watermark)
+    found = commit_bounds({ONE: old, TWO: history((0, 0, 4), (1, 4, 5))})[ONE]
+    assert found == bound(high_watermark, possible, 6, 6, superseded=4)
+
+
+def test_a_named_leader_supersedes_also_a_log_with_its_epochs() -> None:
+    histories = {ONE: history((0, 0, 6)), TWO: history((0, 0, 4)), THREE: history((1, 0, 2))}
+    bounds = commit_bounds(histories, named=THREE)
+    assert bounds[THREE].superseded is None
+    assert bounds[ONE].superseded == 0
+
+
+def test_counts_add_up_and_the_strongest_state_speaks() -> None:
+    count = CommitCount(known=1, possible=2) + CommitCount(
+        possible=3, only_if_unclean=4, uncommitted=5
+    )
+    assert count == CommitCount(known=1, possible=5, only_if_unclean=4, uncommitted=5)
+    assert (count.total, count.state) == (15, "known")
+    assert CommitCount(possible=1).state == "possible"
+    assert CommitCount(only_if_unclean=1, uncommitted=1).state == "none"
