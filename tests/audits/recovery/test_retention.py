@@ -1,0 +1,89 @@
+"""What time retention deletes right after a start, and when that start is assumed to be."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.recovery.retention import count_expired, modified_at, start_time
+from kafkalog_reader.audits.recovery.rule import LogConfig, StartRule
+from kafkalog_reader.audits.recovery.segment import LoadingSegment, Recovered
+from kafkalog_reader.io.evidence import SegmentFiles
+
+NOW = 1_700_000_000_000
+HOUR = 3_600_000
+ONE_HOUR = LogConfig(retention_ms=HOUR, is_known=True)
+
+
+def segment(timestamp: int, *, size: int = 100, modified: int = NOW) -> LoadingSegment:
+    return LoadingSegment(
+        files=SegmentFiles(
+            base_offset=0, suffix=None, directory="/t-0", log_size=size, offset_index_size=None,
+            time_index_size=None, transaction_index_size=None, modified_at=modified / 1000,
+        ),
+        base_offset=0, start=0, stop=size, follow_links=False,
+        recovered=Recovered(
+            stop=size, next_offset=1, greatest_timestamp=timestamp, cache=LeaderEpochCache()
+        ),
+    )  # fmt: skip
+
+
+OLD, YOUNG = segment(NOW - HOUR - 1), segment(NOW - HOUR)
+
+
+@pytest.mark.parametrize(
+    ("segments", "expired"),
+    [
+        pytest.param([OLD], 1, id="older_than_the_retention"),
+        pytest.param([YOUNG], 0, id="exactly_as_old"),
+        pytest.param([OLD, YOUNG, OLD], 1, id="up_to_the_first_young_one"),
+        pytest.param([OLD, segment(NOW - 2 * HOUR, size=0)], 1, id="not_the_last_if_it_is_empty"),
+        pytest.param([segment(NOW - 2 * HOUR, size=0), OLD], 2, id="an_empty_one_before_it"),
+        pytest.param([], 0, id="nothing"),
+    ],
+)
+def test_segments_expire_until_the_first_young_one(
+    segments: list[LoadingSegment], expired: int
+) -> None:
+    """``now - largestTimestamp > retention.ms``; Kafka 4.0, UnifiedLog#deletableSegments."""
+    assert count_expired(segments, ONE_HOUR, NOW) == expired
+
+
+def test_without_a_timestamp_the_time_of_the_file_counts() -> None:
+    assert count_expired([segment(-1, modified=NOW - HOUR - 1)], ONE_HOUR, NOW) == 1
+    assert count_expired([segment(-1, modified=NOW - HOUR)], ONE_HOUR, NOW) == 0
+
+
+def test_unlimited_retention_keeps_everything() -> None:
+    for_ever = LogConfig(retention_ms=None, is_known=True)
+    assert count_expired([segment(0)], for_ever, NOW) == 0
+
+
+def test_the_default_of_a_topic_counts_only_where_it_is_assumed() -> None:
+    default = LogConfig(retention_ms=HOUR, is_known=False)
+    assert count_expired([OLD], default, NOW) == 0
+    assert count_expired([OLD], default, NOW, assumes_default=True) == 1
+    assert count_expired([segment(0)], default, NOW) == 1, "it looks like one of 1970"
+    assert count_expired([segment(1)], default, NOW) == 0
+
+
+def test_a_start_is_right_after_the_newest_record_but_not_after_the_files() -> None:
+    files = [segment(5, modified=NOW - 2), segment(7, modified=NOW), segment(6, modified=NOW - 1)]
+    assert modified_at(files) == NOW
+    found = start_time(files, StartRule())
+    assert (found.milliseconds, found.source) == (7, "the time of the newest record")
+
+
+@pytest.mark.parametrize("newest", [-1, 0, NOW, NOW + 1])
+def test_otherwise_it_is_when_the_files_were_modified(newest: int) -> None:
+    found = start_time([segment(newest)], StartRule())
+    assert (found.milliseconds, found.source) == (NOW, "when the files were last modified")
+
+
+def test_a_given_time_decides() -> None:
+    found = start_time([segment(7)], StartRule(started_at=0))
+    assert (found.milliseconds, found.source) == (0, "the start time that was given")
+
+
+def test_no_files_have_no_time() -> None:
+    assert modified_at([]) == 0

@@ -1,0 +1,96 @@
+"""Segments whose offsets do not fit into the four bytes of an index entry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.builder import EPOCH_MILLIS, data_batch
+from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.audits.recovery.segment import LoadingSegment
+from kafkalog_reader.audits.recovery.split import split_segment
+from kafkalog_reader.format.record import Record
+from kafkalog_reader.io.evidence import SegmentFiles
+from kafkalog_reader.io.progress import no_progress
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LAST = 2**31 - 1
+"""Integer.MAX_VALUE, the greatest relative offset: Kafka 4.3, LocalLog#splitOverflowedSegment."""
+
+
+def split(root: Path, offsets: list[int], times: list[int] | None = None) -> list[LoadingSegment]:
+    built = [
+        data_batch(offset, [Record(offset_delta=0, value=b"v")], base_timestamp=EPOCH_MILLIS + time)
+        .build()
+        for offset, time in zip(offsets, times or range(len(offsets)), strict=True)
+    ]  # fmt: skip
+    content = b"".join(built)
+    (root / f"{0:020}.log").write_bytes(content)
+    parts, _ = split_segment(
+        LoadingSegment(
+            files=SegmentFiles(
+                base_offset=0, suffix=None, directory=str(root), log_size=len(content),
+                offset_index_size=None, time_index_size=None, transaction_index_size=None,
+                modified_at=0,
+            ),
+            base_offset=0, start=0, stop=len(content), follow_links=False,
+        ),
+        no_progress,
+    )  # fmt: skip
+    return parts
+
+
+SIZE = len(data_batch(0, [Record(offset_delta=0, value=b"v")]).build())
+
+
+def test_the_greatest_relative_offset_still_fits(tmp_path: Path) -> None:
+    (part,) = split(tmp_path, [0, 5, LAST])
+    assert (part.base_offset, part.start, part.stop) == (0, 0, 3 * SIZE)
+    assert part.recovered is not None
+    assert part.recovered.next_offset == LAST + 1
+
+
+def test_one_more_begins_a_part_at_its_own_offset(tmp_path: Path) -> None:
+    parts = split(tmp_path, [0, LAST + 1, LAST + 2])
+    assert [(p.base_offset, p.start, p.stop) for p in parts] == [
+        (0, 0, SIZE),
+        (LAST + 1, SIZE, 3 * SIZE),
+    ]
+    assert [p.recovered.next_offset for p in parts if p.recovered] == [1, LAST + 3]
+
+
+def test_an_offset_below_its_part_begins_another(tmp_path: Path) -> None:
+    parts = split(tmp_path, [5, 7, 3])
+    assert [(p.base_offset, p.start, p.stop) for p in parts] == [
+        (5, 0, 2 * SIZE),
+        (3, 2 * SIZE, 3 * SIZE),
+    ]
+
+
+def test_each_part_has_the_greatest_timestamp_of_its_own_batches(tmp_path: Path) -> None:
+    parts = split(tmp_path, [0, 1, LAST + 1], times=[9, 4, 2])
+    found = [p.recovered.greatest_timestamp - EPOCH_MILLIS for p in parts if p.recovered]
+    assert found == [9, 2]
+
+
+def test_an_empty_segment_has_no_parts(tmp_path: Path) -> None:
+    assert split(tmp_path, []) == []
+
+
+def test_a_batch_beyond_its_own_base_cannot_be_split(tmp_path: Path) -> None:
+    batch = bytearray(data_batch(0, [Record(offset_delta=0, value=b"v")]).build())
+    batch[23:27] = (2**32 - 1).to_bytes(4, "big")  # lastOffsetDelta -1
+    (tmp_path / f"{0:020}.log").write_bytes(batch)
+    segment = LoadingSegment(
+        files=SegmentFiles(
+            base_offset=0, suffix=None, directory=str(tmp_path), log_size=len(batch),
+            offset_index_size=None, time_index_size=None, transaction_index_size=None,
+            modified_at=0,
+        ),
+        base_offset=0, start=0, stop=len(batch), follow_links=False,
+    )  # fmt: skip
+    with pytest.raises(StartFailure, match="offsets contradict themselves"):
+        split_segment(segment, no_progress)
