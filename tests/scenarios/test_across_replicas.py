@@ -103,3 +103,9 @@ def test_a_fault_across_replicas_has_exactly_its_findings(
     assert found_by(audit) == fault.expected
     assert audit.verdict.value == fault.verdict
     assert audit.fork_offset == fault.fork_offset
+
+
+@pytest.mark.parametrize("fault", CROSS_FAULTS, ids=lambda fault: fault.id)
+def test_only_what_a_peer_has_intact_is_recoverable(fault: CrossFault, tmp_path: Path) -> None:
+    codes = {each.code for each in findings_of(audited(fault.copies(), tmp_path, fault.metadata))}
+    assert ("KL-904" in codes) == (fault.verdict == "damaged-recoverable")
