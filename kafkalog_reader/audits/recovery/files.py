@@ -106,6 +106,7 @@ def read_epochs(directory: PartitionDirectory) -> tuple[LeaderEpochEntry, ...]:
         UnreadableFileError: the file is there and cannot be read.
     """
     path = posixpath.join(directory.path, LEADER_EPOCHS)
+    _check_file(path)
     content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=directory.follow_links)
     try:
         rows = tuple(
@@ -121,6 +122,16 @@ def read_epochs(directory: PartitionDirectory) -> tuple[LeaderEpochEntry, ...]:
             raise StartFailure(f"{shown(path)}: line {number}: a negative leader epoch or offset")
     _check_temporary(path)
     return rows
+
+
+def _check_file(path: str) -> None:
+    """Raise the I/O error that a broker gets from a directory in the place of a file.
+
+    Raises:
+        DirectoryFailure: there is one.
+    """
+    if Path(path).is_dir():
+        raise DirectoryFailure(f"{shown(path)}: a directory in the place of a file")
 
 
 def _check_temporary(path: str) -> None:
@@ -145,6 +156,7 @@ def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
         UnreadableFileError: the file is there and cannot be read.
     """
     path = posixpath.join(directory.path, PARTITION_METADATA)
+    _check_file(path)
     content = read_if_present(path, METADATA_LIMIT, follow_links=directory.follow_links)
     if content is None:
         return None

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.recovery.outcome import StartFailure
+from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.checkpoints import file_version
 from kafkalog_reader.io.names import shown
@@ -28,6 +28,7 @@ _NUMBER: Final = re.compile(r"[+-]?[0-9]+")
 _LOADED_ENDINGS: Final = (
     ".log", ".index", ".timeindex", ".txnindex", ".cleaned", ".swap", ".snapshot",
 )  # fmt: skip
+_INDEXES: Final = (".index", ".timeindex")
 
 
 def check_directories(root: LogDirectory) -> None:
@@ -56,13 +57,22 @@ def check_files(directory: PartitionDirectory) -> None:
 
     Raises:
         StartFailure: there is one.
+        DirectoryFailure: a directory is in the place of a segment's index.
         UnreadableFileError: the directory cannot be listed.
     """
+    logs, folders = set(), []
     for entry in _entries(directory.path):
         prefix = entry.name.split(".", 1)[0]
         is_loaded = entry.name.endswith(_LOADED_ENDINGS) and entry.is_file()
         if is_loaded and not _is_number(prefix, 63):
             raise StartFailure(f"{shown(entry.path)}: no offset before the first dot")
+        if is_loaded and entry.name.endswith(".log"):
+            logs.add(prefix)
+        elif entry.name.endswith(_INDEXES) and not entry.is_file():
+            folders.append(entry)
+    for entry in folders:
+        if entry.name.split(".", 1)[0] in logs and entry.is_dir():
+            raise DirectoryFailure(f"{shown(entry.path)}: a directory in the place of a file")
 
 
 def _is_partition(name: str) -> bool:

@@ -9,7 +9,7 @@ import pytest
 
 import kafkalog_reader
 from fixtures.builder import cluster, replica
-from kafkalog_reader.audits.recovery.outcome import Outcome
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.io.discovery import discover
@@ -41,7 +41,7 @@ def _disks(root: Path) -> None:
 
 
 def _outcomes(root: Path) -> dict[str, tuple[str, str]]:
-    """Outcome and reason by disk."""
+    """StartOutcome and reason by disk."""
     rows = kafkalog_reader.open(f"1={root}").table("recoveries").to_arrow().to_pylist()
     return {
         row["logDirectory"].rpartition("/")[2]: (row["outcome"], row["reason"] or "")
@@ -110,7 +110,7 @@ def test_every_partition_knows_that_another_disk_stops_the_broker(tmp_path: Path
     )
     (start,) = predict_starts(directories)
     assert isinstance(start, Recovery)
-    assert start.outcome is Outcome.BROKER_ABORTS
+    assert start.outcome is StartOutcome.BROKER_ABORTS
     assert not start.is_own_failure
 
 
@@ -141,3 +141,26 @@ def test_a_stray_in_a_failing_log_directory_ends_the_broker(tmp_path: Path) -> N
     found = _outcomes(tmp_path)
     assert {outcome for outcome, _ in found.values()} == {"brokerAborts"}
     assert "the broker sets it aside, but its log directory fails" in found["a"][1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["leader-epoch-checkpoint", "partition.metadata", f"{0:020}.index", f"{0:020}.timeindex"],
+)
+def test_a_directory_in_the_place_of_a_file_takes_its_disk_offline(
+    name: str, tmp_path: Path
+) -> None:
+    _disks(tmp_path)
+    path = tmp_path / "b" / "t-1" / name
+    path.unlink()
+    path.mkdir()
+    found = {disk: outcome for disk, (outcome, _) in _outcomes(tmp_path).items()}
+    assert found == {"a": "loads", "b": "directoryOffline"}
+
+
+def test_a_directory_in_the_place_of_a_segment_is_passed_by(tmp_path: Path) -> None:
+    _disks(tmp_path)
+    path = tmp_path / "b" / "t-1" / f"{0:020}.log"
+    path.unlink()
+    path.mkdir()
+    assert _outcomes(tmp_path)["b"][0] == "loads"

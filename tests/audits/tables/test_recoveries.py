@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import pickle
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -105,7 +106,7 @@ def test_other_brokers_copies_tell_that_a_directory_is_of_another_topic(tmp_path
 def test_refused_file_ends_failfast_and_empties_the_rows_of_permissive(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     (directory / "partition.metadata").unlink()
-    (directory / "partition.metadata").mkdir()
+    os.mkfifo(directory / "partition.metadata")
     with pytest.raises(LocatedError, match=r"partition\.metadata"):
         _rows(tmp_path)
     (row,) = _rows(tmp_path, mode="PERMISSIVE")
@@ -117,6 +118,6 @@ def test_a_refused_replica_hides_no_other_one_of_its_broker(tmp_path: Path) -> N
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     shutil.copytree(directory, directory.with_name("u-0"))
     (directory / "partition.metadata").unlink()
-    (directory / "partition.metadata").mkdir()
+    os.mkfifo(directory / "partition.metadata")
     rows = {row["topic"]: row for row in _rows(tmp_path, mode="PERMISSIVE")}
     assert {topic: row["outcome"] for topic, row in rows.items()} == {"t": None, "u": "loads"}
