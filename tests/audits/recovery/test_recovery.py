@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -324,7 +325,7 @@ def test_file_that_is_refused_is_no_prediction(tmp_path: Path) -> None:
     path = directory / f"{LAST}.log"
     path.unlink()
     (directory / "partition.metadata").unlink()
-    (directory / "partition.metadata").mkdir()
+    os.mkfifo(directory / "partition.metadata")
     with pytest.raises(UnreadableFileError, match=r"partition\.metadata"):
         start(tmp_path)
 
