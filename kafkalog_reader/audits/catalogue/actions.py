@@ -28,8 +28,9 @@ FORBID_UNCLEAN_ELECTION: Final = action(
     "A16",
     "forbid-unclean-election",
     short="freeze: forbid unclean election of this topic until the choice is made",
-    explanation="With unclean.leader.election.enable=true the controller elects a replica outside "
-    "the in-sync set as soon as nothing else is alive, and every follower then truncates to it.",
+    explanation="With unclean.leader.election.enable=true the controller elects a replica "
+    "outside the in-sync set as soon as no other replica is alive, and every follower then "
+    "truncates to it.",
     warnings=(
         "The setting needs a running controller. It does not stop an election of a replica that "
         "is in the in-sync set and has lost its records.",
@@ -42,7 +43,8 @@ CHOOSE_A_BRANCH: Final = action(
     "choose-a-branch",
     short="a person must choose between branches that both hold committed records; save both first",
     explanation="Consumers may have read both branches. No rule of Kafka decides which one is "
-    "right: the owner of the data does. What is not kept can be produced again from the copy.",
+    "right: the owner of the data does. Records that are not kept can be produced again from the "
+    "saved copy.",
     warnings=("The first election decides for you. Save both branches before any start.",),
 )
 SAVE_RECORDS: Final = action(
@@ -58,34 +60,34 @@ SUPPLY_WHAT_IS_MISSING: Final = action(
     "A17",
     "supply-what-is-missing",
     short="supply the missing replica or metadata log, and run this again",
-    explanation="What nobody supplied may hold records that no other copy has, and may be the best "
-    "leader. Conclusions without it are possible, not proven.",
+    explanation="A copy that was not supplied may hold records that no other copy has, and may "
+    "be the best leader. Conclusions without it are possible, not proven.",
     command="replica-diff 1=/mnt/b1 2=/mnt/b2 3=/mnt/b3 --topic TOPIC --partition N",
 )
 LEAVE_ONE_OUT: Final = action(
     "A26",
     "leave-one-out",
-    short="leave out what does not belong, or name each broker apart, and run this again",
+    short="leave out what does not belong, or give each broker its own name, and run this again",
     explanation="Copies of different clusters, or of a topic and of another topic that had the "
-    "same name before it was deleted, are not replicas of one partition. Comparing them says "
-    "nothing. Leave one side out; do not look for a further copy.",
+    "same name before it was deleted, are not replicas of one partition. Comparing them is "
+    "meaningless. Leave one side out; do not look for a further copy.",
     warnings=("Do not copy files between directories whose topic ids differ.",),
 )
 LET_BEST_LEAD: Final = action(
     "A5",
     "let-best-lead",
     short="{best} should lead this partition; the others copy from it",
-    explanation="Followers truncate to the leader they find. Where the replica that loses least "
-    "leads before the others are up, they copy from it and not the other way round.",
+    explanation="Followers truncate to match the leader they find. If the replica that loses "
+    "least leads before the others start, they copy from it and not the other way round.",
     warnings=(
-        "A broker starts with all its partitions: kafkalog plan puts what they want into one order "
-        "of starts.",
+        "A broker starts with all its partitions: kafkalog plan finds one order of starts for "
+        "all of them.",
         "A follower fetches from its own log end on. It never fetches again what is damaged below "
         "that: such a copy has to be moved aside (A6).",
     ),
-    command="# only if it is not in the in-sync set: what it lacks is lost for ever then:\n"
-    "kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type unclean --topic TOPIC "
-    "--partition N",
+    command="# only if it is not in the in-sync set: then what it lacks is lost for "
+    "ever:\nkafka-leader-election.sh --bootstrap-server HOST:9092 --election-type unclean "
+    "--topic TOPIC --partition N",
 )
 COMPARE_REPLICAS: Final = action(
     "A22",
@@ -110,20 +112,19 @@ MOVE_COPY_ASIDE: Final = action(
     warnings=(
         "First make sure that another replica holds all records and leads: an empty replica that "
         "is elected empties all others.",
-        "Move it out of the log directory: a broker does not start with a folder in it that is "
-        "named like no partition.",
+        "Move it out of the log directory: a broker does not start with a folder in it whose "
+        "name is not a partition's.",
     ),
     command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/TOPIC-N /mnt/b1/aside/",
 )
 KEEP_ONE_DIRECTORY: Final = action(
     "A23",
     "keep-one-directory",
-    short="while {where} {are} stopped, move the copy that reaches less far out of its log "
-    "directory, never delete it",
-    explanation="A broker refuses to start while one partition stands in two of its log "
-    "directories. Compare both copies; keep the one whose log reaches further, unless the other "
-    "holds records that it lacks.",
-    warnings=("Compare both with the other replicas first: neither needs to be whole.",),
+    short="while {where} {are} stopped, move the shorter copy out of its log directory, never "
+    "delete it",
+    explanation="A broker refuses to start while one partition is in two of its log directories. "
+    "Compare both copies; keep the longer log, unless the other holds records that it lacks.",
+    warnings=("Compare both with the other replicas first: neither may be complete.",),
     command="replica-diff a=/mnt/disk1/kafka-logs b=/mnt/disk2/kafka-logs --topic TOPIC "
     "--partition N",
 )
@@ -131,19 +132,20 @@ WRITE_EPOCHS: Final = action(
     "A8",
     "write-epochs",
     short="while {where} {are} stopped, write leader-epoch-checkpoint as the batches have it",
-    explanation="Followers find out where their log leaves the leader's by this file. The batches "
-    "carry the leader epoch that the file should name, and replica-diff prints the file's body.",
-    warnings=("Keep a copy of the file as it is. A running broker overwrites what you write.",),
+    explanation="Followers use this file to find where their log diverges from the leader's. The "
+    "batches carry the leader epoch that the file should name, and replica-diff prints the "
+    "file's body.",
+    warnings=("Keep a copy of the old file. A running broker overwrites your changes.",),
 )
 RESTORE_CHECKPOINT: Final = action(
     "A24",
     "restore-checkpoint",
     short="while {where} {are} stopped, move the checkpoint file aside: the broker writes a new "
     "one",
-    explanation="The broker takes defaults for what the file held. Without recovery points every "
-    "segment is recovered; without high watermarks they begin at the log start and rise with the "
-    "first fetches; without log starts the first segment's base offset counts, so that records "
-    "deleted by kafka-delete-records may come back.",
+    explanation="The broker uses defaults instead of the file's rows. Without recovery points "
+    "every segment is recovered; without high watermarks they begin at the log start and rise "
+    "with the first fetches; without log starts the first segment's base offset is used, so that "
+    "records deleted by kafka-delete-records may come back.",
     warnings=(
         "Recovering every segment truncates each log at its first damaged batch: run kafkalog "
         "verify first.",
@@ -155,7 +157,9 @@ RESTORE_IDENTITY: Final = action(
     short="restore the file from a copy, or name the broker as N=PATH for this run",
     explanation="meta.properties says which cluster, node and directory the files belong to. A "
     "broker refuses to start with one that contradicts its configuration.",
-    warnings=("kafka-storage.sh format writes a new directory id: to KRaft that is another disk.",),
+    warnings=(
+        "kafka-storage.sh format writes a new directory id: for KRaft that is another disk.",
+    ),
 )
 RESTORE_TOPIC_ID: Final = action(
     "A28",
@@ -172,35 +176,36 @@ MOVE_STRANGE_NAME: Final = action(
     "move-strange-name",
     short="before the next start, move what does not belong to Kafka out of the log directory",
     explanation="A broker parses the name of every folder in its log directories, and of every "
-    "file that ends like a segment's. It ends where it cannot.",
+    "file with the suffix of a segment file. If it cannot parse one, it does not start.",
     warnings=("Look into it first: it may be a partition that somebody renamed.",),
 )
 CHECK_HARDWARE: Final = action(
     "A9",
     "check-hardware",
     short="check disk, controller and memory of the host of {where}",
-    explanation="Kafka writes a batch once and never changes it. Bytes that changed after that, or "
-    "that cannot be read, point at the storage, the file system or the memory of the host.",
+    explanation="Kafka writes a batch once and never changes it. Bytes that changed after that, "
+    "or that cannot be read, indicate a problem of the storage, the file system or the memory of "
+    "the host.",
     command="dmesg | grep -iE 'error|ext4|xfs|nvme|sd[a-z]'; smartctl -a /dev/DISK",
 )
 READ_WITH_PERMISSION: Final = action(
     "A25",
     "read-with-permission",
-    short="where permission is refused, run this as the user that the broker runs as",
+    short="if permission is denied, run this as the user of the broker",
     explanation="Permission denied says nothing about the bytes of a file. An input/output error "
-    "does: that is a matter of the storage.",
+    "does: it indicates a problem of the storage.",
     command="sudo -u kafka kafkalog verify /mnt/b1/kafka-logs",
 )
 REBUILD_INDEX: Final = action(
     "A3",
     "rebuild-index",
     short="while {where} {are} stopped, move the segment's index files aside, .index among them: "
-    "the start builds them anew from the log",
-    explanation="A broker that finds no .index for a segment recovers that segment and writes all "
-    "of its index files anew. The log is the source; indexes hold nothing of their own.",
+    "the start rebuilds them from the log",
+    explanation="A broker that finds no .index for a segment recovers that segment and rebuilds "
+    "all of its index files. Indexes are derived from the log and hold nothing else.",
     warnings=(
-        "It must be .index that is missing: for a missing .timeindex alone the broker only makes "
-        "an empty file.",
+        "It must be .index that is missing: if only .timeindex is missing, the broker just "
+        "creates an empty file.",
         "Recovering the segment truncates it at its first damaged batch: run kafkalog verify "
         "first.",
     ),
@@ -211,20 +216,20 @@ FORCE_RECOVERY: Final = action(
     "force-recovery",
     short="while {where} {are} stopped, move .kafka_cleanshutdown out of the log directory: the "
     "next start recovers the logs",
-    explanation="With the marker a broker takes the last segment as it is. Without it the start "
-    "reads every segment from the recovery point on, removes a torn or zero end, and builds the "
-    "indexes of these segments anew.",
+    explanation="With the marker a broker does not check the last segment. Without it the start "
+    "reads every segment from the recovery point on, removes a torn or zero end, and rebuilds "
+    "the indexes of these segments.",
     warnings=(
         "Every log in that log directory is recovered, and one with a damaged batch at or above "
-        "its recovery point is cut there. On a copy without the marker, kafkalog table recoveries "
-        "says beforehand what goes.",
+        "its recovery point is cut there. On a copy without the marker, kafkalog table "
+        "recoveries shows beforehand what is lost.",
     ),
     command="mv /mnt/b1/kafka-logs/.kafka_cleanshutdown /mnt/b1/",
 )
 REBUILT_AT_START: Final = action(
     "A21",
     "rebuilt-at-start",
-    short="nothing to do: the broker builds the file anew from the log when it starts",
+    short="nothing to do: the broker rebuilds the file from the log when it starts",
     explanation="The file is derived from the log. A start that finds it missing or damaged "
     "writes it again.",
 )
@@ -237,30 +242,31 @@ REBUILD_SNAPSHOT: Final = action(
     "the broker replays every batch of the log.",
     warnings=(
         "Replaying takes as long as reading the partition.",
-        "Where older segments are gone by retention, the state of producers who wrote only there "
-        "is gone too.",
+        "If retention has deleted older segments, the state of producers that wrote only there "
+        "is lost, too.",
     ),
 )
 REPORT_DEFECT: Final = action(
     "A15",
     "report-defect",
     short="report a software defect, with this output and copies of the files",
-    explanation="The checksum is right: the bytes are as they were sent. A client, a broker or a "
-    "tool wrote what Kafka's format does not allow.",
+    explanation="The checksum is valid: the bytes are unchanged. A client, a broker or a tool "
+    "wrote what Kafka's format does not allow.",
 )
 COPY_AGAIN: Final = action(
     "A2",
     "copy-again",
     short="take a second copy, from a stopped broker if you can, and run this again",
-    explanation="Files of a running broker are copied one after another while it writes. What only "
-    "such a copy shows goes away with the next one; what is still there is real.",
+    explanation="Files of a running broker are copied one after another while it writes. "
+    "Differences that come from copying disappear with the next copy; those that remain are "
+    "real.",
 )
 RAISE_LIMIT: Final = action(
     "A18",
     "raise-limit",
-    short="raise the limit that is named, and run this again",
-    explanation="A limit protects against input that would take all memory or time. What lies "
-    "beyond it was not inspected: it is neither sound nor damaged.",
+    short="raise the named limit, and run this again",
+    explanation="A limit protects against input that would take all memory or time. Data beyond "
+    "it was not inspected: it is neither sound nor damaged.",
     command="kafkalog verify /mnt/b1/kafka-logs --max-batch-bytes 1GiB",
 )
 USE_NEWER_READER: Final = action(
@@ -268,14 +274,14 @@ USE_NEWER_READER: Final = action(
     "use-newer-reader",
     short="read it with a release of kafkalog that knows this version; it was not inspected",
     explanation="The file says that it is of a later version, or a damaged byte makes it say so. "
-    "Other replicas tell which: a version that only one copy has is damage.",
+    "Other replicas show which: a version that only one copy has is damage.",
 )
 NAME_REAL_PATH: Final = action(
     "A29",
     "name-real-path",
-    short="name the path it leads to, or pass --follow-links if you trust what it leads to",
-    explanation="Links, devices, pipes and sockets are not opened unless you say so: an input may "
-    "lead out of its own directory.",
+    short="give the path that it leads to, or pass --follow-links if you trust that path",
+    explanation="Links, devices, pipes and sockets are not opened unless you ask for it: they "
+    "may lead out of the input directory.",
 )
 ABORT_TRANSACTION: Final = action(
     "A11",
@@ -291,22 +297,22 @@ REMOVE_DUPLICATES: Final = action(
     "A10",
     "remove-duplicates",
     short="remove the duplicates downstream; switch the producer to idempotence",
-    explanation="Kafka stores what it is sent. With enable.idempotence=true, the default since "
-    "3.0, the broker drops what a producer sends again.",
+    explanation="Kafka stores every batch that it gets. With enable.idempotence=true, the "
+    "default since 3.0, the broker drops batches that a producer sends again.",
 )
 ADJUST_TIMES: Final = action(
     "A19",
     "adjust-times",
     short="adjust the topic's retention or timestamp settings",
-    explanation="Retention by time goes by the largest timestamp of a segment. A time far ahead "
-    "keeps the segment, and all behind it, for as long. message.timestamp.after.max.ms refuses "
-    "such records from 3.6 on.",
+    explanation="Retention by time uses the largest timestamp of a segment. A timestamp far in "
+    "the future keeps the segment, and all later ones, for that long. "
+    "message.timestamp.after.max.ms refuses such records from 3.6 on.",
 )
 NOTHING_TO_DO: Final = action(
     "A1",
     "nothing-to-do",
     short="nothing to do",
-    explanation="It is shown because it explains something else, or because it is good to know.",
+    explanation="It is shown because it explains another finding, or as information.",
 )
 
 ACTIONS: Final[Mapping[str, Action]] = MappingProxyType(declared())

@@ -19,7 +19,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
 from kafkalog_reader.audits.catalogue.traps import (
     COMPACTED_FURTHER,
-    COPIED_ANEW,
+    COPIED_AGAIN,
     COPIED_WHILE_RUNNING,
     DELETE_HORIZON,
     EMPTY_BATCH_KEPT,
@@ -37,11 +37,11 @@ BATCH_CRC_MISMATCH: Final = rule(
     severity="C",
     title="the checksum of a batch is wrong",
     explanation="The stored CRC differs from that of the bytes it covers. Every record of the "
-    "batch is in doubt; where a single flipped bit explains the difference, it is named. Kafka "
-    "never changes a stored batch in place, so this points at disk, memory or a copy.",
+    "batch is in doubt; if a single flipped bit explains the difference, the finding names it. "
+    "Kafka never changes a stored batch in place, so disk, memory or the copy is at fault.",
     start="After an unclean stop the start truncates here if the segment is at or above the "
     "recovery point, and deletes all later segments. Otherwise it keeps the batch without "
-    "looking.",
+    "checking it.",
     election="As leader this replica cannot serve the batch to followers. A follower that already "
     "holds the damage below its log end never fetches that offset again.",
     reader="Consumers with check.crcs=true, the default, stop here with a CorruptRecordException "
@@ -61,12 +61,12 @@ BATCH_LENGTH_IMPOSSIBLE: Final = rule(
     "batch-length-impossible",
     severity="H",
     title="the length of a batch is impossible",
-    explanation="The length field is below the minimum of the format, negative, or points past the "
-    "end of a segment that others follow. The checksum does not cover it. Kafka's own reader "
-    "stops silently where a length points past the end of the file, and hides everything behind "
+    explanation="The length field is below the minimum of the format, negative, or points past "
+    "the end of a segment that others follow. The checksum does not cover it. Kafka's own reader "
+    "stops silently if a length points past the end of the file, which hides everything after "
     "it.",
-    start="A recovery truncates here. A start without recovery keeps the place.",
-    election="Offsets behind the place cannot be served by this replica as leader.",
+    start="A recovery truncates here. A start without recovery keeps the damage.",
+    election="As leader this replica cannot serve offsets after the damage.",
     reader="Consumers get nothing from this offset on, or an error, although sound batches may "
     "follow.",
     actions=(DO_NOT_START, COMPARE_REPLICAS),
@@ -78,13 +78,13 @@ TORN_TAIL: Final = rule(
     "torn-tail",
     severity="L",
     title="a segment ends within a batch",
-    explanation="The file ends before the batch does. At the end of the last segment that is what "
-    "a crash or a copy of a running broker leaves; in an older segment it is damage.",
+    explanation="The file ends before the batch does. At the end of the last segment a crash, or "
+    "a copy of a running broker, leaves this; in an older segment it is damage.",
     start="A recovery removes the incomplete batch. After a clean shutdown it stays in the file, "
-    "and new records are appended behind it.",
+    "and new records are appended after it.",
     election="The batch was not complete on this replica, so it cannot have been acknowledged by "
     "it.",
-    reader="Consumers do not see an incomplete batch. Once others are appended behind it, they "
+    reader="Consumers do not see an incomplete batch. Once others are appended after it, they "
     "fail there.",
     actions=(COPY_AGAIN, COMPARE_REPLICAS),
     lookalikes=(COPIED_WHILE_RUNNING,),
@@ -96,10 +96,10 @@ ZERO_TAIL: Final = rule(
     severity="M",
     title="the log ends in zeros",
     explanation="Only zero bytes from a position to the end of the file. With preallocation they "
-    "are normal in the last segment while the broker runs; after a loss of power they are what "
-    "was never written.",
-    start="A recovery removes them. With a clean-shutdown marker the broker may not find the log's "
-    "end and not load the log.",
+    "are normal in the last segment while the broker runs; after a loss of power they replace "
+    "data that was never written.",
+    start="A recovery removes them. With a clean-shutdown marker the broker may fail to find the "
+    "log end, and to load the log.",
     election="Records that the zeros replaced are missing on this replica.",
     reader="Nothing can be read from the zeros on.",
     actions=(COMPARE_REPLICAS,),
@@ -110,14 +110,14 @@ UNREADABLE_REGION: Final = rule(
     "KL-105",
     "unreadable-region",
     severity="H",
-    title="bytes that are no batch",
-    explanation="From a position on nothing parses as a batch, and sound batches follow further "
-    "on. The finding names the first sound position behind it.",
-    start="A recovery truncates here, and with it goes everything behind. Without recovery the "
-    "place stays.",
+    title="bytes that are not a batch",
+    explanation="From a position on no batch can be parsed, and sound batches follow later. The "
+    "finding names the first sound position after it.",
+    start="A recovery truncates here and so removes everything after it. Without recovery the "
+    "damage stays.",
     election="The offsets in the region cannot come from this replica.",
-    reader="Consumers fail at this offset, and never reach the sound batches behind it unless they "
-    "seek.",
+    reader="Consumers fail at this offset, and never reach the sound batches after it unless "
+    "they seek.",
     actions=(COMPARE_REPLICAS, SAVE_RECORDS, CHECK_HARDWARE),
     roles=(Role.DAMAGE, Role.FAILS_READERS, Role.MAY_STOP_RECOVERY),
 )
@@ -126,10 +126,10 @@ MAGIC_IMPOSSIBLE: Final = rule(
     "magic-impossible",
     severity="H",
     title="the magic of a batch is impossible",
-    explanation="The header is plausible but for its magic, which is not 0, 1 or 2. The checksum "
-    "of format 2 does not cover the magic.",
-    start="A recovery takes any magic above 2 for 2 and keeps the batch. One that became 0 or 1 "
-    "fails the checksum and is truncated.",
+    explanation="The header is plausible except for its magic, which is not 0, 1 or 2. The "
+    "checksum of format 2 does not cover the magic.",
+    start="A recovery treats any magic above 2 as 2 and keeps the batch. A batch whose magic "
+    "became 0 or 1 fails the checksum and is truncated.",
     election=NO_EFFECT,
     reader="Consumers may refuse the batch, or read it as the format that it names.",
     actions=(COMPARE_REPLICAS,),
@@ -140,12 +140,12 @@ HEADER_CONTRADICTION: Final = rule(
     "header-contradiction",
     severity="H",
     title="a header contradicts itself",
-    explanation="The checksum is right, yet fields contradict each other: a record count that does "
-    "not fit the last offset, a producer epoch without a producer id, a control batch with other "
-    "than one record, reserved attribute bits. The batch was written like this.",
+    explanation="The checksum is valid, but fields contradict each other: a record count that "
+    "does not fit the last offset, a producer epoch without a producer id, a control batch that "
+    "does not have one record, reserved attribute bits. The batch was written like this.",
     start="A recovery checks the checksum, not these fields, and keeps the batch unless its "
     "offsets break the index.",
-    election="Replicas copy the batch as it is, so all of them should have it.",
+    election="Replicas copy the batch unchanged, so all of them should have it.",
     reader="Consumers may fail on the batch, skip records or see wrong offsets.",
     actions=(REPORT_DEFECT,),
     lookalikes=(EMPTY_BATCH_KEPT,),
@@ -156,8 +156,8 @@ RECORD_UNDECODABLE: Final = rule(
     "record-undecodable",
     severity="H",
     title="a record cannot be decoded",
-    explanation="The checksum is right, yet decompression fails or a record's lengths do not fit "
-    "its batch. The content was bad before the checksum was made.",
+    explanation="The checksum is valid, but decompression fails or a record's lengths do not fit "
+    "its batch. The content was bad before the checksum was computed.",
     start="A recovery does not decode records, and keeps the batch. The log cleaner does, and "
     "stops cleaning the partition.",
     election="Every replica that fetched the batch has it.",
@@ -170,8 +170,8 @@ RECORD_COUNT_MISMATCH: Final = rule(
     "record-count-mismatch",
     severity="H",
     title="the record count is wrong",
-    explanation="Decoding gives another number of records than the header says, or offset deltas "
-    "do not rise. The checksum is right.",
+    explanation="Decoding gives another number of records than the header states, or offset "
+    "deltas do not rise. The checksum is valid.",
     start=NO_EFFECT,
     election="Every replica that fetched the batch has it.",
     reader="Consumers may stop with an error, or miss records of this batch.",
@@ -183,11 +183,11 @@ OFFSET_REGRESSION: Final = rule(
     "offset-regression",
     severity="C",
     title="offsets fall",
-    explanation="A batch starts at or below the last offset of the batch before it. The base "
-    "offset lies outside the checksum, so a flipped bit is one cause; a batch written twice, or "
+    explanation="A batch starts at or below the last offset of the batch before it. The checksum "
+    "does not cover the base offset, so a flipped bit is one cause; a batch written twice, or "
     "two logs in one file, are others.",
-    start="A recovery that reads the segment empties it, and deletes all later ones, where an "
-    "index entry would have to fall.",
+    start="A recovery that reads the segment empties it, and deletes all later ones, if an index "
+    "entry would have to fall.",
     election="The end of this log may be misjudged.",
     reader="Consumers may get records twice, or miss some: a fetch by offset stops at the first "
     "batch that reaches it.",
@@ -200,14 +200,14 @@ OFFSET_GAP: Final = rule(
     "offset-gap",
     severity="M",
     title="offsets are missing inside a segment",
-    explanation="The next batch starts above the last offset plus one, and nothing shows that the "
-    "log cleaner has been here.",
+    explanation="The next batch starts above the last offset plus one, and nothing shows that "
+    "the log was compacted.",
     start="A start does not check for gaps.",
     election="A replica that has the range keeps it if it leads. Followers do not fetch below "
     "their log end.",
-    reader="Consumers pass over the gap without an error.",
+    reader="Consumers skip the gap without an error.",
     actions=(COMPARE_REPLICAS,),
-    lookalikes=(COMPACTED_FURTHER, COPIED_ANEW, OFFSETS_FAR_APART),
+    lookalikes=(COMPACTED_FURTHER, COPIED_AGAIN, OFFSETS_FAR_APART),
     roles=(Role.DAMAGE, Role.GAP, Role.FOLLOWS_IN_SEGMENT),
 )
 LEADER_EPOCH_REGRESSION: Final = rule(
@@ -215,12 +215,12 @@ LEADER_EPOCH_REGRESSION: Final = rule(
     "leader-epoch-regression",
     severity="H",
     title="the leader epoch falls",
-    explanation="Along rising offsets a batch carries a smaller leader epoch than one before it. "
-    "The leader epoch lies outside the checksum, so a flipped bit is one cause.",
-    start="A recovery rebuilds the epoch cache from the batches, and a wrong epoch gets in, or is "
-    "left out because it does not rise.",
+    explanation="A batch carries a smaller leader epoch than one before it. The checksum does "
+    "not cover the leader epoch, so a flipped bit is one cause.",
+    start="A recovery rebuilds the epoch cache from the batches: a wrong epoch is added, or left "
+    "out because it does not rise.",
     election="A wrong epoch lets followers truncate at the wrong offset.",
-    reader="Consumers do not check it; offsets committed with this epoch may be judged truncated.",
+    reader="Consumers do not check it; offsets committed with this epoch may count as truncated.",
     actions=(COMPARE_REPLICAS, WRITE_EPOCHS),
     lookalikes=(OLD_MESSAGE_FORMAT,),
     roles=(Role.DAMAGE, Role.FOLLOWS_IN_SEGMENT),
@@ -235,7 +235,7 @@ TIMESTAMP_IMPLAUSIBLE: Final = rule(
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader="Searches by time find the wrong offset. Retention by time keeps the segment, and all "
-    "behind it, until that time has passed.",
+    "later ones, until that time has passed.",
     actions=(ADJUST_TIMES,),
     lookalikes=(DELETE_HORIZON, LOG_APPEND_TIME),
 )
@@ -244,10 +244,10 @@ SEGMENT_OFFSET_OVERFLOW: Final = rule(
     "segment-offset-overflow",
     severity="M",
     title="an offset does not fit its segment",
-    explanation="An offset lies more than 2,147,483,647 above the segment's base, which an index "
+    explanation="An offset is more than 2,147,483,647 above the segment's base, which an index "
     "entry cannot hold (KAFKA-6264).",
-    start="A recovery that reads the segment splits it. The broker does not start where it cannot "
-    "be split.",
+    start="A recovery that reads the segment splits it. If it cannot be split, the broker does "
+    "not start.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
@@ -270,10 +270,10 @@ OVERSIZED_BATCH: Final = rule(
     "oversized-batch",
     severity="I",
     title="a batch above the topic's size limit",
-    explanation="The batch is larger than the topic's max.message.bytes is today. It was accepted "
+    explanation="The batch is larger than the topic's current max.message.bytes. It was accepted "
     "under another limit.",
     start=NO_EFFECT,
-    election="Followers fetch it all the same: a fetch returns at least one batch.",
+    election="Followers still fetch it: a fetch returns at least one batch.",
     reader="Consumers since 0.10.1 get it as well, whatever their fetch sizes.",
     actions=(NOTHING_TO_DO,),
 )
@@ -285,7 +285,7 @@ MIXED_MESSAGE_FORMATS: Final = rule(
     explanation="The log holds messages of format 0 or 1 as well as batches of format 2. Old "
     "messages carry no leader epoch.",
     start=NO_EFFECT,
-    election="Where the log ends in old messages, followers truncate to their high watermark and "
+    election="If the log ends in old messages, followers truncate to their high watermark and "
     "not by leader epoch, which can leave replicas different.",
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),

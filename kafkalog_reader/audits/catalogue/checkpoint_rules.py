@@ -34,13 +34,13 @@ CHECKPOINT_MALFORMED: Final = rule(
     "checkpoint-malformed",
     severity="H",
     title="a checkpoint cannot be parsed",
-    explanation="A line is not what the format says, the version is unknown, the number of entries "
-    "is not the one in the second line, or a value is negative. Kafka replaces checkpoints whole, "
-    "by writing a new file and renaming it, so half a file points at the disk.",
+    explanation="A line violates the format, the version is unknown, the number of entries is "
+    "not that of the second line, or a value is negative. Kafka replaces a checkpoint by writing "
+    "a new file and renaming it, so an incomplete file indicates a problem of the disk.",
     start="It depends on the file and on the kind of damage: recovery points and log starts may "
     "fall back to defaults; high watermarks or leader epochs can take the log directory offline "
-    "or end the broker. kafkalog table recoveries says which.",
-    election="Without its high watermarks or epochs a follower may truncate more than it must.",
+    "or end the broker. kafkalog table recoveries shows which.",
+    election="Without its high watermarks or epochs a follower may truncate more than necessary.",
     reader=NO_EFFECT,
     actions=(RESTORE_CHECKPOINT, CHECK_HARDWARE),
     lookalikes=(COPIED_WHILE_RUNNING,),
@@ -67,8 +67,8 @@ CHECKPOINT_TEMPORARY_LEFT: Final = rule(
     "checkpoint-temporary-left",
     severity="I",
     title="the temporary file of a checkpoint was left behind",
-    explanation="A broker that stopped while it replaced a checkpoint leaves the new file as .tmp. "
-    "The old one is in place.",
+    explanation="A broker that stopped while it replaced a checkpoint leaves the new file as "
+    ".tmp. The old one is still in place.",
     start="The next write of the checkpoint replaces the leftover file.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -79,9 +79,9 @@ HIGH_WATERMARK_BEYOND_END: Final = rule(
     "high-watermark-beyond-end",
     severity="C",
     title="the high watermark is above the log end",
-    explanation="replication-offset-checkpoint says that records were committed which this replica "
-    "does not have. They were lost from it by a loss of unflushed data, by a truncation less than "
-    "5 s before the stop, or with files.",
+    explanation="By replication-offset-checkpoint, records were committed that this replica does "
+    "not have. It lost them because unflushed data was lost, because it truncated less than 5 s "
+    "before it stopped, or because files were lost.",
     start="The broker lowers the high watermark to the log end.",
     election="Electing this replica loses committed records, and the other replicas truncate to "
     "it.",
@@ -96,11 +96,11 @@ RECOVERY_POINT_BEYOND_END: Final = rule(
     "recovery-point-beyond-end",
     severity="C",
     title="the recovery point is above the log end",
-    explanation="recovery-point-offset-checkpoint says that records were flushed to disk which "
-    "this replica does not have. Kafka lowers it when it truncates, so this points at the disk or "
-    "at files that were removed.",
-    start="The broker believes that everything is flushed: after an unclean stop it recovers the "
-    "last segment only.",
+    explanation="By recovery-point-offset-checkpoint, records were flushed to disk that this "
+    "replica does not have. Kafka lowers it when it truncates, so the disk is at fault or files "
+    "were removed.",
+    start="The broker assumes that everything is flushed: after an unclean stop it recovers only "
+    "the last segment.",
     election="Electing this replica may lose committed records.",
     reader=NO_EFFECT,
     actions=(COMPARE_REPLICAS, CHECK_HARDWARE),
@@ -112,11 +112,10 @@ LOG_START_BEYOND_END: Final = rule(
     "log-start-beyond-end",
     severity="C",
     title="the log start is above the log end",
-    explanation="log-start-offset-checkpoint lies beyond the end of the log.",
+    explanation="The offset in log-start-offset-checkpoint is beyond the end of the log.",
     start="The start deletes every segment of this replica, and the log begins empty at the log "
     "start.",
-    election="Afterwards the replica has nothing to offer; if it is elected, the others truncate "
-    "to it.",
+    election="Afterwards the replica is empty; if it is elected, the others truncate to it.",
     reader="If it leads, all older records are gone.",
     actions=(DO_NOT_START, SAVE_RECORDS),
     lookalikes=(COPIED_WHILE_RUNNING,),
@@ -126,8 +125,8 @@ LOG_START_BEYOND_HIGH_WATERMARK: Final = rule(
     "log-start-beyond-high-watermark",
     severity="L",
     title="the log start is above the high watermark",
-    explanation="The log start row lies above the high watermark row. The two files are not "
-    "written at the same moment.",
+    explanation="The log start row is above the high watermark row. The two files are not "
+    "written at the same time.",
     start="The broker raises the high watermark to the log start.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -139,8 +138,8 @@ CLEANER_OFFSET_BEYOND_END: Final = rule(
     "cleaner-offset-beyond-end",
     severity="M",
     title="the cleaner offset is above the log end",
-    explanation="cleaner-offset-checkpoint says that more was cleaned than the log holds: the log "
-    "has been shortened.",
+    explanation="By cleaner-offset-checkpoint, more was cleaned than the log holds: the log has "
+    "lost its end.",
     start="The cleaner sets the offset back to the log start and cleans again.",
     election="Records that this replica had may be missing now.",
     reader=NO_EFFECT,
@@ -153,8 +152,8 @@ CHECKPOINT_ROW_WITHOUT_DIRECTORY: Final = rule(
     "checkpoint-row-without-directory",
     severity="I",
     title="a checkpoint names a partition that has no directory",
-    explanation="One checkpoint still lists a partition that was deleted or moved away. Rows "
-    "vanish when the file is written next.",
+    explanation="One checkpoint still lists a partition that was deleted or moved away. The row "
+    "disappears when the file is next written.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -166,9 +165,9 @@ REPLICA_DIRECTORY_MISSING: Final = rule(
     "replica-directory-missing",
     severity="H",
     title="the directory of a replica is missing",
-    explanation="At least two checkpoints of the log directory, or the assignment in the metadata "
-    "log, name the partition, and no directory is there. A copy of single partitions looks the "
-    "same.",
+    explanation="At least two checkpoints of the log directory, or the assignment in the "
+    "metadata log, name the partition, but it has no directory. A copy of single partitions "
+    "looks the same.",
     start="The broker creates an empty replica.",
     election="An empty replica that is still in the in-sync set can be elected, and then the other "
     "replicas truncate to nothing.",
@@ -197,7 +196,7 @@ META_PROPERTIES_PROBLEM: Final = rule(
     explanation="The file that names cluster, node and directory is missing, cannot be parsed, or "
     "names another node than the label that was given.",
     start="A broker refuses to start with a file of another cluster or node. Without the file a "
-    "KRaft broker takes the log directory for unformatted.",
+    "KRaft broker treats the log directory as unformatted.",
     election="Which broker the copy belongs to is not certain.",
     reader=NO_EFFECT,
     actions=(RESTORE_IDENTITY,),
@@ -207,7 +206,7 @@ PARTITION_METADATA_MALFORMED: Final = rule(
     "partition-metadata-malformed",
     severity="M",
     title="partition.metadata cannot be read",
-    explanation="The file that holds the topic id cannot be parsed, or holds the id of zeros.",
+    explanation="The file that holds the topic id cannot be parsed, or holds the zero id.",
     start="Depending on the damage, the broker takes the log directory offline or ends.",
     election="Whether the copy belongs to the same topic is not certain.",
     reader=NO_EFFECT,
@@ -219,8 +218,8 @@ PRODUCER_SNAPSHOT_DAMAGED: Final = rule(
     severity="L",
     title="a producer snapshot is damaged",
     explanation="The checksum or the content of a .snapshot file is wrong.",
-    start="The broker drops it, loads an older one and replays the log from there. Where it is the "
-    "only one and the log below it is gone, the state of those producers is lost.",
+    start="The broker deletes it, loads an older one and replays the log from there. If it is "
+    "the only one and the log below it was deleted, the state of those producers is lost.",
     election=NO_EFFECT,
     reader="Idempotent producers whose state is lost may fail with an OutOfOrderSequenceException.",
     actions=(REBUILT_AT_START,),
@@ -230,7 +229,7 @@ STRAY_PRODUCER_SNAPSHOT: Final = rule(
     "stray-producer-snapshot",
     severity="I",
     title="a producer snapshot without its segment",
-    explanation="The snapshot's offset is no segment's base, and it is not the newest one.",
+    explanation="No segment begins at the snapshot's offset, and it is not the newest snapshot.",
     start="The start deletes it.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -242,12 +241,12 @@ CLEAN_MARKER_CONTRADICTED: Final = rule(
     "clean-marker-contradicted",
     severity="H",
     title="the clean-shutdown marker contradicts the log",
-    explanation="The marker says that the broker stopped in order and flushed its logs. This log "
-    "is torn, is damaged above the recovery point, or does not end there, which an orderly stop "
-    "never leaves: files changed after the stop, or the marker was put there. What the start then "
-    "does has findings of its own: KL-413 for each damaged place, KL-415 for the log end.",
+    explanation="By the marker, the broker shut down cleanly and flushed its logs. This log is "
+    "torn, is damaged above the recovery point, or does not end there, which a clean shutdown "
+    "never leaves: files changed later, or the marker was added. Other findings say what the "
+    "start then does: KL-413 for each damaged place, KL-415 for the log end.",
     start="The broker trusts the marker and recovers nothing. It appends to a torn end.",
-    election="The log end that the broker takes may not be that of the sound batches.",
+    election="The log end that the broker sees may not be that of the sound batches.",
     reader="Above the contradiction, consumers may get errors, or other records at offsets that "
     "were used before.",
     actions=(DO_NOT_START, FORCE_RECOVERY, COMPARE_REPLICAS),

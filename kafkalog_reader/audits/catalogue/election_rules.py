@@ -20,7 +20,7 @@ LEAST_LOSS_LEADER: Final = rule(
     title="the leader that loses least",
     explanation="Candidates are ordered by what is lost for ever when they lead: committed records "
     "first, then those that may be committed, then the rest.",
-    start="Starts come before elections, and what they cut is taken into account.",
+    start="Starts come before elections, and what they cut is included.",
     election="The first of the list loses least, of the replicas that were supplied.",
     reader=NO_EFFECT,
     actions=(LET_BEST_LEAD,),
@@ -59,8 +59,8 @@ DAMAGE_RECOVERABLE_FROM_PEER: Final = rule(
     title="every damaged record has an intact copy",
     explanation="For each damaged or missing batch, another supplied replica holds an intact one.",
     start=NO_EFFECT,
-    election="Let a replica that holds them lead. Where each is damaged at another place, none is "
-    "whole: salvage takes each batch from a copy that has it.",
+    election="Let a replica that holds them lead. If each is damaged at another place, none is "
+    "complete: salvage --merge takes each batch from a copy that has it.",
     reader=NO_EFFECT,
     actions=(LET_BEST_LEAD,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED, Role.SUMS_UP_DAMAGE),

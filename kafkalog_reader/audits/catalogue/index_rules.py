@@ -26,11 +26,12 @@ INDEX_MISSING: Final = rule(
     title="an index file is missing",
     explanation="A log segment has no .index or no .timeindex beside it. Indexes are derived from "
     "the log: no record is missing.",
-    start="Without .index the start recovers the segment and builds all of its indexes anew; it "
-    "truncates the segment at a damaged batch. Without .timeindex alone it makes an empty one.",
+    start="Without .index the start recovers the segment and rebuilds all of its indexes; it "
+    "truncates the segment at a damaged batch. If only .timeindex is missing, it creates an "
+    "empty one.",
     election=NO_EFFECT,
     reader="With an empty time index, a search by time begins at the start of the segment, and "
-    "retention by time goes by the file's modification time.",
+    "retention by time uses the file's modification time.",
     actions=(REBUILT_AT_START,),
 )
 INDEX_SIZE_ODD: Final = rule(
@@ -40,8 +41,8 @@ INDEX_SIZE_ODD: Final = rule(
     title="the size of an index is odd",
     explanation="The file's size is not a multiple of its entry size, 8 bytes for .index and 12 "
     "for .timeindex.",
-    start="Releases before 2.3 rebuild the index. Newer ones do not look, and ignore the bytes of "
-    "the incomplete entry.",
+    start="Releases before 2.3 rebuild the index. Newer ones do not check it, and ignore the "
+    "bytes of the incomplete entry.",
     election=NO_EFFECT,
     reader="Lookups may start at a wrong position.",
     actions=(REBUILD_INDEX,),
@@ -52,13 +53,13 @@ INDEX_NOT_RISING: Final = rule(
     "index-not-rising",
     severity="M",
     title="an offset index does not rise",
-    explanation="Offsets of the index do not rise from entry to entry, or positions fall, in front "
-    "of its zero tail.",
-    start="After a clean shutdown the broker takes the last entry of the last segment's index to "
-    "find the log's end. Older segments keep the index as it is.",
+    explanation="Offsets of the index do not rise from entry to entry, or positions fall, before "
+    "its zero tail.",
+    start="After a clean shutdown the broker uses the last entry of the last segment's index to "
+    "find the log end. It does not check the indexes of older segments.",
     election="A log end misjudged because of it can make this replica truncate.",
-    reader="A lookup by offset is a binary search: it may start behind the wanted record and miss "
-    "it.",
+    reader="A lookup by offset is a binary search: it may start after the requested record and "
+    "miss it.",
     actions=(REBUILD_INDEX,),
     lookalikes=(PREALLOCATED,),
     roles=(Role.MISLEADS_LOG_END,),
@@ -68,9 +69,9 @@ INDEX_POINTS_PAST_LOG: Final = rule(
     "index-points-past-log",
     severity="H",
     title="an index points past the log",
-    explanation="An entry's position lies at or beyond the end of the log file, or of its sound "
+    explanation="An entry's position is at or beyond the end of the log file, or of its sound "
     "part.",
-    start="In the last segment, after a clean shutdown, the broker may take a wrong log end.",
+    start="In the last segment, after a clean shutdown, the broker may see a wrong log end.",
     election="A log end misjudged because of it can make this replica truncate.",
     reader="A fetch that uses the entry finds nothing.",
     actions=(REBUILD_INDEX,),
@@ -94,9 +95,9 @@ INDEX_SKIPS_RECORDS: Final = rule(
     "index-skips-records",
     severity="H",
     title="an index skips records",
-    explanation="An entry leads behind a batch that reaches its offset, so whoever looks that "
-    "offset up starts too late. An entry with the position of the first of several batches that "
-    "were appended together is not meant.",
+    explanation="An entry points past a batch that reaches its offset, so a lookup of that "
+    "offset starts too late. An entry with the position of the first of several batches that "
+    "were appended together is not reported.",
     start="In the last segment, after a clean shutdown, the broker may take a wrong log end.",
     election=NO_EFFECT,
     reader="A consumer that seeks to such an offset silently misses records.",
@@ -127,7 +128,7 @@ INDEX_SPARSE: Final = rule(
     "4,096 by default).",
     start=NO_EFFECT,
     election=NO_EFFECT,
-    reader="Fetches scan further before they find an offset; they find it.",
+    reader="Fetches scan further before they find an offset.",
     actions=(NOTHING_TO_DO,),
     lookalikes=(ONE_ENTRY_AN_APPEND,),
 )
@@ -136,7 +137,7 @@ ORPHAN_INDEX: Final = rule(
     "orphan-index",
     severity="L",
     title="an index without a log",
-    explanation="An index file stands where no log file has its base offset.",
+    explanation="No log file has the base offset of an index file.",
     start="The start deletes it.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -148,7 +149,7 @@ TIME_INDEX_NOT_RISING: Final = rule(
     "time-index-not-rising",
     severity="M",
     title="a time index does not rise",
-    explanation="Timestamps do not rise from entry to entry, or offsets fall, in front of the zero "
+    explanation="Timestamps do not rise from entry to entry, or offsets fall, before the zero "
     "tail.",
     start="The last entry of each segment's time index becomes its largest timestamp, by which "
     "retention deletes.",
@@ -163,8 +164,7 @@ TIME_INDEX_SKIPS_RECORDS: Final = rule(
     "time-index-skips-records",
     severity="M",
     title="a time index skips records",
-    explanation="An entry says that nothing up to an offset is later than its timestamp, and a "
-    "batch there is.",
+    explanation="By an entry, no batch up to an offset is later than its timestamp, but one is.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader="A search by time begins too late and misses records.",
@@ -177,8 +177,8 @@ TIME_INDEX_OFFSET_UNKNOWN: Final = rule(
     "time-index-offset-unknown",
     severity="L",
     title="a time index names an unknown offset",
-    explanation="The offset of an entry lies in no batch of the segment. Which offset an entry "
-    "holds differs between releases; one that no batch covers is right in none.",
+    explanation="The offset of an entry is in no batch of the segment. Releases differ in which "
+    "offset of a batch they write, but all write one that a batch covers.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader="A search by time may begin at a wrong place.",
@@ -192,9 +192,9 @@ TRANSACTION_INDEX_MALFORMED: Final = rule(
     severity="H",
     title="a transaction index is malformed",
     explanation="The file's size is not a multiple of 34, or entries have an unknown version, "
-    "fall, or end below the segment's base. Nothing checks the bytes of this file.",
-    start="The start recovers the segment where an entry lies below its base, and ends the broker "
-    "at an entry of an unknown version. Nothing else is checked.",
+    "fall, or end below the segment's base. The file has no checksum.",
+    start="The start recovers the segment if an entry is below its base, and ends the broker at "
+    "an entry with an unknown version. Nothing else is checked.",
     election=NO_EFFECT,
     reader="Consumers with read_committed may see records of aborted transactions, or miss "
     "committed ones.",
@@ -208,7 +208,7 @@ TIME_INDEX_LAST_ENTRY_LOW: Final = rule(
     title="a time index ends too early",
     explanation="The last entry of a closed segment is earlier than the segment's largest "
     "timestamp, as after a crash before the segment was closed.",
-    start="Retention by time goes by the last entry and may delete the segment too early.",
+    start="Retention by time uses the last entry and may delete the segment too early.",
     election=NO_EFFECT,
     reader="A search by time may begin too late.",
     actions=(REBUILD_INDEX,),
@@ -220,7 +220,7 @@ TIME_INDEX_LAST_ENTRY_HIGH: Final = rule(
     severity="M",
     title="a time index ends too late",
     explanation="The last entry is later than any timestamp of the segment's batches.",
-    start="Retention by time keeps the segment for too long, and all behind it.",
+    start="Retention by time keeps the segment, and all later ones, for too long.",
     election=NO_EFFECT,
     reader="A search by time may begin at a wrong place.",
     actions=(REBUILD_INDEX,),

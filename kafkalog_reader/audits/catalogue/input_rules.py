@@ -32,11 +32,11 @@ INPUT_CHANGED_DURING_READ: Final = rule(
     "input-changed-during-read",
     severity="L",
     title="a file changed while it was read",
-    explanation="Size, modification time or identity of a file differed between the first look and "
-    "the last. Somebody writes to the input: most often it is the log directory of a running "
-    "broker.",
+    explanation="Size, modification time or identity of a file differed between the first look "
+    "and the last. Another process writes to the input: usually it is the log directory of a "
+    "running broker.",
     start=NO_EFFECT,
-    election="What the last segment says about this replica may be out of date.",
+    election="The end of this replica may be out of date.",
     reader=NO_EFFECT,
     actions=(COPY_AGAIN,),
     lookalikes=(COPIED_WHILE_RUNNING,),
@@ -46,9 +46,9 @@ UNSAFE_PATH_SKIPPED: Final = rule(
     "unsafe-path-skipped",
     severity="M",
     title="a path was not opened because it may lead elsewhere",
-    explanation="A symbolic link, device, pipe or socket stands where a file or folder of Kafka is "
-    "expected. It is not opened, so whatever it leads to was not read.",
-    start="A broker follows links: it reads what was not read here.",
+    explanation="A symbolic link, device, pipe or socket stands where a file or folder of Kafka "
+    "is expected. It was not opened, so its target was not read.",
+    start="A broker follows links, and reads what was not read here.",
     election="A replica behind the link is missing from every comparison.",
     reader=NO_EFFECT,
     actions=(NAME_REAL_PATH,),
@@ -62,8 +62,8 @@ HOSTILE_NAME: Final = rule(
     explanation="A file or folder has a name outside Kafka's grammar: characters that no topic may "
     "have, a partition that is not a number, control or bidirectional characters. It is shown "
     "escaped.",
-    start="A broker does not start with a folder in its log directory that is named like no "
-    "partition, nor with a file that ends like a segment's and has no number in front.",
+    start="A broker does not start if a folder in its log directory does not have the name of a "
+    "partition, or if a file with the suffix of a segment file does not begin with a number.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(MOVE_STRANGE_NAME,),
@@ -74,10 +74,10 @@ UNREADABLE_FILE: Final = rule(
     severity="H",
     title="a file could not be read",
     explanation="The operating system refused to open the file, or reading failed at a position. "
-    "What could not be read counts as neither sound nor damaged.",
+    "Unread data counts as neither sound nor damaged.",
     start="If the broker cannot read it either, it takes the whole log directory offline.",
-    election="The replica may hold records that were not seen here.",
-    reader="Fetches that reach the place fail, and the broker takes the log directory offline.",
+    election="The replica may hold records that were not read here.",
+    reader="Fetches of that data fail, and the broker takes the log directory offline.",
     actions=(CHECK_HARDWARE, READ_WITH_PERMISSION),
     roles=(Role.DAMAGE, Role.NOT_READ),
 )
@@ -86,12 +86,12 @@ LIMIT_REACHED: Final = rule(
     "limit-reached",
     severity="M",
     title="a limit stopped the inspection",
-    explanation="A limit on decompressed bytes, on work or on memory was reached. What lies beyond "
-    "it was not inspected, and is not called sound.",
+    explanation="A limit on decompressed bytes, on work or on memory was reached. Data beyond it "
+    "was not inspected, and does not count as sound.",
     start=NO_EFFECT,
-    election="A candidate may lose fewer records than is said.",
-    reader="A consumer has limits of its own: it may fail on a batch that decompresses to too "
-    "much.",
+    election="A candidate may lose fewer records than stated.",
+    reader="A consumer has its own limits: it may fail on a batch that becomes too large when "
+    "decompressed.",
     actions=(RAISE_LIMIT,),
 )
 UNKNOWN_VERSION: Final = rule(
@@ -101,9 +101,9 @@ UNKNOWN_VERSION: Final = rule(
     title="a version newer than this release knows",
     explanation="A magic, a codec, or the version of a checkpoint or snapshot is above what this "
     "release reads. Either the file is of a newer Kafka, or one byte of it is damaged.",
-    start="A broker of the same age refuses a small file of an unknown version. It does not look "
-    "at the magic or the codec of a stored batch whose checksum is right.",
-    election="What the batch holds could not be compared.",
+    start="A broker of the same age refuses a small file of an unknown version. It does not "
+    "check the magic or the codec of a stored batch whose checksum is valid.",
+    election="The content of the batch could not be compared.",
     reader="A consumer that does not know the codec or the magic fails at this offset.",
     actions=(USE_NEWER_READER,),
     lookalikes=(UNKNOWN_FIELDS,),
@@ -128,9 +128,8 @@ MIXED_CLUSTERS: Final = rule(
     "mixed-clusters",
     severity="C",
     title="copies of several clusters under one name",
-    explanation="Directories that were named as one broker carry different cluster ids, or one "
-    "random topic id appears in two clusters. Offsets of two clusters have nothing to do with "
-    "each other.",
+    explanation="Directories that were given as one broker have different cluster ids, or one "
+    "random topic id appears in two clusters. Offsets of two clusters are unrelated.",
     start="A broker refuses to start with a meta.properties of another cluster.",
     election="No election can be predicted across clusters.",
     reader=NO_EFFECT,
@@ -143,7 +142,7 @@ TOPIC_ID_MISMATCH: Final = rule(
     severity="H",
     title="replicas of different topics with one name",
     explanation="partition.metadata names different topic ids. The topic was deleted and created "
-    "again, and one of the copies is of the old one.",
+    "again, and one of the copies is from the old one.",
     start="A KRaft broker sets the directory with the outdated id aside as -stray and starts "
     "empty.",
     election="The replica with the other id cannot follow or lead: it belongs to another topic.",
@@ -158,7 +157,7 @@ NOT_A_REPLICA_DIRECTORY: Final = rule(
     severity="I",
     title="a directory that is not a live replica",
     explanation="A -delete, -stray or -future directory. It is counted by size and not compared.",
-    start="-delete is removed shortly after the start; -future goes on catching up; -stray is "
+    start="-delete is removed shortly after the start; -future continues to catch up; -stray is "
     "kept.",
     election=NO_EFFECT,
     reader=NO_EFFECT,
@@ -185,8 +184,8 @@ REPLICA_NOT_SUPPLIED: Final = rule(
     "replica-not-supplied",
     severity="M",
     title="a replica that was not supplied",
-    explanation="By the metadata log, or by other partitions of the topic, one more broker should "
-    "hold a replica, and its files are not among the inputs.",
+    explanation="By the metadata log, or by other partitions of the topic, another broker should "
+    "hold a replica, but its files are not among the inputs.",
     start=NO_EFFECT,
     election="The missing replica may be the best leader, or hold the only copy of records. "
     "Predictions are possible, not proven.",
@@ -199,10 +198,10 @@ COPIES_TAKEN_AT_DIFFERENT_TIMES: Final = rule(
     "copies-taken-at-different-times",
     severity="I",
     title="copies taken one after another",
-    explanation="The logs differ as copies of running brokers differ that were taken at different "
-    "moments: one is a prefix of the other, with the same leader epochs.",
+    explanation="The logs differ as copies of running brokers do that were taken at different "
+    "times: one is a prefix of the other, with the same leader epochs.",
     start=NO_EFFECT,
-    election="The lag that the copies show need not be real.",
+    election="The lag that the copies show may not be real.",
     reader=NO_EFFECT,
     actions=(COPY_AGAIN,),
     lookalikes=(COPIED_WHILE_RUNNING, LAGGING_FOLLOWER),

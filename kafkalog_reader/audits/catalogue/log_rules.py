@@ -20,7 +20,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
 from kafkalog_reader.audits.catalogue.traps import (
     COMPACTED_FURTHER,
-    COPIED_ANEW,
+    COPIED_AGAIN,
     COPIED_WHILE_RUNNING,
     ELECTED_AND_WROTE_NOTHING,
     EMPTY_BATCH_KEPT,
@@ -68,13 +68,13 @@ SEGMENT_GAP: Final = rule(
     severity="M",
     title="offsets are missing between two segments",
     explanation="A segment begins above the last offset plus one of the segment before it, and "
-    "nothing shows that the log cleaner has been here.",
+    "nothing shows that the log was compacted.",
     start="A start does not check for gaps.",
     election="A replica that has the range keeps it if it leads. Followers do not fetch below "
     "their log end.",
-    reader="Consumers pass over the gap without an error.",
+    reader="Consumers skip the gap without an error.",
     actions=(COMPARE_REPLICAS,),
-    lookalikes=(COMPACTED_FURTHER, COPIED_ANEW, OFFSETS_FAR_APART),
+    lookalikes=(COMPACTED_FURTHER, COPIED_AGAIN, OFFSETS_FAR_APART),
     roles=(Role.GAP, Role.FOLLOWS_IN_REPLICA),
 )
 SEGMENT_MISSING: Final = rule(
@@ -82,12 +82,12 @@ SEGMENT_MISSING: Final = rule(
     "segment-missing",
     severity="H",
     title="a segment is missing",
-    explanation="Offsets are missing between two segments, and other files name a segment there: "
-    "a producer snapshot, an index, or a file marked .deleted.",
+    explanation="Offsets are missing between two segments, and other files show that a segment "
+    "was there: a producer snapshot, an index, or a file marked .deleted.",
     start="A start does not notice. It deletes indexes and snapshots without a segment.",
     election="A replica that has the range keeps it if it leads. Followers do not fetch below "
     "their log end.",
-    reader="Consumers pass over the missing records without an error.",
+    reader="Consumers skip the missing records without an error.",
     actions=(COMPARE_REPLICAS, SAVE_RECORDS),
     lookalikes=(RETENTION_AT_OTHER_TIMES,),
     roles=(Role.FOLLOWS_IN_REPLICA,),
@@ -99,10 +99,10 @@ INTERRUPTED_SWAP: Final = rule(
     title="replacing a segment was interrupted",
     explanation="Files end in .swap, .cleaned or .deleted: the broker stopped while the log "
     "cleaner or a split replaced segments, or before deleted files were removed.",
-    start="The start deletes .cleaned and .deleted, and puts .swap in the place of the segments "
-    "that it covers. A damaged .swap takes the place of sound segments.",
+    start="The start deletes .cleaned and .deleted, and replaces the segments that a .swap "
+    "covers by it. A damaged .swap also replaces sound segments.",
     election=NO_EFFECT,
-    reader="What a damaged .swap replaced is gone.",
+    reader="Records that a damaged .swap replaced are lost.",
     actions=(DO_NOT_START,),
 )
 EPOCH_ENTRY_MISSING: Final = rule(
@@ -110,10 +110,10 @@ EPOCH_ENTRY_MISSING: Final = rule(
     "epoch-entry-missing",
     severity="H",
     title="a leader epoch is missing from the checkpoint",
-    explanation="Batches carry a leader epoch which leader-epoch-checkpoint lacks between its "
-    "first entry and its end. Kafka writes the entry before the batch.",
-    start="A start after a clean shutdown keeps the file as it is; a recovery adds the epochs of "
-    "the batches that it reads.",
+    explanation="Batches carry a leader epoch that leader-epoch-checkpoint lacks between its "
+    "first and last entry. Kafka writes the entry before the batch.",
+    start="A start after a clean shutdown does not change the file; a recovery adds the epochs "
+    "of the batches that it reads.",
     election="Followers may truncate too much, or too little and stay different.",
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS,),
@@ -126,8 +126,8 @@ EPOCH_ENTRY_CONTRADICTED: Final = rule(
     severity="H",
     title="a leader epoch contradicts the batches",
     explanation="A batch inside the range of an entry carries another leader epoch, or the first "
-    "batch of an epoch lies below its entry.",
-    start="A start after a clean shutdown keeps the file as it is.",
+    "batch of an epoch is below its entry.",
+    start="A start after a clean shutdown does not change the file.",
     election="Followers may truncate too much, or too little and stay different.",
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS,),
@@ -152,7 +152,7 @@ EPOCH_ENTRIES_BEYOND_END: Final = rule(
     "epoch-entries-beyond-end",
     severity="I",
     title="leader epochs beyond the log end",
-    explanation="Entries of leader-epoch-checkpoint begin behind the log end. After an unclean "
+    explanation="Entries of leader-epoch-checkpoint begin beyond the log end. After an unclean "
     "stop that is normal: removals are written later than additions.",
     start="The start removes them.",
     election="If it did not, followers would get a wrong answer when they ask where an epoch ends.",
@@ -168,7 +168,7 @@ SNAPSHOT_DISAGREES_WITH_LOG: Final = rule(
     title="a producer snapshot disagrees with the log",
     explanation="Replaying the batches from the snapshot before it gives another state than the "
     "snapshot holds.",
-    start="The broker trusts the newest snapshot and does not replay what lies below it.",
+    start="The broker trusts the newest snapshot and does not replay batches below it.",
     election=NO_EFFECT,
     reader="Wrong sequence numbers make the broker refuse or duplicate batches of idempotent "
     "producers; a wrong open transaction holds the last stable offset.",
@@ -183,7 +183,7 @@ START_WILL_CUT: Final = rule(
     title="the next start cuts the log",
     explanation="The start recovers segments, after an unclean stop or because an index is "
     "missing, and it stops at a damaged or torn place. The finding counts the sound records "
-    "behind it that go too.",
+    "after it that are lost, too.",
     start="The segment is truncated at the place, and after an unclean stop all later segments are "
     "deleted. Before the first start it can still be prevented.",
     election="After the start this replica ends at the cut. If it leads, the others truncate to "
@@ -198,10 +198,10 @@ START_WILL_SERVE_DAMAGE: Final = rule(
     "start-will-serve-damage",
     severity="H",
     title="the next start keeps a damaged batch",
-    explanation="A prediction for one damaged place. A recovery would stop there and cut the log, "
-    "but with the clean-shutdown marker there is none: the broker keeps the damaged batch and "
-    "serves it. KL-316 says where that marker itself cannot be right.",
-    start="The log loads as it is, or fails to load; the finding says which.",
+    explanation="A prediction for one damaged place. A recovery would stop there and cut the "
+    "log, but with the clean-shutdown marker there is no recovery: the broker keeps the damaged "
+    "batch and serves it. KL-316 reports a marker that cannot be right.",
+    start="The log loads unchanged, or fails to load; the finding says which.",
     election="As leader this replica cannot serve the damaged offsets to followers.",
     reader="Consumers fail at the damage.",
     actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
@@ -211,8 +211,8 @@ DAMAGE_BELOW_RECOVERY_POINT: Final = rule(
     "damage-below-recovery-point",
     severity="H",
     title="damage that no start will check",
-    explanation="A damaged batch lies in a segment below the recovery point. Even after an unclean "
-    "stop, recovery begins behind it.",
+    explanation="A damaged batch is in a segment below the recovery point. Even after an unclean "
+    "stop, recovery begins after it.",
     start="The start does not read the segment.",
     election="As leader this replica cannot serve the damaged offsets. As follower it never "
     "fetches them again.",
@@ -225,10 +225,10 @@ END_WILL_BE_MISREAD: Final = rule(
     severity="C",
     title="the broker will misjudge the log end",
     explanation="After a clean shutdown the broker reads the last batches from the last entry of "
-    "the offset index on. Because of damage there, it takes another end than the sound batches "
-    "have.",
-    start="The broker appends at the wrong offset: what lies above it is no longer served and its "
-    "offsets are handed out again, or offsets are skipped.",
+    "the offset index on. Because of damage there, it sees another log end than that of the "
+    "sound batches.",
+    start="The broker appends at the wrong offset: records above it are no longer served and "
+    "their offsets are assigned again, or offsets are skipped.",
     election="A replica that reports a lower end truncates others, or itself.",
     reader="Consumers may see two records at one offset, or a gap.",
     actions=(DO_NOT_START, FORCE_RECOVERY),
@@ -240,12 +240,12 @@ COMPACTION_LEFT_TWO_VALUES: Final = rule(
     "compaction-left-two-values",
     severity="L",
     title="two values of one key below the cleaner offset",
-    explanation="Below the offset up to which the log was cleaned, two live records have one key. "
-    "Reading with --deep finds it.",
+    explanation="Below the offset up to which the log was cleaned, two live records have the "
+    "same key. Reading with --deep finds it.",
     start=NO_EFFECT,
     election=NO_EFFECT,
-    reader="A consumer that builds a table from the topic gets the later value, as it should; the "
-    "older one should not be there any more.",
+    reader="A consumer that builds a table from the topic gets the later value, which is "
+    "correct; but the older one should have been removed.",
     actions=(NOTHING_TO_DO,),
     lookalikes=(COMPACTED_FURTHER, EMPTY_BATCH_KEPT),
 )
@@ -255,12 +255,12 @@ START_WILL_SET_ASIDE: Final = rule(
     severity="C",
     title="the next start sets the replica aside",
     explanation="partition.metadata is missing or names another topic id than the cluster's "
-    "metadata, or the replica is no longer assigned to this broker. A KRaft broker takes such a "
-    "directory for a stray one.",
+    "metadata, or the replica is no longer assigned to this broker. A KRaft broker treats such a "
+    "directory as stray.",
     start="The directory is renamed -stray and the partition starts empty, or not at all.",
     election="An empty replica that is in the in-sync set can be elected, and then the other "
     "replicas truncate to nothing.",
-    reader="If no other replica holds the records, they are out of reach until the directory is "
+    reader="If no other replica holds the records, they cannot be read until the directory is "
     "restored by hand.",
     actions=(DO_NOT_START, RESTORE_TOPIC_ID, SAVE_RECORDS),
     roles=(Role.HIGH_WITH_PEER,),
@@ -270,9 +270,9 @@ START_WILL_EXPIRE: Final = rule(
     "start-will-expire",
     severity="C",
     title="retention deletes segments right after the start",
-    explanation="Retention by time goes by the largest timestamp of each segment, which the broker "
-    "takes from its time index. Where that is older than retention.ms allows, or is read as 0 "
-    "from an untrimmed index after a clean shutdown, the segment is deleted when retention first "
+    explanation="Retention by time uses the largest timestamp of each segment, which the broker "
+    "reads from its time index. If that is older than retention.ms allows, or is read as 0 from "
+    "an untrimmed index after a clean shutdown, the segment is deleted when retention first "
     "runs.",
     start="Retention first runs 30 s after the start by default (log.initial.task.delay.ms) and "
     "deletes these segments.",

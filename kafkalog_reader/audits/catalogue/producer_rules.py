@@ -18,9 +18,9 @@ RETRY_DUPLICATES: Final = rule(
     "retry-duplicates",
     severity="M",
     title="records stored several times",
-    explanation="A producer without idempotence sent batches again, and the broker stored each of "
-    "them. The finding counts how often; each record twice suggests retries=1. The same content "
-    "twice can also be intended.",
+    explanation="A producer without idempotence sent batches again, and the broker stored each "
+    "of them. The finding counts how often; each record twice suggests retries=1. The same "
+    "content twice may also be intended.",
     start=NO_EFFECT,
     election=NO_EFFECT,
     reader="Consumers get the records as often as they are stored.",
@@ -49,9 +49,9 @@ TRUNCATION_CUTS_TRANSACTION: Final = rule(
     explanation="With this leader the log ends inside a transaction: its commit or abort marker is "
     "cut, and its data stays.",
     start=NO_EFFECT,
-    election="The transaction stays open, and the coordinator, which takes it for completed, does "
+    election="The transaction stays open, and the coordinator, for which it is completed, does "
     "not write the marker again.",
-    reader="Consumers with read_committed stop in front of it until it is aborted by hand.",
+    reader="Consumers with read_committed stop before it until it is aborted by hand.",
     actions=(FORBID_UNCLEAN_ELECTION, ABORT_TRANSACTION),
     roles=(Role.SEVERAL_REPLICAS, Role.ONE_LEADER),
 )

@@ -22,7 +22,7 @@ from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
 from kafkalog_reader.audits.catalogue.traps import (
     BEGINS_AT_TIERED_OFFSET,
     COMPACTED_FURTHER,
-    COPIED_ANEW,
+    COPIED_AGAIN,
     COPIED_WHILE_RUNNING,
     DELETE_HORIZON,
     ELECTED_AND_WROTE_NOTHING,
@@ -84,9 +84,9 @@ SUPERSEDED_TAIL: Final = rule(
     "superseded-tail",
     severity="M",
     title="a tail that the newer leader does not have",
-    explanation="The history with the greatest leader epoch leaves this replica's log at an "
-    "offset, so the records behind it will be cut when the replica follows. After clean elections "
-    "none of them was committed.",
+    explanation="The history with the greatest leader epoch diverges from this replica's log at "
+    "an offset, so the records after it will be cut when the replica follows. After clean "
+    "elections none of them was committed.",
     start=NO_EFFECT,
     election="They are cut as soon as this replica follows the newer leader. If this replica is "
     "elected instead, the newer leader's records are lost.",
@@ -101,7 +101,7 @@ SAME_EPOCH_CONFLICT: Final = rule(
     severity="C",
     title="different records under one offset and leader epoch",
     explanation="Two replicas hold different content at the same offset under the same leader "
-    "epoch, and every checksum is right. Kafka compares epochs and offsets only, so no broker "
+    "epoch, and every checksum is valid. Kafka compares only epochs and offsets, so no broker "
     "ever notices.",
     start=NO_EFFECT,
     election="Truncation does not repair it: the replicas stay different whoever leads.",
@@ -115,8 +115,8 @@ DAMAGED_COPY: Final = rule(
     "damaged-copy",
     severity="H",
     title="some copies of a batch are damaged",
-    explanation="Replicas differ in a batch, and only some of the copies have a right checksum. "
-    "The finding lists who has it intact.",
+    explanation="Replicas differ in a batch, and only some of the copies have a valid checksum. "
+    "The finding lists the intact copies.",
     start="See the findings about each damaged copy.",
     election="A leader with an intact copy serves it. A follower with a damaged one does not fetch "
     "it again.",
@@ -142,12 +142,12 @@ RECORDS_MISSING_ON_REPLICA: Final = rule(
     "records-missing-on-replica",
     severity="H",
     title="records are missing inside a replica's log",
-    explanation="Other replicas hold an offset range intact that lies inside this replica's log "
-    "and is absent there, and neither compaction nor retention explains it.",
+    explanation="Other replicas hold an intact offset range that is absent inside this replica's "
+    "log, and neither compaction nor retention explains it.",
     start=NO_EFFECT,
     election="If this replica leads, the records are lost to consumers, but followers keep theirs. "
     "As follower it never fetches them.",
-    reader="Consumers of this replica pass over the range without an error.",
+    reader="Consumers of this replica skip the range without an error.",
     actions=(LET_BEST_LEAD, MOVE_COPY_ASIDE),
     lookalikes=(RETENTION_AT_OTHER_TIMES, COMPACTED_FURTHER, TOMBSTONE_EXPIRED),
     roles=(Role.SEVERAL_REPLICAS,),
@@ -175,7 +175,7 @@ RETENTION_SKEW: Final = rule(
     "on one replica.",
     start=NO_EFFECT,
     election="A leader that begins later raises the log start of its followers.",
-    reader="What lies below the leader's log start can no longer be read.",
+    reader="Records below the leader's log start can no longer be read.",
     actions=(NOTHING_TO_DO,),
     lookalikes=(
         RETENTION_AT_OTHER_TIMES,
@@ -208,11 +208,11 @@ NO_COMMON_RANGE: Final = rule(
     explanation="One log ends at or before the offset at which another begins, so nothing can be "
     "compared.",
     start=NO_EFFECT,
-    election="A follower that ends before its leader begins throws its whole log away and starts "
-    "at the leader's log start. If it leads instead, the others throw theirs away.",
+    election="A follower that ends before its leader begins deletes its whole log and starts at "
+    "the leader's log start. If it leads instead, the others delete theirs.",
     reader=NO_EFFECT,
     actions=(LET_BEST_LEAD,),
-    lookalikes=(RETENTION_AT_OTHER_TIMES, COPIED_ANEW, BEGINS_AT_TIERED_OFFSET),
+    lookalikes=(RETENTION_AT_OTHER_TIMES, COPIED_AGAIN, BEGINS_AT_TIERED_OFFSET),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 COMMITTED_CONFLICT: Final = rule(
@@ -223,7 +223,7 @@ COMMITTED_CONFLICT: Final = rule(
     explanation="The replicas have forked, and on both sides records above the fork were "
     "committed.",
     start=NO_EFFECT,
-    election="Every choice loses committed records. Which ones, a person must decide.",
+    election="Every choice loses committed records. A person must decide which ones.",
     reader="Consumers may have read both branches.",
     actions=(FORBID_UNCLEAN_ELECTION, CHOOSE_A_BRANCH),
     roles=(Role.SEVERAL_REPLICAS,),
@@ -233,11 +233,11 @@ UNCLEAN_ELECTION_EVIDENCE: Final = rule(
     "unclean-election-evidence",
     severity="C",
     title="signs of an unclean election",
-    explanation="This replica knew records to be committed that the history with the greatest "
-    "leader epoch does not have. A replica without them was elected: out of the in-sync set, or "
-    "in it after it had lost data.",
+    explanation="By its high watermark, this replica holds committed records that the history "
+    "with the greatest leader epoch does not have. A replica without them was elected: out of "
+    "the in-sync set, or in it after it had lost data.",
     start=NO_EFFECT,
-    election="When this replica follows the newer leader, the committed records are cut from it "
+    election="When this replica follows the newer leader, the committed records are cut from it, "
     "too.",
     reader="Consumers may have read records that are about to be lost.",
     actions=(SAVE_RECORDS, FORBID_UNCLEAN_ELECTION),
@@ -250,7 +250,7 @@ EPOCH_NUMBER_COLLISION: Final = rule(
     severity="C",
     title="one leader epoch at two places",
     explanation="The same leader epoch begins at different offsets on two replicas, or two "
-    "histories part and agree again. Every epoch has one leader and one start, so a number is "
+    "histories diverge and agree again. Every epoch has one leader and one start, so an epoch is "
     "wrong, or the cluster's metadata was restored from an older state.",
     start=NO_EFFECT,
     election="Followers compare epochs and offsets: they may truncate at the wrong offset or not "
@@ -266,7 +266,7 @@ LEGACY_DIVERGENCE: Final = rule(
     severity="C",
     title="replicas of the old format differ below the high watermark",
     explanation="Messages of format 0 or 1 carry no leader epoch, and the replicas differ where "
-    "both took the records for committed.",
+    "both considered the records committed.",
     start=NO_EFFECT,
     election="Followers truncate to their high watermark, and stay different below it.",
     reader="What consumers read depends on the leader.",
@@ -291,11 +291,11 @@ NEEDLESS_TRUNCATION: Final = rule(
     "KL-518",
     "needless-truncation",
     severity="I",
-    title="a follower cuts more than it must",
-    explanation="By Kafka's own rules the follower truncates records which the leader has too, and "
-    "fetches them again.",
+    title="a follower cuts more than necessary",
+    explanation="By Kafka's own rules the follower truncates records that the leader has, too, "
+    "and fetches them again.",
     start=NO_EFFECT,
-    election="Until it has fetched them again, these records have one copy less.",
+    election="Until it has fetched them again, these records have one copy fewer.",
     reader=NO_EFFECT,
     actions=(NOTHING_TO_DO,),
     roles=(Role.SEVERAL_REPLICAS, Role.ONE_LEADER),
@@ -310,7 +310,7 @@ EMPTY_REPLICA: Final = rule(
     election="If it is elected, the other replicas truncate to nothing.",
     reader="If that happens, all records of the partition are gone.",
     actions=(LET_BEST_LEAD, FORBID_UNCLEAN_ELECTION),
-    lookalikes=(COPIED_ANEW,),
+    lookalikes=(COPIED_AGAIN,),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 SINGLE_COPY_RANGE: Final = rule(
@@ -318,9 +318,10 @@ SINGLE_COPY_RANGE: Final = rule(
     "single-copy-range",
     severity="H",
     title="records that only one copy has",
-    explanation="An offset range is intact on exactly one of the replicas supplied. On the leader "
-    "of a healthy partition these are the latest records, which followers have not fetched yet.",
-    start="If the start of that broker cuts or drops them, they are gone.",
+    explanation="An offset range is intact on exactly one of the supplied replicas. On the "
+    "leader of a healthy partition these are the latest records, which followers have not "
+    "fetched yet.",
+    start="If the start of that broker removes them, they are lost.",
     election="Every election of another replica loses them.",
     reader=NO_EFFECT,
     actions=(LET_BEST_LEAD, SAVE_RECORDS),
@@ -332,10 +333,10 @@ FOLLOWER_MAY_LOOP: Final = rule(
     "follower-may-loop",
     severity="M",
     title="a follower may ask for ever",
-    explanation="The follower knows a leader epoch newer than any that the leader knows. The "
-    "leader cannot answer where it ends, so the follower keeps its log and asks again.",
+    explanation="The follower has a leader epoch newer than any that the leader has. The leader "
+    "cannot answer where it ends, so the follower keeps its log and asks again.",
     start=NO_EFFECT,
-    election="With this leader the follower does not come back into the in-sync set.",
+    election="With this leader the follower does not return to the in-sync set.",
     reader=NO_EFFECT,
     actions=(WRITE_EPOCHS,),
     lookalikes=(MOVED_BETWEEN_DISKS,),
@@ -346,7 +347,7 @@ METADATA_EPOCH_AHEAD: Final = rule(
     "metadata-epoch-ahead",
     severity="I",
     title="the metadata names a newer leader epoch",
-    explanation="The cluster metadata names a leader epoch that no log has: a leader was elected "
+    explanation="The cluster metadata has a leader epoch that no log has: a leader was elected "
     "and wrote nothing, or its replica was not supplied.",
     start=NO_EFFECT,
     election="The leader of that epoch decides what the others truncate.",
@@ -373,9 +374,10 @@ COMMITTED_RECORDS_MISSING: Final = rule(
     "KL-524",
     "committed-records-missing",
     severity="C",
-    title="committed records are on no copy supplied",
-    explanation="The high-watermark checkpoint of a replica lies above the log end of every copy "
-    "supplied. Records below a high watermark were committed, and none of these copies holds them.",
+    title="committed records are on no supplied copy",
+    explanation="The high-watermark checkpoint of a replica is above the log end of every "
+    "supplied copy. Records below a high watermark were committed, and none of these copies "
+    "holds them.",
     start="A start lowers the checkpoint to the log end, and this trace of the loss is gone.",
     election="Whoever leads, new records take the offsets of the missing ones.",
     reader="Consumers may have read the missing records. They see other ones at those offsets.",

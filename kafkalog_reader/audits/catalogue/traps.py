@@ -73,7 +73,7 @@ EMPTY_BATCH_KEPT: Final = trap(
     situation="The log cleaner keeps the header of an empty batch, to preserve a producer's last "
     "sequence or the last offset.",
     looks="A batch with a record count of 0 and a base timestamp of -1.",
-    how_to_tell="It stands in a compacted log, and its offsets continue those around it.",
+    how_to_tell="It is in a compacted log, and its offsets continue those around it.",
 )
 TIERED_STORAGE: Final = trap(
     "T09",
@@ -85,9 +85,9 @@ TIERED_STORAGE: Final = trap(
 PREALLOCATED: Final = trap(
     "T10",
     "preallocated",
-    situation="Files are preallocated, and the broker did not get to trim them.",
+    situation="Files are preallocated, and the broker did not trim them before it stopped.",
     looks="Zero entries at the end of an index, or zero bytes at the end of the active segment.",
-    how_to_tell="They are zeros only, at the end only, and in the last segment only.",
+    how_to_tell="They are only zeros, only at the end, and only in the last segment.",
 )
 ONE_ENTRY_AN_APPEND: Final = trap(
     "T11",
@@ -104,7 +104,7 @@ TIME_INDEX_OFFSETS: Final = trap(
     situation="What the offset of a time-index entry means changed between releases (KAFKA-16310).",
     looks="It is the last offset of a batch, or the offset of the record with the largest "
     "timestamp (3.6 and 3.7).",
-    how_to_tell="The offset lies within the range of a batch.",
+    how_to_tell="The offset is within the range of a batch.",
 )
 ELECTED_AND_WROTE_NOTHING: Final = trap(
     "T13",
@@ -154,8 +154,8 @@ NO_ROW: Final = trap(
 SEGMENTS_ROLL_APART: Final = trap(
     "T19",
     "segments-roll-apart",
-    situation="Replicas close segments at different moments.",
-    looks="Other segment names and sizes on each replica.",
+    situation="Replicas roll segments at different times.",
+    looks="Different segment names and sizes on each replica.",
     how_to_tell="The batches are the same.",
 )
 MARKER_WITHOUT_DATA: Final = trap(
@@ -175,9 +175,9 @@ NO_SEQUENCE_NUMBERS: Final = trap(
 PRODUCER_STATE_EXPIRED: Final = trap(
     "T22",
     "producer-state-expired",
-    situation="The broker forgets producers that were silent for long, or whose records are gone "
-    "by retention.",
-    looks="The first batch that is seen of a producer has any sequence number.",
+    situation="The broker forgets producers that were silent for long, or whose records "
+    "retention has deleted.",
+    looks="The first batch of a producer has any sequence number.",
     how_to_tell="Only the first batch of each producer id and producer epoch is concerned.",
 )
 TOPIC_CREATED_AGAIN: Final = trap(
@@ -185,7 +185,7 @@ TOPIC_CREATED_AGAIN: Final = trap(
     "topic-created-again",
     situation="The topic was deleted and created again.",
     looks="The same name with other content, offsets from 0 on, and consumer groups beyond the "
-    "end.",
+    "log end.",
     how_to_tell="partition.metadata has another topic id.",
 )
 NOT_A_LIVE_DIRECTORY: Final = trap(
@@ -221,21 +221,21 @@ ABORTED_STARTS_DIFFER: Final = trap(
 CONTROL_BATCH: Final = trap(
     "T28",
     "control-batch",
-    situation="Control batches hold no data of users.",
-    looks="Binary keys and values, in a partition that the key does not belong to.",
+    situation="Control batches do not hold user data.",
+    looks="Binary keys and values, in a partition that does not match the key.",
     how_to_tell="The control bit is set in the attributes of the batch.",
 )
 METADATA_PARTITION: Final = trap(
     "T29",
     "metadata-partition",
     situation="__cluster_metadata-0 follows the rules of the controllers' quorum.",
-    looks="No high watermark row, snapshots in the place of the beginning, other truncation.",
+    looks="No high watermark row, snapshots instead of the beginning, other truncation.",
     how_to_tell="It is the topic with that name.",
 )
 LOG_APPEND_TIME: Final = trap(
     "T30",
     "log-append-time",
-    situation="The broker stamps records with its own time (message.timestamp.type=LogAppendTime).",
+    situation="The broker sets the timestamps of records (message.timestamp.type=LogAppendTime).",
     looks="Batches that a producer sent again differ in timestamp and checksum.",
     how_to_tell="Attribute bit 3 is set, and the rest is equal.",
 )
@@ -249,23 +249,23 @@ MOVED_BETWEEN_DISKS: Final = trap(
 MIXED_FORMATS: Final = trap(
     "T32",
     "mixed-formats",
-    situation="A follower that receives a message of format 0 or 1 erases its leader epochs on "
+    situation="A follower that receives a message of format 0 or 1 clears its leader epochs on "
     "purpose.",
     looks="An empty leader-epoch-checkpoint.",
     how_to_tell="The log holds messages of an old format.",
 )
-COPIED_ANEW: Final = trap(
+COPIED_AGAIN: Final = trap(
     "T33",
-    "copied-anew",
-    situation="A follower fell behind the leader's log start and was copied anew.",
+    "copied-again",
+    situation="A follower fell behind the leader's log start and copied the log again.",
     looks="Its first segment begins at the leader's log start, and nothing is before it.",
     how_to_tell="Above its log start it equals the others.",
 )
 OFFSETS_FAR_APART: Final = trap(
     "T34",
     "offsets-far-apart",
-    situation="A heavily compacted topic was copied from scratch.",
-    looks="Neighbouring batches whose offsets are more than 2,147,483,647 apart.",
+    situation="A heavily compacted topic was copied from the start.",
+    looks="Adjacent batches whose offsets are more than 2,147,483,647 apart.",
     how_to_tell="The segment is named after the first batch in it.",
 )
 BEGINS_AT_TIERED_OFFSET: Final = trap(
