@@ -175,7 +175,7 @@ def as_text(binary: pa.BinaryArray) -> pa.StringArray:
 
 
 def control_types(types: NDArray[np.int32]) -> pa.StringArray:
-    """The names of control record types; null where a record is none."""
+    """The names of control record types; null if a record is not a control record."""
     if not len(types) or types.max() == _NO_CONTROL_TYPE:
         return pa.nulls(len(types), pa.string())
     numbers, inverse = np.unique(types, return_inverse=True)

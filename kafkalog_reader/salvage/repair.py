@@ -118,7 +118,7 @@ def whole_records(region: UnreadableRegion, piece: SegmentSlice) -> RepairedBatc
 
 
 def decodes(run: BatchRun, piece: SegmentSlice) -> bool:
-    """Whether all records of a batch come out."""
+    """Whether all records of a batch can be decoded."""
     return _decoded(run, piece) is not None
 
 

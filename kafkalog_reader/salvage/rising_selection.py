@@ -1,4 +1,4 @@
-"""The heaviest selection of offset ranges that rise, as they stand one after another."""
+"""Selects the offset ranges with the greatest total weight whose offsets rise in order."""
 
 from __future__ import annotations
 

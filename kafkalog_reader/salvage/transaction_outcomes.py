@@ -33,7 +33,7 @@ class TransactionOutcomes:
         self._type = np.empty(0, np.int16)
 
     def gather(self, run: BatchRun, path: str) -> None:
-        """Take in the markers of a run of one segment, while its window is valid."""
+        """Collect the markers of a run of one segment, while its window is valid."""
         rows = np.flatnonzero((run.attributes & CONTROL_BIT) != 0)
         if not len(rows):
             return

@@ -133,7 +133,7 @@ class BatchRun:
 
     @property
     def all_valid(self) -> bool:
-        """Whether the stored CRC is that of the bytes everywhere."""
+        """Whether the CRCs of all batches are valid."""
         if self._all_valid is None:
             self._all_valid = self.count == 0 or self.summary.valid == self.count
         return self._all_valid
