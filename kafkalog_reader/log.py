@@ -140,7 +140,8 @@ class Log:
         def findings() -> Iterator[Finding]:
             with Threads(threads) as sharing:
                 report = sharing.reporting(progress)
-                units = table.units(self.evidence, asked)
+                shared = replace(self.evidence.context, threads=sharing)
+                units = table.units(self.evidence.within(shared), asked)
                 for each in sharing.map(lambda unit: verify(unit, asked, report), units):
                     yield from (found for found, _ in each.findings)
 
@@ -256,18 +257,18 @@ def open(  # noqa: A001  kafkalog_reader.open
     Args:
         paths: as of ``kafkalog``; globs and ``N=PATH`` are understood.
         follow_links: follow symbolic links; otherwise they are skipped with a warning.
-        max_rate: bytes a second, such as ``"50MB"``, that this process reads at most: for a
-            broker's own disk.
+        max_rate: bytes a second, such as ``"50MB"``, that this log reads at most: for a broker's
+            own disk.
 
     Raises:
         LogLayoutError: nothing that Kafka writes is there.
         UnreadableFileError: the operating system refused.
     """
     from kafkalog_reader.io.discovery import discover
-    from kafkalog_reader.io.read_rate import limit_rate
+    from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.io.read_rate import ReadRate
     from kafkalog_reader.tables.option_values import SIZE
 
-    if max_rate is not None:
-        limit_rate(SIZE.check("max_rate", max_rate))
+    rate = None if max_rate is None else ReadRate(SIZE.check("max_rate", max_rate))
     given = tuple(os.fspath(path) for path in paths)
-    return Log(discover(given, follow_links=follow_links), given)
+    return Log(discover(given, ReadContext(follow_links=follow_links, rate=rate)), given)

@@ -11,6 +11,7 @@ from pyspark.sql.datasource import DataSourceReader
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.tables.selection import check_selection
 from spark_datasource.gathering import gathered
 from spark_datasource.offset_range import check_named
@@ -52,7 +53,7 @@ class KafkaLogReader(DataSourceReader):
             names = ", ".join(options.unused)
             logger.warning("not used, because files are read and no broker is asked: %s", names)
         try:
-            evidence = discover(options.paths, follow_links=options.follow_links)
+            evidence = discover(options.paths, ReadContext(follow_links=options.follow_links))
             check_selection(evidence, options.request)
             check_named(options.named, _topic_partitions(evidence, options.request))
             return plan(table, evidence, self.request, options.min_partitions)

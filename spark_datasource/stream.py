@@ -17,6 +17,7 @@ from pyspark.sql.datasource import DataSourceStreamReader
 from kafkalog_reader.errors import KafkaLogError, UsageError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.asked_offsets import LogBounds, asked_of, bounds_of
@@ -172,7 +173,7 @@ class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _replicas(self) -> dict[TopicPartition, PartitionDirectory]:
         """One copy of each partition there is now: the one that was read before, if it is there."""
-        evidence = discover(self.options.paths, follow_links=self.options.follow_links)
+        evidence = discover(self.options.paths, ReadContext(follow_links=self.options.follow_links))
         if not self._kept:
             check_selection(evidence, self.request)
         found: dict[TopicPartition, PartitionDirectory] = {}

@@ -111,7 +111,7 @@ def two_times(old: Evidence, new: Evidence) -> Evidence:
     return Evidence(
         roots=tuple(root for part in parts for root in part.roots),
         given=tuple(given for part in parts for given in part.given),
-        follow_links=old.follow_links,
+        context=old.context,
     )
 
 
@@ -124,7 +124,7 @@ def _relabelled(evidence: Evidence, side: int, cluster: str | None) -> Evidence:
         given=tuple(
             replace(each, log_directory=named(each.log_directory)) for each in evidence.given
         ),
-        follow_links=evidence.follow_links,
+        context=evidence.context,
     )
 
 

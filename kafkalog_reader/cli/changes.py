@@ -12,6 +12,7 @@ from kafkalog_reader.cli.listing import Heading, listing, screen_width
 from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
+    read_context,
     reading_options,
     text_or_json_option,
 )
@@ -80,7 +81,8 @@ def changes_command(
 
     request = registry.request(registry.table("divergence"), **options)
     evidence = two_times(
-        discover([old], follow_links=follow_links), discover([new], follow_links=follow_links)
+        discover([old], read_context(follow_links=follow_links)),
+        discover([new], read_context(follow_links=follow_links)),
     )
     check_selection(evidence, request)
     found = list(changes(evidence, request, no_progress))

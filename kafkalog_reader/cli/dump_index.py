@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.cli.dump_log import base_offset_of, optional_long
+from kafkalog_reader.cli.options import read_context
 from kafkalog_reader.errors import CorruptIndexError, LogPosition
 from kafkalog_reader.format import transaction_index
 from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry, parse_producer_snapshot
@@ -135,7 +136,7 @@ def _check_time_index(path: str) -> None:
 
 def _last_entry(path: str, entry_size: int) -> tuple[int, tuple[bytes, bytes]]:
     """The position of the last whole entry, and the first and the last entry."""
-    with Windows(path, follow_links=True) as windows:
+    with Windows(path, context=read_context(follow_links=True)) as windows:
         position = (windows.size_in_bytes // entry_size - 1) * entry_size
         first = bytes(windows.read(0, entry_size)[:entry_size])
         return position, (first, bytes(windows.read(position, entry_size)[:entry_size]))
@@ -164,7 +165,7 @@ def _check_size_at(path: str, position: int, max_message_size: int) -> None:
     log = Path(path).with_suffix(".log")
     if not log.is_file():
         return
-    with Windows(str(log), size=LOG_OVERHEAD, follow_links=True) as windows:
+    with Windows(str(log), size=LOG_OVERHEAD, context=read_context(follow_links=True)) as windows:
         if position < 0 or position + LOG_OVERHEAD > windows.stop:
             return
         head = bytes(windows.read(position, LOG_OVERHEAD)[:LOG_OVERHEAD])
@@ -189,7 +190,7 @@ def transaction_index_lines(path: str) -> Iterator[str]:
 
 def producer_snapshot_lines(path: str) -> Iterator[str]:
     """The producers, in file order."""
-    content = read_small_file(path, MAX_SNAPSHOT, follow_links=True)
+    content = read_small_file(path, MAX_SNAPSHOT, context=read_context(follow_links=True))
     for entry in parse_producer_snapshot(content, LogPosition(shown(path))):
         yield _producer_line(entry)
 
@@ -212,7 +213,7 @@ def _producer_line(entry: ProducerSnapshotEntry) -> str:
 
 def _entries(path: str, entry_size: int) -> Iterator[tuple[int, bytes]]:
     """Yield each whole entry with its position, without a last partial one."""
-    with Windows(path, follow_links=True) as windows:
+    with Windows(path, context=read_context(follow_links=True)) as windows:
         position = 0
         while position + entry_size <= windows.stop:
             window = windows.read(position, entry_size)

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.cli.options import read_context
 from kafkalog_reader.errors import (
     CorruptRecordError,
     LogLayoutError,
@@ -113,7 +114,7 @@ def _batch_lines(
 ) -> Iterator[str]:
     if records is not None:
         records.begin(path)
-    scan = Scan(path, CHAIN, progress=progress, follow_links=True)
+    scan = Scan(path, CHAIN, progress=progress, context=read_context(follow_links=True))
     for run in scan:
         if isinstance(run, UnreadableRegion):
             _check_end(run)

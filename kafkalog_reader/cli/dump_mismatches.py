@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from kafkalog_reader.cli.options import read_context
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
@@ -98,7 +99,9 @@ def _last_offsets_at(
     order = np.argsort(positions, kind="stable")
     rising = positions[order]
     found = np.full(len(positions), NOT_FOUND, np.int64)
-    for run in Scan(log, CHAIN_OF_HEADERS, progress=progress, follow_links=True).runs():
+    for run in Scan(
+        log, CHAIN_OF_HEADERS, progress=progress, context=read_context(follow_links=True)
+    ).runs():
         here = slice(*np.searchsorted(rising, (run.position[0], run.position[-1] + 1)))
         at = np.searchsorted(run.position, rising[here])
         matches = run.position[at] == rising[here]
@@ -115,7 +118,9 @@ def _first_batches_up_to(
     last_offsets = np.full(len(offsets), NOT_FOUND, np.int64)
     timestamps = np.full(len(offsets), NOT_FOUND, np.int64)
     done = 0
-    for run in Scan(log, CHAIN_OF_HEADERS, progress=progress, follow_links=True).runs():
+    for run in Scan(
+        log, CHAIN_OF_HEADERS, progress=progress, context=read_context(follow_links=True)
+    ).runs():
         reached = np.maximum.accumulate(run.last_offset)  # offsets of damaged headers may fall
         stop = int(np.searchsorted(rising, reached[-1], side="right"))
         if stop > done:

@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from kafkalog_reader import registry
 from kafkalog_reader.cli.dump_control import control_record_words
+from kafkalog_reader.cli.options import read_context
 from kafkalog_reader.errors import LogLayoutError, LogPosition
 from kafkalog_reader.format.batch_fields import CONTROL_BIT
 from kafkalog_reader.format.java_text import java_text
@@ -247,7 +248,7 @@ class DecodedRecords:
 
     def _read(self, path: str) -> Iterator[pa.RecordBatch]:
         try:
-            evidence = discover([path])
+            evidence = discover([path], read_context())
         except LogLayoutError:  # a snapshot, or not a segment's name
             return
         table = registry.table("records")

@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.cli.options import read_context
 from kafkalog_reader.errors import (
     CorruptIndexError,
     KafkaLogError,
@@ -122,11 +123,13 @@ def _check_is_file(path: str) -> None:
 def _text(path: str, position: int, name: str) -> Iterator[Structure]:
     if position:
         raise UsageError(f"{shown(path)}: a text file is shown as a whole, without --position")
-    yield from _TEXTS[name](read_small_file(path, TEXT_LIMIT), LogPosition(shown(path), 0))
+    yield from _TEXTS[name](
+        read_small_file(path, TEXT_LIMIT, context=read_context()), LogPosition(shown(path), 0)
+    )
 
 
 def _record_batch(path: str, position: int) -> Iterator[Structure]:
-    with Windows(path) as windows:
+    with Windows(path, context=read_context()) as windows:
         _check_inside(path, position, windows.size_in_bytes)
         where = LogPosition(shown(path), position)
         content = bytes(windows.read(position, HEADER_SIZE)[:HEADER_SIZE])
@@ -205,11 +208,13 @@ def _batch_starts(windows: Windows) -> Iterator[int]:
 
 
 def _entries(path: str, position: int, kind: EntryKind, stem: str) -> Iterator[Structure]:
-    with Windows(path, size=1 << 16) as windows:
+    with Windows(path, size=1 << 16, context=read_context()) as windows:
         where = LogPosition(shown(path), position)
         size = windows.size_in_bytes
         if kind is PRODUCER_SNAPSHOT and position == 0:
-            yield from _whole_snapshot(read_small_file(path, SNAPSHOT_LIMIT), where)
+            yield from _whole_snapshot(
+                read_small_file(path, SNAPSHOT_LIMIT, context=read_context()), where
+            )
             return
         _check_inside(path, position, size)
         number, inside = divmod(position - kind.header_size, kind.entry_size)

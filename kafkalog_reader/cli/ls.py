@@ -13,6 +13,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
+    read_context,
     reading_options,
     text_or_json_option,
 )
@@ -88,7 +89,7 @@ def ls_command(
     # PERMISSIVE: one replica that cannot be read must not hide the others.
     options["mode"] = "PERMISSIVE"
     request = registry.request(table, None if as_table else NEEDED, **options)
-    evidence = discover(paths, follow_links=follow_links)
+    evidence = discover(paths, read_context(follow_links=follow_links))
     check_selection(evidence, request)
     reading = Reading(table, evidence, request, rows_on_stdout=as_json)
     write = _write_table if as_table and sort == "name" else _write_gathered

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -13,6 +13,11 @@ from kafkalog_reader.errors import OptionError
 from kafkalog_reader.tables import option_values
 from kafkalog_reader.tables.option_values import TIME, Kind
 from kafkalog_reader.tables.options import OPTIONS
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.read_context import ReadContext
+
+_RATE: Final = "kafkalog_reader.rate"
 
 Decorator = Callable[[Any], Any]
 
@@ -254,7 +259,7 @@ def words_of(*names: str, **given: Any) -> list[str]:  # noqa: ANN401  as click 
 
 
 def max_rate_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """The option ``--max-rate``: takes effect at once, for the whole process."""
+    """The option ``--max-rate``: holds for all that the command reads; see ``read_context``."""
     return click.option(
         "--max-rate",
         metavar="BYTES",
@@ -265,7 +270,16 @@ def max_rate_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
     )(command)
 
 
-def _limit_rate(_context: click.Context, _option: click.Parameter, value: int | None) -> None:
-    from kafkalog_reader.io.read_rate import limit_rate
+def _limit_rate(context: click.Context, _option: click.Parameter, value: int | None) -> None:
+    from kafkalog_reader.io.read_rate import ReadRate
 
-    limit_rate(value)
+    context.meta[_RATE] = None if value is None else ReadRate(value)
+
+
+def read_context(*, follow_links: bool = False) -> ReadContext:
+    """How the command that runs reads files: as its options say."""
+    from kafkalog_reader.io.read_context import ReadContext
+
+    running = click.get_current_context(silent=True)
+    rate = None if running is None else running.meta.get(_RATE)
+    return ReadContext(follow_links=follow_links, rate=rate)

@@ -12,6 +12,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
+    read_context,
     reading_options,
     words_of,
 )
@@ -82,7 +83,7 @@ def plan_command(
 
     wanted = dict(map(_elected, elect))
     request = registry.request(registry.table("divergence"), **options)
-    evidence = discover(paths, follow_links=follow_links)
+    evidence = discover(paths, read_context(follow_links=follow_links))
     check_selection(evidence, request)
     clusters = {root.cluster_id for root in evidence.log_directories}
     if len(clusters) > 1:

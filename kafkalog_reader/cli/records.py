@@ -11,6 +11,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
+    read_context,
     reading_option,
 )
 from kafkalog_reader.cli.row_options import offsets, row_options
@@ -73,7 +74,7 @@ def records_command(
     }  # fmt: skip
     request = registry.request(table, columns, **options)
     check_destination(output, output_format)
-    evidence = discover(paths, follow_links=follow_links)
+    evidence = discover(paths, read_context(follow_links=follow_links))
     check_selection(evidence, request)
     request = without_metadata(evidence, request)
     if columns is None:

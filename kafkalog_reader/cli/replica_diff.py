@@ -19,6 +19,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
+    read_context,
     reading_options,
     text_or_json_option,
     words_of,
@@ -100,7 +101,7 @@ def replica_diff(
     from kafkalog_reader.tables.selection import check_selection, no_partition
 
     request = registry.request(registry.table("divergence"), **options)
-    evidence = discover(paths, follow_links=follow_links)
+    evidence = discover(paths, read_context(follow_links=follow_links))
     with suppress(UnreadableFileError):  # reported with the partitions that can be read
         check_selection(evidence, request)
     is_json = output_format == "json"

@@ -10,6 +10,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
+    read_context,
     reading_option,
     reading_options,
 )
@@ -102,7 +103,7 @@ def salvage_command(
     from kafkalog_reader.tables.selection import check_selection
 
     request = registry.request(registry.table("records"), replica=replica, **options)
-    evidence = discover(paths, follow_links=follow_links)
+    evidence = discover(paths, read_context(follow_links=follow_links))
     check_selection(evidence, request)
     receiver = receiver_of(
         evidence, request, as_segments=as_segments, merge=merge,

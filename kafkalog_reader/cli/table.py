@@ -13,6 +13,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
+    read_context,
     reading_options,
 )
 from kafkalog_reader.cli.printable import plural
@@ -87,7 +88,7 @@ def table_command(
     options |= offsets(from_offset, last)
     request = registry.request(table, columns, **options)
     check_destination(output, output_format)
-    evidence = discover(paths, follow_links=follow_links)
+    evidence = discover(paths, read_context(follow_links=follow_links))
     check_selection(evidence, request)
     severities = Severities(table, request)
     print_rows(

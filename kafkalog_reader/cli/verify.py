@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -16,6 +17,7 @@ from kafkalog_reader.cli.options import (
     follow_links_option,
     max_rate_option,
     paths_argument,
+    read_context,
     reading_options,
     text_or_json_option,
 )
@@ -84,7 +86,7 @@ def verify_command(
     from kafkalog_reader.tables.selection import check_selection, no_partition
 
     request = registry.request(registry.table("findings"), **options)
-    evidence = discover(paths, follow_links=follow_links)
+    evidence = discover(paths, read_context(follow_links=follow_links))
     with suppress(UnreadableFileError):  # a finding below
         check_selection(evidence, request)
     report = Report(
@@ -126,12 +128,14 @@ def _checked(
     from kafkalog_reader.io.threads import Threads
     from kafkalog_reader.registry import table
 
+    sharing = Threads(threads)
+    evidence = evidence.within(replace(evidence.context, threads=sharing))
     units = list(table("findings").units(evidence, request))
     welcome = bar_is_welcome(rows_on_stdout=rows)
     total = sum(map(_size, units)) if welcome and len(units) <= _MAX_LISTED else None
     with ReadProgress(total, shown=welcome) as progress:
         session().how_far = lambda: f"{report.done:,} of {len(units):,} checked, {progress}"
-        with Threads(threads) as sharing:
+        with sharing:
             report_read = sharing.reporting(progress)
             yield from sharing.map(lambda unit: verify(unit, request, report_read), units)
 

@@ -15,6 +15,7 @@ from kafkalog_reader.format.checkpoint import (
 from kafkalog_reader.format.partition_metadata import parse_partition_metadata
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
 from kafkalog_reader.io.one_look import once
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ _METADATA_KEPT: Final = 256
 """Maximum bytes of a ``partition.metadata`` whose topic id is cached; Kafka writes 43."""
 
 
-def read_offset_checkpoint(path: str, *, follow_links: bool = False) -> dict[TopicPartition, int]:
+def read_offset_checkpoint(path: str, *, context: ReadContext = PLAIN) -> dict[TopicPartition, int]:
     """The offsets of an offset checkpoint by topic partition; empty if there is no such file.
 
     If a partition is listed twice, the last offset counts, as for the broker.
@@ -43,7 +44,7 @@ def read_offset_checkpoint(path: str, *, follow_links: bool = False) -> dict[Top
         UnsupportedFormatError: a newer version.
         UnreadableFileError: the file is there and cannot be read.
     """
-    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
+    content = read_if_present(path, CHECKPOINT_LIMIT, context=context)
     if content is None:
         return {}
     entries = parse_offset_checkpoint(content, LogPosition(shown(path)))
@@ -58,17 +59,15 @@ def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartitio
     Raises:
         KafkaLogError: see ``read_offset_checkpoint``.
     """
-    return once(
-        ("checkpoint", root.path, root.follow_links, name), lambda: _checkpointed(root, name)
-    )
+    return once(("checkpoint", root.path, root.context, name), lambda: _checkpointed(root, name))
 
 
 def _checkpointed(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
-    path, follow_links = checkpoint_path(root, name), root.follow_links
-    version = file_version(path, follow_links=follow_links)
+    path, context = checkpoint_path(root, name), root.context
+    version = file_version(path, context=context)
     if version is None:  # absent or not readable: reading it shows which
-        return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
-    return _reader_of(version.size_in_bytes)(path, follow_links, version)
+        return MappingProxyType(read_offset_checkpoint(path, context=context))
+    return _reader_of(version.size_in_bytes)(path, context, version)
 
 
 class FileVersion(NamedTuple):
@@ -79,14 +78,14 @@ class FileVersion(NamedTuple):
     modified_at_ns: int
 
 
-def file_version(path: str, *, follow_links: bool = False) -> FileVersion | None:
+def file_version(path: str, *, context: ReadContext = PLAIN) -> FileVersion | None:
     """The version of a file, read once in ``one_look``; None if the file is absent."""
-    return once(("version", path, follow_links), lambda: _file_version(path, follow_links))
+    return once(("version", path, context), lambda: _file_version(path, context))
 
 
-def _file_version(path: str, follow_links: bool) -> FileVersion | None:
+def _file_version(path: str, context: ReadContext) -> FileVersion | None:
     try:
-        status = os.stat(path, follow_symlinks=follow_links)
+        status = os.stat(path, follow_symlinks=context.follow_links)
     except OSError:
         return None
     return FileVersion(status.st_ino, status.st_size, status.st_mtime_ns)
@@ -98,9 +97,9 @@ def checkpoint_path(root: LogDirectory, name: str) -> str:
 
 
 def _read_version(
-    path: str, follow_links: bool, _version: FileVersion
+    path: str, context: ReadContext, _version: FileVersion
 ) -> Mapping[TopicPartition, int]:
-    return MappingProxyType(read_offset_checkpoint(path, follow_links=follow_links))
+    return MappingProxyType(read_offset_checkpoint(path, context=context))
 
 
 # All brokers are asked for each partition in turn: a file that is not cached is parsed
@@ -112,14 +111,14 @@ _read_large_version = lru_cache(maxsize=4)(_read_version)
 
 def _reader_of(
     size_in_bytes: int,
-) -> Callable[[str, bool, FileVersion], Mapping[TopicPartition, int]]:
+) -> Callable[[str, ReadContext, FileVersion], Mapping[TopicPartition, int]]:
     if size_in_bytes <= _SMALL:
         return _read_small_version
     return _read_middling_version if size_in_bytes <= _MIDDLING else _read_large_version
 
 
 def read_leader_epochs(
-    partition_directory: str, *, follow_links: bool = False
+    partition_directory: str, *, context: ReadContext = PLAIN
 ) -> tuple[LeaderEpochEntry, ...] | None:
     """The rows of a partition's leader epoch checkpoint, unchanged; None if there is no file.
 
@@ -129,7 +128,7 @@ def read_leader_epochs(
         UnreadableFileError: the file is there and cannot be read.
     """
     path = os.path.join(partition_directory, LEADER_EPOCHS)
-    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
+    content = read_if_present(path, CHECKPOINT_LIMIT, context=context)
     return (
         None
         if content is None
@@ -137,7 +136,7 @@ def read_leader_epochs(
     )
 
 
-def read_topic_id(partition_directory: str, *, follow_links: bool = False) -> str | None:
+def read_topic_id(partition_directory: str, *, context: ReadContext = PLAIN) -> str | None:
     """The topic id in ``partition.metadata``; None if there is no file, as before Kafka 2.8.
 
     Raises:
@@ -145,7 +144,7 @@ def read_topic_id(partition_directory: str, *, follow_links: bool = False) -> st
         UnreadableFileError: the file is there and cannot be read.
     """
     path = os.path.join(partition_directory, PARTITION_METADATA)
-    content = read_if_present(path, METADATA_LIMIT, follow_links=follow_links)
+    content = read_if_present(path, METADATA_LIMIT, context=context)
     if content is None:
         return None
     return parse_topic_id(content, LogPosition(shown(path)))
@@ -171,7 +170,7 @@ def _topic_id_of(content: bytes) -> str:
 
 
 def read_producer_snapshot(
-    partition_directory: str, offset: int, *, follow_links: bool = False
+    partition_directory: str, offset: int, *, context: ReadContext = PLAIN
 ) -> bytes | None:
     """The content of the producer snapshot taken before ``offset``; None if there is none.
 
@@ -179,7 +178,7 @@ def read_producer_snapshot(
         UnreadableFileError: the file is there and cannot be read.
     """
     path = producer_snapshot_path(partition_directory, offset)
-    return read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
+    return read_if_present(path, CHECKPOINT_LIMIT, context=context)
 
 
 def producer_snapshot_path(partition_directory: str, offset: int) -> str:

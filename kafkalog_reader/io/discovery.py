@@ -31,6 +31,7 @@ from kafkalog_reader.io.names import (
     shown,
 )
 from kafkalog_reader.io.path_argument import PathArgument, parse_path_arguments
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -44,15 +45,15 @@ FileKey = tuple[int, int]
 """Device and inode: a directory that is reached by two paths counts once."""
 
 
-def discover(paths: Sequence[str], *, follow_links: bool = False) -> Evidence:
+def discover(paths: Sequence[str], context: ReadContext = PLAIN) -> Evidence:
     """Find the log directories, partition directories and segment files below these paths.
 
     Args:
         paths: a segment file, a partition directory, a log directory, a folder of log directories,
             or a glob of these; ``N=PATH`` gives the node id that ``meta.properties`` lacks,
             ``NAME=PATH`` a label.
-        follow_links: follow symbolic links found below the paths. The paths themselves may be
-            links, because they were named explicitly.
+        context: how files are read, and whether symbolic links below the paths are followed. The
+            paths themselves may be links, because they were named explicitly.
 
     Raises:
         LogLayoutError: a path does not exist, or holds nothing that Kafka writes.
@@ -60,7 +61,7 @@ def discover(paths: Sequence[str], *, follow_links: bool = False) -> Evidence:
     """
     if not paths:
         raise LogLayoutError("no path given")
-    search = _Search(follow_links)
+    search = _Search(context)
     for argument in parse_path_arguments(paths):
         search.look_at(argument)
     return search.evidence()
@@ -70,7 +71,7 @@ def discover(paths: Sequence[str], *, follow_links: bool = False) -> Evidence:
 class _Search:
     """The directories and files found so far."""
 
-    follow_links: bool
+    context: ReadContext
     roots: dict[FileKey, LogDirectory] = field(default_factory=dict)
     given: dict[FileKey, PartitionDirectory] = field(default_factory=dict)
     _parents: dict[str, tuple[FileKey, LogDirectory]] = field(default_factory=dict)
@@ -93,7 +94,7 @@ class _Search:
                 replace(directory, log_directory=settled[directory.log_directory])
                 for directory in given.values()
             ),
-            follow_links=self.follow_links,
+            context=self.context,
         )
 
     def look_at(self, argument: PathArgument) -> None:
@@ -137,7 +138,7 @@ class _Search:
         if key in self._looked_into:
             return 1  # already added under another name
         self._looked_into.add(key)
-        folder = look_into(path, follow_links=self.follow_links)
+        folder = look_into(path, follow_links=self.context.follow_links)
         if folder.kind is FolderKind.LOG_DIRECTORY:
             self.roots[key] = self._described(path, argument, is_whole=True)
             return 1
@@ -236,7 +237,7 @@ class _Search:
             broker_id=argument.broker_id,
             broker_label=argument.broker_label,
             is_whole=is_whole,
-            follow_links=self.follow_links,
+            context=self.context,
         )
 
 

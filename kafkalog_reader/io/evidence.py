@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
@@ -16,6 +16,7 @@ from kafkalog_reader.io.names import (
     segment_file_name,
     shown,
 )
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,7 +55,7 @@ class LogDirectory:
         clean_shutdown: whether the marker exists; None if the log directory itself was not given.
         disk: distinguishes this directory from others of the same broker; None if there is only
             one.
-        follow_links: whether symbolic links inside may be followed.
+        context: how its files are read.
         siblings: paths of the other log directories of its broker that were supplied as a whole, by
             their ``meta.properties`` or because N=PATH says so.
     """
@@ -67,8 +68,13 @@ class LogDirectory:
     directory_id: str | None = None
     clean_shutdown: bool | None = None
     disk: str | None = None
-    follow_links: bool = False
+    context: ReadContext = PLAIN
     siblings: tuple[str, ...] = field(default=(), compare=False)
+
+    @property
+    def follow_links(self) -> bool:
+        """Whether symbolic links inside may be followed."""
+        return self.context.follow_links
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,9 +96,14 @@ class PartitionDirectory:
     only: tuple[str, ...] | None = None
 
     @property
+    def context(self) -> ReadContext:
+        """How its files are read."""
+        return self.log_directory.context
+
+    @property
     def follow_links(self) -> bool:
         """Whether symbolic links inside may be followed."""
-        return self.log_directory.follow_links
+        return self.context.follow_links
 
     @property
     def is_replica(self) -> bool:
@@ -158,7 +169,21 @@ class Evidence:
 
     roots: tuple[LogDirectory, ...]
     given: tuple[PartitionDirectory, ...] = ()
-    follow_links: bool = False
+    context: ReadContext = PLAIN
+
+    @property
+    def follow_links(self) -> bool:
+        """Whether symbolic links may be followed."""
+        return self.context.follow_links
+
+    def within(self, context: ReadContext) -> Evidence:
+        """The same evidence, read in another way."""
+        roots = tuple(replace(root, context=context) for root in self.roots)
+        given = tuple(
+            replace(each, log_directory=replace(each.log_directory, context=context))
+            for each in self.given
+        )
+        return Evidence(roots=roots, given=given, context=context)
 
     @cached_property
     def log_directories(self) -> tuple[LogDirectory, ...]:

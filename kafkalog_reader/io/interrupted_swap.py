@@ -19,19 +19,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
 
 # baseOffset, batchLength, partitionLeaderEpoch, magic, crc, attributes, lastOffsetDelta
 _HEADER: Final = struct.Struct(">qiibIhi")
 
 
 def settle_swaps(
-    found: Sequence[SegmentFiles], next_offset: Callable[[SegmentFiles], int] | None = None
+    found: Sequence[SegmentFiles], next_offset: Callable[[SegmentFiles], int]
 ) -> tuple[SegmentFiles, ...]:
     """The segments that a broker would have after its start, by base offset.
 
     Args:
         found: all segments.
-        next_offset: returns one past the last offset of a ``.swap``; None: use its batch headers.
+        next_offset: returns one past the last offset of a ``.swap``, as ``read_next_offset``.
 
     Raises:
         UnreadableFileError: a ``.swap`` log cannot be read.
@@ -48,7 +49,7 @@ def settle_swaps(
     if not swapped:
         return live
     start = swapped[0].base_offset
-    end = max(map(next_offset or read_next_offset, swapped))
+    end = max(map(next_offset, swapped))
     renamed_over = {segment.base_offset for segment in swapped}
     kept = [
         segment
@@ -58,10 +59,10 @@ def settle_swaps(
     return tuple(sorted((*kept, *swapped), key=lambda segment: segment.base_offset))
 
 
-def read_next_offset(segment: SegmentFiles) -> int:
+def read_next_offset(segment: SegmentFiles, context: ReadContext) -> int:
     """One past the last offset of a segment, by its batch headers; its base if it has none."""
     next_offset = segment.base_offset
-    with Windows(segment.path("log"), size=1 << 20) as windows:
+    with Windows(segment.path("log"), size=1 << 20, context=context) as windows:
         position = 0
         window, window_start = windows.read(0), 0
         while position < windows.size_in_bytes - _HEADER.size:

@@ -12,6 +12,7 @@ from kafkalog_reader.errors import KafkaLogError, LogPosition
 from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
 from kafkalog_reader.io.evidence import LogDirectory
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, META_PROPERTIES, shown
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def describe_log_directory(
     broker_id: int | None = None,
     broker_label: str | None = None,
     is_whole: bool = True,
-    follow_links: bool = False,
+    context: ReadContext = PLAIN,
 ) -> LogDirectory:
     """Read ``meta.properties`` and look for the clean-shutdown marker.
 
@@ -38,9 +39,9 @@ def describe_log_directory(
         broker_label: given by the user.
         is_whole: whether the directory itself was given; if only a part of it was, its marker says
             nothing about a copy of that part.
-        follow_links: whether its files may be symbolic links.
+        context: how its files are read.
     """
-    meta = _meta_properties(path, warn=is_whole, follow_links=follow_links)
+    meta = _meta_properties(path, warn=is_whole, context=context)
     node_id = None if meta is None else meta.node_id
     if None not in (node_id, broker_id) and node_id != broker_id:
         logger.warning(
@@ -57,7 +58,7 @@ def describe_log_directory(
         named=broker_label if broker_id is None else str(broker_id),
         directory_id=None if meta is None else meta.directory_id,
         clean_shutdown=os.path.exists(os.path.join(path, CLEAN_SHUTDOWN)) if is_whole else None,
-        follow_links=follow_links,
+        context=context,
     )
 
 
@@ -116,10 +117,10 @@ def _broker_of(root: LogDirectory) -> tuple[str | None, int | None, str | None]:
     return root.cluster_id, root.broker_id, root.broker_label
 
 
-def _meta_properties(path: str, *, warn: bool, follow_links: bool) -> MetaProperties | None:
+def _meta_properties(path: str, *, warn: bool, context: ReadContext) -> MetaProperties | None:
     file = os.path.join(path, META_PROPERTIES)
     try:
-        content = read_if_present(file, METADATA_LIMIT, follow_links=follow_links)
+        content = read_if_present(file, METADATA_LIMIT, context=context)
         if content is not None:
             return parse_meta_properties(content, LogPosition(shown(file)))
     except KafkaLogError as error:

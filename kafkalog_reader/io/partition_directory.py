@@ -10,12 +10,13 @@ import contextlib
 import logging
 import os
 import stat
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.evidence import SegmentFiles
-from kafkalog_reader.io.interrupted_swap import settle_swaps
+from kafkalog_reader.io.interrupted_swap import read_next_offset, settle_swaps
 from kafkalog_reader.io.names import (
     SegmentFileName,
     parse_metadata_snapshot_name,
@@ -53,7 +54,8 @@ def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[
         found = _all_segments(directory)
         if not live_only:
             return found
-        return once(("live segments", *_key(directory)), lambda: settle_swaps(found))
+        next_offset = partial(read_next_offset, context=directory.context)
+        return once(("live segments", *_key(directory)), lambda: settle_swaps(found, next_offset))
     wanted = {
         (name.base_offset, name.suffix)
         for name in map(parse_segment_file_name, directory.only)

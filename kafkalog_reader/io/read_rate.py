@@ -36,17 +36,3 @@ class ReadRate:
             self._free_at += size / self._rate
         if wait > 0:
             time.sleep(wait)
-
-
-_limit: ReadRate | None = None
-
-
-def limit_rate(bytes_per_second: int | None) -> None:
-    """Limit all later reads of this process; None removes the limit."""
-    global _limit  # the disk is the process's, not a caller's
-    _limit = None if bytes_per_second is None else ReadRate(bytes_per_second)
-
-
-def rate_limit() -> ReadRate | None:
-    """The current limit, if there is one."""
-    return _limit

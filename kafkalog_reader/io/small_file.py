@@ -6,6 +6,7 @@ from typing import Final
 
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.io.one_look import once
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import read_small_file
 
 CHECKPOINT_LIMIT: Final = 256 << 20
@@ -15,7 +16,7 @@ _KEPT: Final = 64 << 10
 """Maximum bytes of a file that is cached within ``one_look``."""
 
 
-def read_if_present(path: str, limit: int, *, follow_links: bool = False) -> bytes | None:
+def read_if_present(path: str, limit: int, *, context: ReadContext = PLAIN) -> bytes | None:
     """The content of a small file; None if there is no such file.
 
     Raises:
@@ -24,14 +25,14 @@ def read_if_present(path: str, limit: int, *, follow_links: bool = False) -> byt
 
     def read() -> bytes | None:
         try:
-            return read_small_file(path, limit, follow_links=follow_links)
+            return read_small_file(path, limit, context=context)
         except UnreadableFileError as error:
             if isinstance(error.__cause__, FileNotFoundError):
                 return None
             raise
 
     return once(
-        ("small file", path, limit, follow_links),
+        ("small file", path, limit, context),
         read,
         lambda content: content is None or len(content) <= _KEPT,
     )

@@ -80,21 +80,9 @@ class Threads:
         return self._pool.submit(work)
 
     def __enter__(self) -> Self:
-        global _threads  # the cores are the process's, not a caller's
-        _threads = self
         return self
 
     def __exit__(self, *_: object) -> None:
         """Stop, also after Ctrl-C: running units end at their next window, others do not begin."""
-        global _threads
-        _threads = None
         self._is_left = True
         self._pool.shutdown(cancel_futures=True)
-
-
-_threads: Threads | None = None
-
-
-def threads() -> Threads | None:
-    """The threads that share the work of this process, if there are any."""
-    return _threads

@@ -16,7 +16,7 @@ from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.foreign_file import GIT_LFS_ADVICE, GIT_LFS_POINTER, MAX_POINTER_SIZE
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.page_cache import cold_pieces, let_go, stop_reading_ahead
-from kafkalog_reader.io.read_rate import rate_limit
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ class Windows:
     """Reads a byte range of one regular file, a window at a time.
 
     Args:
-        path: the file; a symbolic link is refused unless ``follow_links``.
+        path: the file; a symbolic link is refused unless the context follows them.
         start, stop: the byte range; ``stop`` is None for the end of the file, and at most that.
         size: of the buffer in bytes; it grows if ``read`` needs more.
         allocate: allocates the buffer; a pool that reuses memory avoids page faults.
@@ -48,12 +48,13 @@ class Windows:
         stop: int | None = None,
         *,
         size: int = WINDOW_SIZE,
-        follow_links: bool = False,
+        context: ReadContext = PLAIN,
         allocate: Callable[[int], Any] = bytearray,
     ) -> None:
         self.path = path
         self._allocate = allocate
-        self._descriptor = open_regular_file(path, follow_links=follow_links)
+        self._rate = context.rate
+        self._descriptor = open_regular_file(path, context=context)
         self.size_in_bytes = os.fstat(self._descriptor).st_size
         if len(GIT_LFS_POINTER) <= self.size_in_bytes <= MAX_POINTER_SIZE:
             self._refuse_pointer()
@@ -95,7 +96,7 @@ class Windows:
         return window
 
     def _fill(self, window: memoryview, position: int) -> None:
-        limit = rate_limit()
+        limit = self._rate
         at_once = _MAX_READ if limit is None else min(limit.burst, _MAX_READ)
         filled = 0
         while filled < len(window):
@@ -152,29 +153,29 @@ class Windows:
 
 
 @contextmanager
-def regular_file(path: str, *, follow_links: bool = False) -> Iterator[int]:
+def regular_file(path: str, *, context: ReadContext = PLAIN) -> Iterator[int]:
     """The descriptor of a regular file while the context is open; see ``open_regular_file``."""
-    descriptor = open_regular_file(path, follow_links=follow_links)
+    descriptor = open_regular_file(path, context=context)
     try:
         yield descriptor
     finally:
         os.close(descriptor)
 
 
-def open_regular_file(path: str, *, follow_links: bool = False) -> int:
+def open_regular_file(path: str, *, context: ReadContext = PLAIN) -> int:
     """Open a regular file for reading, and nothing else; return its descriptor.
 
     Raises:
         UnreadableFileError: it is missing, refused, a symbolic link, a directory, FIFO or device.
     """
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # opening a FIFO must not wait for a writer
-    if not follow_links:
+    if not context.follow_links:
         flags |= os.O_NOFOLLOW
     where = LogPosition(shown(path))
     try:
         descriptor = os.open(path, flags)
     except OSError as error:
-        refused_link = error.errno == errno.ELOOP and not follow_links
+        refused_link = error.errno == errno.ELOOP and not context.follow_links
         problem = "symbolic link, not followed" if refused_link else _reason(error)
         raise UnreadableFileError(problem, where) from error
     except ValueError as error:  # a NUL in the name
@@ -185,13 +186,13 @@ def open_regular_file(path: str, *, follow_links: bool = False) -> int:
     return descriptor
 
 
-def read_small_file(path: str, limit: int, *, follow_links: bool = False) -> bytes:
+def read_small_file(path: str, limit: int, *, context: ReadContext = PLAIN) -> bytes:
     """The content of a file that is always small: a checkpoint, ``meta.properties``.
 
     Raises:
         UnreadableFileError: it cannot be read, or holds more than ``limit`` bytes.
     """
-    with Windows(path, size=limit + 1, follow_links=follow_links) as windows:
+    with Windows(path, size=limit + 1, context=context) as windows:
         if windows.size_in_bytes > limit:
             raise UnreadableFileError(
                 f"{windows.size_in_bytes:,} bytes where at most {limit:,} are expected",

@@ -192,7 +192,7 @@ def _refuse_other_epochs(
     for number, source in enumerate(sources):
         directory = source.salvaged.directory
         try:
-            entries = read_leader_epochs(directory.path, follow_links=directory.follow_links)
+            entries = read_leader_epochs(directory.path, context=directory.context)
         except LocatedError:  # a finding of verify; the batches still speak for themselves
             entries = None
         starts += [(each.start_offset, each.leader_epoch, number) for each in entries or ()]

@@ -283,6 +283,7 @@ class _IndexVotes:
 
     def __init__(self, piece: SegmentSlice) -> None:
         self._segment = piece.segment
+        self._context = piece.directory.context
         self._entries: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def of(self, chain: _Chain) -> int:
@@ -301,7 +302,8 @@ class _IndexVotes:
             if self._segment.offset_index_size:
                 try:
                     path = self._segment.path("index")
-                    parts = [e for _, e in read_entries(path, OFFSET_INDEX_ENTRY, no_progress)]
+                    read = read_entries(path, OFFSET_INDEX_ENTRY, no_progress, self._context)
+                    parts = [entries for _, entries in read]
                 except UnreadableFileError:  # the other votes stay as they are
                     parts = []
             entries = np.concatenate(parts) if parts else np.empty(0, OFFSET_INDEX_ENTRY)

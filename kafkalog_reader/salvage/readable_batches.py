@@ -132,7 +132,7 @@ class ReadableBatches:
     ) -> Iterator[ReadableRun]:
         """Yield the batches of one segment."""
         self._tries[piece.path] = 0
-        scan = Scan(piece.segment, progress=progress, follow_links=piece.directory.follow_links)
+        scan = Scan(piece.segment, progress=progress, context=piece.directory.context)
         try:
             for found in scan:
                 if isinstance(found, UnreadableRegion):

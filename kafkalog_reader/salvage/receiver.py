@@ -112,7 +112,7 @@ def _add_own_topic_ids(receiver: Receiver, evidence: Evidence, request: ReadRequ
     for _, copies in evidence.topic_partitions(request):
         for each in copies:
             try:
-                topic_id = read_topic_id(each.path, follow_links=each.follow_links)
+                topic_id = read_topic_id(each.path, context=each.context)
             except LocatedError:  # the other copies may know
                 continue
             if topic_id is not None and each.topic is not None:

@@ -89,9 +89,7 @@ def repaired_flip(run: BatchRun, row: int, piece: SegmentSlice) -> RepairedBatch
 
 def repaired_header(region: UnreadableRegion, piece: SegmentSlice) -> RepairedBatch | None:
     """Put right a batch whose length or magic alone is wrong, as its CRC then proves."""
-    found = repaired_batch(
-        piece.path, region.start, region.stop, follow_links=piece.directory.follow_links
-    )
+    found = repaired_batch(piece.path, region.start, region.stop, context=piece.directory.context)
     if found is None:
         return None
     field, content = found
@@ -175,7 +173,7 @@ def _torn_content(region: UnreadableRegion, piece: SegmentSlice) -> bytearray | 
     try:
         with Windows(
             piece.path, region.start, region.stop, size=size,
-            follow_links=piece.directory.follow_links,
+            context=piece.directory.context,
         ) as windows:  # fmt: skip
             content = bytearray(windows.read(region.start))
     except UnreadableFileError:  # the scan reports it

@@ -66,7 +66,7 @@ def learn_lost_aborts(directory: PartitionDirectory, found: Survey, damage: Dama
             continue
         try:
             for _, entries in read_entries(
-                segment.path("txnindex"), TRANSACTION_INDEX_ENTRY, no_progress
+                segment.path("txnindex"), TRANSACTION_INDEX_ENTRY, no_progress, directory.context
             ):
                 known = entries[entries["version"] == 0]
                 markers = zip(

@@ -15,6 +15,7 @@ from kafkalog_reader.format.batch_fields import (
     MIN_LENGTH_2,
 )
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
 from kafkalog_reader.scan.batch_run import MAX_OFFSET, MAX_RUN, BatchRun
@@ -71,7 +72,7 @@ class BatchChain:
         lowest_offset: int = 0,
         progress: Progress = no_progress,
         window_size: int = WINDOW_SIZE,
-        follow_links: bool = False,
+        context: ReadContext = PLAIN,
         first_read: int = WINDOW_SIZE,
         large: LargeBatches | None = None,
     ) -> None:
@@ -88,7 +89,7 @@ class BatchChain:
         self._lowest_offset = lowest_offset
         self._progress = progress
         self._window_size = window_size
-        self._follow_links = follow_links
+        self._context = context
         self._first_read = first_read
         self._large = LargeBatches() if large is None else large
         self._room: BatchRun | None = None
@@ -114,7 +115,7 @@ class BatchChain:
             start,
             stop,
             size=self._window_size,
-            follow_links=self._follow_links,
+            context=self._context,
             allocate=allocate,
         ) as windows:
             self.end_position, self.stop = windows.start, windows.stop

@@ -26,6 +26,7 @@ from kafkalog_reader.scan.sparse_index import SparseIndex
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
 
 _FIRST_WINDOW: Final = 16 << 10
 """Most damage is small, and most of what is read beyond it is read again."""
@@ -52,12 +53,12 @@ class BatchFinder:
         large: judges large batches, also those of the scans around the finder.
     """
 
-    def __init__(self, segment: SegmentFiles, stop: int, *, follow_links: bool) -> None:
+    def __init__(self, segment: SegmentFiles, stop: int, *, context: ReadContext) -> None:
         self.large = LargeBatches()
         self._given_up = 0
         self._segment = segment
         self._stop = stop
-        self._follow_links = follow_links
+        self._context = context
         self._opened: Windows | None = None
         self._budget = _BUDGET
 
@@ -142,7 +143,7 @@ class BatchFinder:
             target,
             check_crc=False,
             window_size=_PROBE,
-            follow_links=self._follow_links,
+            context=self._context,
             large=self.large,
         )
         for _ in chain:
@@ -153,7 +154,7 @@ class BatchFinder:
         """Where, by the offset index, the first sound batch behind ``position`` begins."""
         if not self._segment.offset_index_size:
             return None
-        with SparseIndex(self._segment, follow_links=self._follow_links) as index:
+        with SparseIndex(self._segment, context=self._context) as index:
             number = index.last_up_to_position(position) + 1
             for entry in range(number, min(number + _INDEX_ENTRIES_TRIED, len(index))):
                 found = index[entry][1]
@@ -194,7 +195,7 @@ class BatchFinder:
                 0,
                 self._stop,
                 size=_MAX_WINDOW,
-                follow_links=self._follow_links,
+                context=self._context,
             )
         return self._opened
 

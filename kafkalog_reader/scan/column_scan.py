@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.io.page_cache import cold_pieces
-from kafkalog_reader.io.read_rate import rate_limit
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import regular_file
 from kafkalog_reader.kernel import record_batches
 from kafkalog_reader.scan.batch_run import MAX_RUN, BatchRun
@@ -46,19 +46,19 @@ class ColumnScan:
         UnreadableFileError: the file cannot be opened.
     """
 
-    def __init__(self, path: str, start: int, stop: int, *, follow_links: bool = False) -> None:
+    def __init__(self, path: str, start: int, stop: int, *, context: ReadContext = PLAIN) -> None:
         self.end_position = start
         self._path = path
         self._stop = stop
-        self._follow_links = follow_links
+        self._context = context
 
     def __iter__(self) -> Iterator[BatchRun]:
         """Yield the runs, none of them empty."""
-        if rate_limit() is not None:  # it counts what is read in Python
+        if self._context.rate is not None:  # it counts what is read in Python
             return
         buffer = np.frombuffer(allocate(_ROOM), np.uint8)
         room: BatchRun | None = None
-        with regular_file(self._path, follow_links=self._follow_links) as descriptor:
+        with regular_file(self._path, context=self._context) as descriptor:
             while self.end_position < self._stop:
                 stop = min(self.end_position + _AT_ONCE, self._stop)
                 if any(cold_pieces(descriptor, self.end_position, stop)):

@@ -11,6 +11,7 @@ from kafkalog_reader.errors import KafkaLogError, LogPosition, MissingRecordsErr
 from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def missing_records(
     asked: tuple[int, int | None],
     *,
     segment: SegmentFiles | None = None,
-    follow_links: bool = False,
+    context: ReadContext = PLAIN,
 ) -> MissingRecordsError | None:
     """The error about records that must be in front of a place in a log and are not there.
 
@@ -128,7 +129,7 @@ def missing_records(
         reached: the offset after the last one that is there.
         asked: the half-open range of offsets asked for; others may be missing.
         segment: that segment: a log that was cleaned may have gaps, and its batches show it.
-        follow_links: whether symbolic links may be followed.
+        context: how files are read.
     """
     lower, upper = asked
     first = max(reached, lower)
@@ -137,9 +138,7 @@ def missing_records(
         return None
     following = expected.following
     if following is not None and any(
-        _shows_cleaning(each, follow_links=follow_links)
-        for each in (segment, following)
-        if each is not None
+        _shows_cleaning(each, context=context) for each in (segment, following) if each is not None
     ):
         return None
     if following is not None:
@@ -155,11 +154,11 @@ def missing_records(
     )
 
 
-def _shows_cleaning(segment: SegmentFiles, *, follow_links: bool) -> bool:
+def _shows_cleaning(segment: SegmentFiles, *, context: ReadContext) -> bool:
     """Whether batches of a segment lack records, or lie apart: no lost file does that to them."""
     if not segment.log_size:
         return False
-    scan = Scan(segment, CHAIN_OF_HEADERS, follow_links=follow_links)
+    scan = Scan(segment, CHAIN_OF_HEADERS, context=context)
     due: int | None = None
     for run in scan.runs():
         if not run.count:

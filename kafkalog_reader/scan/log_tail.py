@@ -16,6 +16,7 @@ from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
 
 _TAIL: Final = ScanPolicy(tolerant=False, window_size=256 << 10)
 _INDEX_ENTRIES_TRIED: Final = 4
@@ -61,19 +62,19 @@ def scan_tail(directory: PartitionDirectory) -> LogTail:
             segment_base_offset=0,
             last_position=None,
         )
-    tail = _segment_tail(found[-1], follow_links=directory.follow_links)
+    tail = _segment_tail(found[-1], context=directory.context)
     leader_epoch = tail.last_leader_epoch
     for segment in reversed(found[:-1]):  # a segment just rolled is empty
         if leader_epoch is not None:
             break
-        before = _segment_tail(segment, follow_links=directory.follow_links)
+        before = _segment_tail(segment, context=directory.context)
         leader_epoch = before.last_leader_epoch
     return replace(tail, last_leader_epoch=leader_epoch)
 
 
-def _segment_tail(segment: SegmentFiles, *, follow_links: bool) -> LogTail:
-    start = _last_confirmed_position(segment, follow_links=follow_links)
-    scan = Scan(segment, _TAIL, start, follow_links=follow_links)
+def _segment_tail(segment: SegmentFiles, *, context: ReadContext) -> LogTail:
+    start = _last_confirmed_position(segment, context=context)
+    scan = Scan(segment, _TAIL, start, context=context)
     next_offset, leader_epoch, last_position = segment.base_offset, None, None
     end = ScanEnd.COMPLETE
     for run in scan:
@@ -101,19 +102,19 @@ def _segment_tail(segment: SegmentFiles, *, follow_links: bool) -> LogTail:
     )
 
 
-def _last_confirmed_position(segment: SegmentFiles, *, follow_links: bool) -> int:
+def _last_confirmed_position(segment: SegmentFiles, *, context: ReadContext) -> int:
     if not segment.offset_index_size:
         return 0
-    with SparseIndex(segment, follow_links=follow_links) as index:
+    with SparseIndex(segment, context=context) as index:
         for number in range(len(index) - 1, max(-1, len(index) - 1 - _INDEX_ENTRIES_TRIED), -1):
             position = index[number][1]
-            if batch_starts_at(segment, position, follow_links=follow_links):
+            if batch_starts_at(segment, position, context=context):
                 return position
     return 0
 
 
 def batch_starts_at(
-    segment: SegmentFiles, position: int, *, follow_links: bool, up_to_offset: int | None = None
+    segment: SegmentFiles, position: int, *, context: ReadContext, up_to_offset: int | None = None
 ) -> bool:
     """Whether a batch of this segment with a sound CRC lies at ``position``.
 
@@ -123,7 +124,7 @@ def batch_starts_at(
     """
     if segment.log_size is None or not 0 <= position < segment.log_size:
         return False
-    run = next(Scan(segment, _TAIL, position, follow_links=follow_links).runs(), None)
+    run = next(Scan(segment, _TAIL, position, context=context).runs(), None)
     return (
         run is not None
         and bool(run.crc_valid[0])

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
     from kafkalog_reader.scan.batch_chain import BatchChain
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.large_batch import LargeBatches
@@ -51,11 +52,13 @@ class Resynchronisation:
             first.
     """
 
-    def __init__(self, segment: SegmentFiles, start: int, stop: int, *, follow_links: bool) -> None:
+    def __init__(
+        self, segment: SegmentFiles, start: int, stop: int, *, context: ReadContext
+    ) -> None:
         self.next_offset: int | None = None
         self._segment = segment
         self._stop = stop
-        self._finder = BatchFinder(segment, stop, follow_links=follow_links)
+        self._finder = BatchFinder(segment, stop, context=context)
         self._searches = 0
         self._settled = start
         """Up to here it is known which wrong CRCs hide nothing."""

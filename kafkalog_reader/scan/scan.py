@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.format.batch_fields import MAGIC
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import WINDOW_SIZE
 from kafkalog_reader.scan.batch_chain import BatchChain
 from kafkalog_reader.scan.batch_run import MAX_OFFSET, BatchRun
@@ -90,7 +91,7 @@ class Scan:
         stop: int | None = None,
         *,
         progress: Progress = no_progress,
-        follow_links: bool = False,
+        context: ReadContext = PLAIN,
     ) -> None:
         self.next_offset: int | None = None
         self.end_position = start
@@ -100,7 +101,7 @@ class Scan:
         self._start = start
         self._stop = stop
         self._progress = progress
-        self._follow_links = follow_links
+        self._context = context
         self._chain: BatchChain | None = None
         self._behind: Resynchronisation | None = None
 
@@ -140,7 +141,7 @@ class Scan:
             offer_windows=self._policy.offer_windows,
             progress=self._progress,
             window_size=self._policy.window_size,
-            follow_links=self._follow_links,
+            context=self._context,
         )
         for found in chain:
             self.end_position = chain.end_position
@@ -160,9 +161,7 @@ class Scan:
 
     def _chains_and_regions(self, segment: SegmentFiles) -> Iterator[Found]:
         stop = (segment.log_size or 0) if self._stop is None else self._stop
-        behind = self._behind = Resynchronisation(
-            segment, self._start, stop, follow_links=self._follow_links
-        )
+        behind = self._behind = Resynchronisation(segment, self._start, stop, context=self._context)
         is_damaged, position = False, self._start
         try:
             if self._policy.check_crc and not self._policy.keep_bytes:
@@ -200,7 +199,7 @@ class Scan:
             lowest_offset=self._behind.lowest_offset(),
             progress=self._progress,
             window_size=self._policy.window_size,
-            follow_links=self._follow_links,
+            context=self._context,
             first_read=_FIRST_READ if is_damaged else self._policy.window_size,
             large=self._behind.large,
         )
@@ -235,7 +234,7 @@ class Scan:
         while position < stop:
             start = position
             if attempts:
-                columns = ColumnScan(self._path, start, stop, follow_links=self._follow_links)
+                columns = ColumnScan(self._path, start, stop, context=self._context)
                 for run in columns:
                     position = columns.end_position
                     yield run
@@ -246,7 +245,7 @@ class Scan:
                 position,
                 stop,
                 window_size=self._policy.window_size,
-                follow_links=self._follow_links,
+                context=self._context,
             )
             for run in windows.runs():
                 if not (run.all_valid and run.summary.least_magic == MAGIC):

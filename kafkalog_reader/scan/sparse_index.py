@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
@@ -24,9 +25,9 @@ class SparseIndex:
         UnreadableFileError: the file cannot be opened or read.
     """
 
-    def __init__(self, segment: SegmentFiles, *, follow_links: bool = False) -> None:
+    def __init__(self, segment: SegmentFiles, *, context: ReadContext = PLAIN) -> None:
         self._base_offset = segment.base_offset
-        self._windows = Windows(segment.path("index"), size=ENTRY_SIZE, follow_links=follow_links)
+        self._windows = Windows(segment.path("index"), size=ENTRY_SIZE, context=context)
         self._count = self._first_where(
             self._windows.size_in_bytes // ENTRY_SIZE, lambda n: self[n] == (self._base_offset, 0)
         )

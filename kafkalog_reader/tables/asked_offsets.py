@@ -208,9 +208,9 @@ class _AskedOffsets:
             from_timestamp=time, log_range_only=True, mode=self._request.mode,
             max_batch_bytes=self._request.max_batch_bytes,
         )  # fmt: skip
-        follow_links = self._replica.follow_links
+        context = self._replica.context
         for piece in slices_of(self._replica, asked):
-            newest = last_timestamp(piece.segment, follow_links=follow_links)
+            newest = last_timestamp(piece.segment, context=context)
             if not piece.is_log_end and 0 < newest < time:
                 continue
             for rows in read_slice(piece, _OFFSET, asked, Damage(asked.mode)):

@@ -134,7 +134,7 @@ def _epoch_at(lineage: Lineage, offset: int) -> int | None:
 def _lineage(directory: PartitionDirectory, tail: LogTail) -> Lineage:
     """By the checkpoint, which may have entries behind the end; without it, by the batches."""
     try:
-        entries = read_leader_epochs(directory.path, follow_links=directory.follow_links)
+        entries = read_leader_epochs(directory.path, context=directory.context)
     except (CorruptCheckpointError, UnsupportedFormatError) as error:
         logger.warning("%s; leader epochs are taken from the batches", error)
         entries = None
@@ -148,7 +148,7 @@ def _lineage(directory: PartitionDirectory, tail: LogTail) -> Lineage:
     for segment in segments(directory):
         if segment.log_size is None:
             continue
-        scan = Scan(segment, CHAIN_OF_HEADERS, follow_links=directory.follow_links)
+        scan = Scan(segment, CHAIN_OF_HEADERS, context=directory.context)
         for run in scan.runs():
             for number in [0, *((run.leader_epoch[1:] != run.leader_epoch[:-1]).nonzero()[0] + 1)]:
                 epoch = int(run.leader_epoch[number])

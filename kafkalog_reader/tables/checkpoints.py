@@ -87,7 +87,7 @@ def _entries(
     root: LogDirectory, name: str, progress: Progress
 ) -> tuple[OffsetCheckpointEntry, ...]:
     path = checkpoint_path(root, name)
-    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=root.follow_links)
+    content = read_if_present(path, CHECKPOINT_LIMIT, context=root.context)
     if content is None:
         return ()
     progress(len(content))

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.io.read_context import ReadContext
 
 logger = logging.getLogger(__name__)
 
@@ -37,7 +38,7 @@ _WINDOW_SIZE: Final = 1 << 20
 
 
 def read_entries(
-    path: str, entry: np.dtype[Any], progress: Progress
+    path: str, entry: np.dtype[Any], progress: Progress, context: ReadContext
 ) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield the entries of an index file, with the number of the first of each piece.
 
@@ -47,7 +48,7 @@ def read_entries(
     Raises:
         UnreadableFileError: the file cannot be opened or read.
     """
-    with Windows(path, size=_WINDOW_SIZE) as windows:
+    with Windows(path, size=_WINDOW_SIZE, context=context) as windows:
         size_in_bytes = windows.size_in_bytes
         if size_in_bytes % entry.itemsize:
             torn = size_in_bytes - size_in_bytes % entry.itemsize

@@ -74,7 +74,7 @@ class IndexTable(Table[SegmentUnit]):
     ) -> Iterator[pa.RecordBatch]:
         schema, segment = self.projected(request), piece.segment
         path = segment.path(self.kind)
-        for first, read in read_entries(path, self.entry, progress):
+        for first, read in read_entries(path, self.entry, progress, piece.directory.context):
             is_known = self.is_known(path, first, read, request.mode)
             entries = read[is_known]
             confirmed: pa.Array | None = None

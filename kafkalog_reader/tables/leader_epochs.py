@@ -84,7 +84,7 @@ class LeaderEpochsTable(Table[DirectoryUnit]):
 
 
 def _checkpoint_intervals(directory: PartitionDirectory) -> _Intervals:
-    entries = read_leader_epochs(directory.path, follow_links=directory.follow_links) or ()
+    entries = read_leader_epochs(directory.path, context=directory.context) or ()
     epochs = np.array([entry.leader_epoch for entry in entries], dtype=np.int32)
     starts = np.array([entry.start_offset for entry in entries], dtype=np.int64)
     if len(starts) == 0:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
     from kafkalog_reader.tables.request import ReadRequest
 
 LOG_START_CHECKPOINT = "log-start-offset-checkpoint"
@@ -183,21 +184,21 @@ def _cuts(
     if end == 0 or (is_small and wants_all):
         yield from (0, end) if end else ()
         return
-    follow_links = directory.follow_links
-    entries = _index_entries(segment, lower, upper, size, follow_links=follow_links)
+    context = directory.context
+    entries = _index_entries(segment, lower, upper, size, context=context)
     start, *wanted = entries
-    if not batch_starts_at(segment, start, follow_links=follow_links, up_to_offset=lower):
+    if not batch_starts_at(segment, start, context=context, up_to_offset=lower):
         start = 0
     yield start
     while end - start > size + size // 8:  # a little more costs less than another unit
         target = start + size
         near = [position for position in wanted if start < position <= target]
         cut = next(
-            (p for p in reversed(near) if batch_starts_at(segment, p, follow_links=follow_links)),
+            (p for p in reversed(near) if batch_starts_at(segment, p, context=context)),
             None,
         )
         if cut is None:
-            cut = _scanned_cut(segment, start, target, follow_links=follow_links)
+            cut = _scanned_cut(segment, start, target, context=context)
         if cut is None or cut >= end:
             break
         yield cut
@@ -206,12 +207,12 @@ def _cuts(
 
 
 def _index_entries(
-    segment: SegmentFiles, lower: int, upper: int | None, size: int, *, follow_links: bool
+    segment: SegmentFiles, lower: int, upper: int | None, size: int, *, context: ReadContext
 ) -> list[int]:
     """Where to begin, then positions just before every multiple of ``size`` behind it."""
     if not segment.offset_index_size:
         return [0]
-    with SparseIndex(segment, follow_links=follow_links) as index:
+    with SparseIndex(segment, context=context) as index:
         first = index.last_below_offset(lower)
         start = index[first][1] if first >= 0 else 0
         positions = [start]
@@ -223,10 +224,10 @@ def _index_entries(
 
 
 def _scanned_cut(
-    segment: SegmentFiles, start: int, target: int, *, follow_links: bool
+    segment: SegmentFiles, start: int, target: int, *, context: ReadContext
 ) -> int | None:
     """The first batch border at or behind ``target``, by the chain of headers from ``start``."""
-    scan = Scan(segment, CHAIN_OF_HEADERS, start, follow_links=follow_links)
+    scan = Scan(segment, CHAIN_OF_HEADERS, start, context=context)
     for run in scan.runs():
         ends = run.position + run.size_in_bytes
         if ends[-1] >= target:

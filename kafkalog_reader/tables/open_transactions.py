@@ -170,8 +170,9 @@ def _position_before(piece: SegmentPiece, offset: int) -> int:
     segment = piece.segment
     if offset <= segment.base_offset or not segment.offset_index_size:
         return 0
-    with SparseIndex(segment) as index:
+    context = piece.directory.context
+    with SparseIndex(segment, context=context) as index:
         number = index.last_below_offset(offset)
         position = index[number][1] if number >= 0 else 0
-    is_before = batch_starts_at(segment, position, follow_links=False, up_to_offset=offset)
+    is_before = batch_starts_at(segment, position, context=context, up_to_offset=offset)
     return position if is_before else 0

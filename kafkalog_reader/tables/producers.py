@@ -81,7 +81,7 @@ def read_producers(directory: PartitionDirectory, offset: int) -> NDArray[Any]:
         UnsupportedFormatError: a newer version.
         UnreadableFileError: the file cannot be read.
     """
-    content = read_producer_snapshot(directory.path, offset, follow_links=directory.follow_links)
+    content = read_producer_snapshot(directory.path, offset, context=directory.context)
     if content is None:
         return np.empty(0, PRODUCER_ENTRY)
     path = producer_snapshot_path(directory.path, offset)

@@ -120,7 +120,7 @@ class _Replica:
 
     def _topic_id(self) -> str | None:
         try:
-            return read_topic_id(self.directory.path, follow_links=self.directory.follow_links)
+            return read_topic_id(self.directory.path, context=self.directory.context)
         except LocatedError as error:
             self._warn(error)
             return None

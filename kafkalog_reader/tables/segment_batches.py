@@ -69,7 +69,7 @@ class SegmentBatches:
             TOLERANT if self._check_crc else HEADERS,
             self._start,
             progress=self._progress,
-            follow_links=self._piece.directory.follow_links,
+            context=self._piece.directory.context,
         )
         try:
             for found in scan:

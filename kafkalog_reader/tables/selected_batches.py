@@ -83,7 +83,7 @@ class SelectedBatches:
             piece.start,
             piece.stop,
             progress=progress,
-            follow_links=piece.directory.follow_links,
+            context=piece.directory.context,
         )
         self.pass_over = self._scan.pass_over
 
@@ -150,7 +150,7 @@ def _check_end(piece: SegmentSlice, next_offset: int | None, damage: Damage) -> 
         _reached_before(piece) if next_offset is None else next_offset,
         (piece.from_offset, piece.to_offset),
         segment=piece.segment,
-        follow_links=piece.directory.follow_links,
+        context=piece.directory.context,
     )
     if error is not None:
         damage.missing(error)
@@ -160,8 +160,8 @@ def _reached_before(piece: SegmentSlice) -> int:
     """The offset after the last batch before a slice."""
     reached = piece.segment.base_offset
     if piece.start:
-        follow_links = piece.directory.follow_links
-        scan = Scan(piece.segment, CHAIN_OF_HEADERS, 0, piece.start, follow_links=follow_links)
+        context = piece.directory.context
+        scan = Scan(piece.segment, CHAIN_OF_HEADERS, 0, piece.start, context=context)
         for run in scan.runs():
             reached = int(run.last_offset[-1]) + 1 if run.count else reached
     return reached

@@ -9,11 +9,12 @@ from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
 
 _TIME_ENTRY: Final = struct.Struct(">qi")
 
 
-def last_timestamp(files: SegmentFiles, *, follow_links: bool) -> int:
+def last_timestamp(files: SegmentFiles, *, context: ReadContext) -> int:
     """The largest timestamp that the broker assumes: that of the last entry; -1 without entries.
 
     Raises:
@@ -22,7 +23,7 @@ def last_timestamp(files: SegmentFiles, *, follow_links: bool) -> int:
     if not files.time_index_size:
         return -1
     size = _TIME_ENTRY.size
-    with Windows(files.path("timeindex"), size=size, follow_links=follow_links) as windows:
+    with Windows(files.path("timeindex"), size=size, context=context) as windows:
         entries = windows.size_in_bytes // size
         if entries == 0:
             return -1

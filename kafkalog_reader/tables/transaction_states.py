@@ -143,9 +143,9 @@ class _Gathered:
         return Markers.in_order(ids, offsets, types)
 
     def _scan(self, segment: SegmentFiles, start: int, stop: int | None, *, has_data: bool) -> None:
-        links = self._piece.directory.follow_links
+        links = self._piece.directory.context
         try:
-            scan = Scan(segment, start=start, stop=stop, follow_links=links)
+            scan = Scan(segment, start=start, stop=stop, context=links)
             for run in self._runs(scan):
                 self._take(run, has_data=has_data)
                 if not has_data and not self._pending:
@@ -200,7 +200,10 @@ class _Gathered:
                 continue
             try:
                 for _, entries in read_entries(
-                    segment.path("txnindex"), TRANSACTION_INDEX_ENTRY, no_progress
+                    segment.path("txnindex"),
+                    TRANSACTION_INDEX_ENTRY,
+                    no_progress,
+                    self._piece.directory.context,
                 ):
                     sound = entries[entries["version"] == 0]
                     lost = sound[~np.isin(sound["last_offset"], list(known))]

@@ -11,6 +11,7 @@ from fixtures.builder import Replica, cluster
 from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
@@ -19,10 +20,10 @@ if TYPE_CHECKING:
 Audited = Callable[..., PartitionAudit]
 
 
-def audit_of(root: Path, topic: str = "t") -> PartitionAudit:
+def audit_of(root: Path, topic: str = "t", context: ReadContext = PLAIN) -> PartitionAudit:
     """The audit of partition 0 of a topic below a folder."""
     request = ReadRequest(topics=frozenset({topic}))
-    ((_, directories),) = discover([str(root)]).topic_partitions(request)
+    ((_, directories),) = discover([str(root)], context).topic_partitions(request)
     return audit_partition(directories)
 
 

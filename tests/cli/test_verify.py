@@ -14,7 +14,6 @@ from click.testing import CliRunner
 from fixtures import CAPTURES
 from fixtures.builder import cluster, replica
 from kafkalog_reader.cli.verify import verify_command
-from kafkalog_reader.io.read_rate import limit_rate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,7 +128,6 @@ def test_deep_and_a_rate_are_taken(flipped: Path) -> None:
         [str(flipped), "--topic", "timestamps", "--deep", "--max-rate", "1g", "--verbose"],
         standalone_mode=False,
     )
-    limit_rate(None)  # it holds for the whole process
     assert result.return_value == 0, result.output
     assert "KL-113" in result.output
 

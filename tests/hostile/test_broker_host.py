@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kafkalog_reader.io.read_rate import rate_limit
 from tests.tables.logs import batch
 
 if TYPE_CHECKING:
@@ -78,4 +77,3 @@ def test_a_rate_that_is_none_is_refused(inputs: Inputs, rate: str) -> None:
     done = run(inputs, ["kafkalog", "ls", "{directory}"], "--max-rate", rate)
     assert done.returncode == 2
     assert "is not a size" in done.stderr
-    assert rate_limit() is None

@@ -18,6 +18,7 @@ from kafkalog_reader.io.checkpoints import (
     read_topic_id,
 )
 from kafkalog_reader.io.evidence import LogDirectory
+from kafkalog_reader.io.read_context import FOLLOWING
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -101,5 +102,5 @@ def test_link_instead_of_a_checkpoint_is_refused_unless_asked_for(tmp_path: Path
     path.symlink_to("real")
     with pytest.raises(UnreadableFileError, match="symbolic link, not followed"):
         checkpointed_offsets(LogDirectory(path=str(tmp_path)), HIGH_WATERMARKS)
-    followed = LogDirectory(path=str(tmp_path), follow_links=True)
+    followed = LogDirectory(path=str(tmp_path), context=FOLLOWING)
     assert checkpointed_offsets(followed, HIGH_WATERMARKS) == {("t", 0): 5}

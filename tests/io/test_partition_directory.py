@@ -12,13 +12,14 @@ from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
 from kafkalog_reader.io.names import segment_file_name
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, segments
+from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
 def directory_at(path: Path, *, follow_links: bool = False) -> PartitionDirectory:
-    root = LogDirectory(path=str(path.parent), follow_links=follow_links)
+    root = LogDirectory(path=str(path.parent), context=ReadContext(follow_links=follow_links))
     return PartitionDirectory(path=str(path), log_directory=root, topic="t", partition=0)
 
 

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
+import pickle
 import threading
 import time
 from typing import TYPE_CHECKING
 
-import pytest
-
-from kafkalog_reader.io.read_rate import ReadRate, limit_rate, rate_limit
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
+from kafkalog_reader.io.read_rate import ReadRate
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-
-@pytest.fixture(autouse=True)
-def no_limit_afterwards() -> Iterator[None]:
-    yield
-    limit_rate(None)
 
 
 def test_a_file_takes_as_long_as_the_rate_says(tmp_path: Path) -> None:
     path = tmp_path / "file"
     path.write_bytes(bytes(1_000_000))
-    limit_rate(2_000_000)
+    context = ReadContext(rate=ReadRate(2_000_000))
     started = time.monotonic()
-    with Windows(str(path)) as windows:
+    with Windows(str(path), context=context) as windows:
         assert bytes(windows.read(0)) == bytes(1_000_000)
     assert 0.3 < time.monotonic() - started < 5
 
@@ -52,7 +45,7 @@ def test_a_pause_earns_no_flood() -> None:
     assert time.monotonic() - started > 0.25
 
 
-def test_there_is_no_limit_unless_asked_for() -> None:
-    assert rate_limit() is None
-    limit_rate(1)
-    assert rate_limit() is not None
+def test_a_context_takes_no_rate_to_another_process() -> None:
+    limited = ReadContext(follow_links=True, rate=ReadRate(1))
+    there = pickle.loads(pickle.dumps(limited))
+    assert (there.follow_links, there.rate, PLAIN.rate) == (True, None, None)

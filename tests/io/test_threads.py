@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kafkalog_reader.io.threads import Threads, threads
+from kafkalog_reader.io.threads import Threads
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,13 +69,6 @@ def test_a_unit_that_fails_has_no_thread_any_more() -> None:
         with pytest.raises(ValueError, match="7"):
             list(shared.map(unit, [7]))
         assert shared.idle == 2
-
-
-def test_they_are_known_while_they_are_open() -> None:
-    assert threads() is None
-    with Threads(1) as shared:
-        assert threads() is shared
-    assert threads() is None
 
 
 def test_leaving_early_ends_what_runs_at_its_next_step_and_begins_nothing() -> None:

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.io.read_context import FOLLOWING
 from kafkalog_reader.io.small_file import read_if_present
 from kafkalog_reader.io.window import Windows, read_small_file
 
@@ -84,7 +85,7 @@ def test_link_is_refused_unless_asked_for(file: str, tmp_path: Path) -> None:
     link.symlink_to(file)
     with pytest.raises(UnreadableFileError, match="symbolic link, not followed"):
         Windows(str(link))
-    with Windows(str(link), follow_links=True) as windows:
+    with Windows(str(link), context=FOLLOWING) as windows:
         assert windows.size_in_bytes == len(CONTENT)
 
 

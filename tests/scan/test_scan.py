@@ -19,7 +19,8 @@ from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
 from kafkalog_reader.format.offset_index import OffsetIndexEntry, build_offset_index_entry
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.io.read_rate import limit_rate
+from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.read_rate import ReadRate
 from kafkalog_reader.scan import batch_run, column_scan
 from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.column_scan import ColumnScan
@@ -199,11 +200,8 @@ def test_a_file_that_shrank_gives_what_it_still_has(tmp_path) -> None:
 
 def test_columns_do_not_pass_a_limit_of_the_read_rate_by(tmp_path) -> None:
     path = write_segment(tmp_path / "orders-3", [batch(0)])
-    limit_rate(1 << 20)
-    try:
-        assert list(ColumnScan(str(path), 0, path.stat().st_size)) == []
-    finally:
-        limit_rate(None)
+    limited = ReadContext(rate=ReadRate(1 << 20))
+    assert list(ColumnScan(str(path), 0, path.stat().st_size, context=limited)) == []
 
 
 def test_columns_of_many_and_of_few_batches_stay_when_the_room_is_filled_again(tmp_path) -> None:

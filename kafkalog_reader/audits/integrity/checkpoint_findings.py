@@ -215,9 +215,7 @@ def snapshot_findings(replica: Replica) -> Iterator[Finding]:
     for offset in offsets:
         path = producer_snapshot_path(directory.path, offset)
         try:
-            content = read_producer_snapshot(
-                directory.path, offset, follow_links=directory.follow_links
-            )
+            content = read_producer_snapshot(directory.path, offset, context=directory.context)
             if content is not None:
                 check_producer_snapshot(content, LogPosition(shown(path)))
         except CorruptCheckpointError as error:

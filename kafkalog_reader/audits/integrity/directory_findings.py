@@ -131,7 +131,7 @@ def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[
     path = posixpath.join(root.path, META_PROPERTIES)
     problem, severity = "missing: cluster and node are unknown", "H"
     try:
-        content = read_if_present(path, METADATA_LIMIT, follow_links=root.follow_links)
+        content = read_if_present(path, METADATA_LIMIT, context=root.context)
         if content is not None:
             node_id = parse_meta_properties(content, LogPosition(shown(path))).node_id
             if node_id is None or root.named is None or not root.named.isdigit():

@@ -365,8 +365,11 @@ def _opened(
         "txnindex": segment.transaction_index_size,
     }
     size = sizes[kind] or 0
+    context = replica.directory.context
     parts = (
-        [part for _, part in read_entries(segment.path(kind), entry, no_progress)] if size else []
+        [part for _, part in read_entries(segment.path(kind), entry, no_progress, context)]
+        if size
+        else []
     )
     entries = np.concatenate(parts) if parts else np.empty(0, entry)
     return _Index(replica, segment, kind, entries, size, is_hot)

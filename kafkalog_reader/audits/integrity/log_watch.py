@@ -89,7 +89,7 @@ class WatchedStream(BatchStream):
             segment,
             self._checks.from_timestamp,
             self._checks.to_timestamp,
-            follow_links=self._follow_links,
+            context=self.context,
         )
         if outside:
             self._before = None  # its border is unknown

@@ -126,9 +126,7 @@ class ProducerCheck:
         directory = self._replica.directory
         where = LogPosition(shown(producer_snapshot_path(directory.path, offset)))
         try:
-            content = read_producer_snapshot(
-                directory.path, offset, follow_links=directory.follow_links
-            )
+            content = read_producer_snapshot(directory.path, offset, context=directory.context)
             return None if content is None else parse_producer_snapshot(content, where)
         except LocatedError:  # KL-314 or KL-006
             return None

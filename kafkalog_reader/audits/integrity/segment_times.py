@@ -10,6 +10,7 @@ from kafkalog_reader.tables.time_index_end import last_timestamp
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
 
 _PROBE: Final = ScanPolicy(tolerant=False, window_size=16 << 10)
 
@@ -19,7 +20,7 @@ def is_outside(
     from_timestamp: int | None,
     to_timestamp: int | None,
     *,
-    follow_links: bool,
+    context: ReadContext,
 ) -> bool:
     """Whether a segment is before or after a range, by its first batch and its time index.
 
@@ -30,24 +31,24 @@ def is_outside(
         segment: a closed segment.
         from_timestamp: start of the range in milliseconds; None means unbounded.
         to_timestamp: end of the range, exclusive.
-        follow_links: open files that are links.
+        context: how files are read.
     """
     try:
         if from_timestamp is not None:
-            newest = last_timestamp(segment, follow_links=follow_links)
+            newest = last_timestamp(segment, context=context)
             if 0 < newest < from_timestamp:
                 return True
         if to_timestamp is not None:
-            first = _first_timestamp(segment, follow_links=follow_links)
+            first = _first_timestamp(segment, context=context)
             return first is not None and first >= to_timestamp
     except UnreadableFileError:  # the scan reports it
         return False
     return False
 
 
-def _first_timestamp(segment: SegmentFiles, *, follow_links: bool) -> int | None:
+def _first_timestamp(segment: SegmentFiles, *, context: ReadContext) -> int | None:
     """The timestamp of the first batch, if that is sound."""
-    scan = Scan(segment, _PROBE, 0, segment.log_size or 0, follow_links=follow_links)
+    scan = Scan(segment, _PROBE, 0, segment.log_size or 0, context=context)
     run = next(scan.runs(), None)
     if run is None or not run.count or not run.crc_valid[0]:
         return None

@@ -70,7 +70,7 @@ def _replacing(
 ) -> Finding:
     """The finding of complete new segments, which replace the old ones in their range."""
     start = winning[0].base_offset
-    end = max(read_next_offset(segment) for segment in winning)
+    end = max(read_next_offset(segment, replica.directory.context) for segment in winning)
     replaced = [s for s in live if start <= s.base_offset < end and s.log_size is not None]
     damaged = [segment for segment in winning if _is_damaged(replica, segment)]
     file = replica.segment_file(winning[0])
@@ -114,7 +114,7 @@ def _leftover(
 
 
 def _is_damaged(replica: Replica, segment: SegmentFiles) -> bool:
-    scan = Scan(segment, follow_links=replica.directory.follow_links)
+    scan = Scan(segment, context=replica.directory.context)
     return any(not isinstance(part, BatchRun) or not part.crc_valid.all() for part in scan)
 
 

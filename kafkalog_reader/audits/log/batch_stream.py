@@ -123,7 +123,7 @@ class BatchStream:
         self._progress = progress
         self._directory = directory
         self._segment: SegmentFiles
-        self._follow_links = directory.follow_links
+        self.context = directory.context
         self._segments = self._listed(directory)
         self._runs = self._load_segments()
         self._expected = 0
@@ -381,7 +381,7 @@ class BatchStream:
                 self._policy,
                 self._start_of(segment),
                 progress=self._progress,
-                follow_links=self._follow_links,
+                context=self.context,
             )
             for found in scan:
                 if isinstance(found, UnreadableRegion):

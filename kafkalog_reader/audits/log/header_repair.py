@@ -18,6 +18,7 @@ from kafkalog_reader.format.batch_fields import (
     MAGIC_AT,
     MIN_SIZE_0,
 )
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import record_batches
 from kafkalog_reader.scan.batch_run import BatchRun
@@ -34,30 +35,30 @@ class Repair(Enum):
     MAGIC = "magic"
 
 
-def repair_of(path: str, start: int, stop: int, *, follow_links: bool = False) -> Repair | None:
+def repair_of(path: str, start: int, stop: int, *, context: ReadContext = PLAIN) -> Repair | None:
     """Find the field whose correction makes a byte range of a segment one sound batch.
 
     Args:
         path: the segment file.
         start: where the batch begins.
         stop: where the next sound batch begins.
-        follow_links: open the file even if it is a link.
+        context: how files are read.
 
     Returns:
         the field; None if no single field explains the damage, or the file was deleted.
     """
-    found = repaired_batch(path, start, stop, follow_links=follow_links)
+    found = repaired_batch(path, start, stop, context=context)
     return None if found is None else found[0]
 
 
 def repaired_batch(
-    path: str, start: int, stop: int, *, follow_links: bool = False
+    path: str, start: int, stop: int, *, context: ReadContext = PLAIN
 ) -> tuple[Repair, bytearray] | None:
     """The field, and the batch with that field corrected; for the arguments see ``repair_of``."""
     if not MIN_SIZE_0 <= stop - start <= MAX_TRIED:
         return None
     try:
-        with Windows(path, start, stop, size=stop - start, follow_links=follow_links) as windows:
+        with Windows(path, start, stop, size=stop - start, context=context) as windows:
             content = bytearray(windows.read(start))
     except UnreadableFileError:  # has its own finding
         return None

@@ -67,7 +67,7 @@ def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[BatchRun
     following = (segment.base_offset for segment in found[1:])
     for segment, next_base in zip_longest(found, following):
         if next_base is None or next_base > first_offset:
-            yield from Scan(segment, HEADERS, follow_links=directory.follow_links).runs()
+            yield from Scan(segment, HEADERS, context=directory.context).runs()
 
 
 def _inside(run: BatchRun, index: int, first_offset: int, next_offset: int) -> int:

@@ -48,14 +48,14 @@ def inspect_replica(directory: PartitionDirectory) -> Replica:
         end = tried(lambda: tail_end(directory), log_start)
         if log_start > end:  # KL-306: its start will delete segments that exist now
             log_start = first_base
-    path, follow_links = directory.path, directory.follow_links
+    path, context = directory.path, directory.context
     return Replica(
         directory=directory,
         log_start_offset=max(first_base, log_start),
         size_in_bytes=sum(segment.log_size or 0 for segment in live),
-        topic_id=tried(lambda: read_topic_id(path, follow_links=follow_links), None),
+        topic_id=tried(lambda: read_topic_id(path, context=context), None),
         checkpointed_high_watermark=row("replication-offset-checkpoint"),
         cleaner_offset=row("cleaner-offset-checkpoint"),
-        epoch_entries=tried(lambda: read_leader_epochs(path, follow_links=follow_links), None),
+        epoch_entries=tried(lambda: read_leader_epochs(path, context=context), None),
         problems=tuple(problems),
     )

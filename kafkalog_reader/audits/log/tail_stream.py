@@ -26,12 +26,12 @@ class TailStream(BatchStream):
         if segment.offset_index_size is None:
             return 0
         try:
-            with SparseIndex(segment, follow_links=self._follow_links) as index:
+            with SparseIndex(segment, context=self.context) as index:
                 number = index.last_below_offset(self._log_start_offset)
                 position = 0 if number < 0 else index[number][1]
         except LocatedError:
             return 0
-        if position and batch_starts_at(segment, position, follow_links=self._follow_links):
+        if position and batch_starts_at(segment, position, context=self.context):
             return position
         return 0
 

@@ -9,9 +9,6 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.io.read_rate import rate_limit
-from kafkalog_reader.io.threads import threads
-
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Self
@@ -35,12 +32,13 @@ class WindowLoader:
 
         With a limited read rate threads gain nothing, and Ctrl-C would wait for them.
         """
+        is_limited = any(stream.context.rate is not None for stream in streams)
         is_small = any(len(stream.run.buffer) < _WORTH_A_THREAD for stream in streams)
-        if len(streams) < 2 or is_small or rate_limit() is not None:
+        if len(streams) < 2 or is_small or is_limited:
             for stream in streams:
                 stream.load()
             return
-        sharing = threads()
+        sharing = streams[0].context.threads
         if sharing is not None:
             helped = streams[1 : 1 + sharing.idle]
             others = [sharing.offer(stream.load) for stream in helped]

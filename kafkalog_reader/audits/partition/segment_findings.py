@@ -304,7 +304,7 @@ def _judged_checksum(
 def _repair(directory: PartitionDirectory, where: LogPosition, size: int) -> Repair | None:
     start = where.position or 0
     path = posixpath.join(directory.path, posixpath.basename(where.file))
-    return repair_of(path, start, start + size, follow_links=directory.follow_links)
+    return repair_of(path, start, start + size, context=directory.context)
 
 
 def _is_fragment(stop: UnreadableRegion) -> bool:

@@ -198,6 +198,6 @@ def _mixed(roots: Sequence[LogDirectory], problem: str) -> Finding:
 
 def _topic_id(directory: PartitionDirectory) -> str | None:
     try:
-        return read_topic_id(directory.path, follow_links=directory.follow_links)
+        return read_topic_id(directory.path, context=directory.context)
     except LocatedError:  # has its own finding
         return None

@@ -33,6 +33,7 @@ from kafkalog_reader.format.batch_fields import (
 )
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.scan.scan import Scan, ScanPolicy
 
@@ -136,7 +137,7 @@ class BatchWalk:
         check_crc: check CRCs. Otherwise every batch counts as sound except old wrappers, which a
             broker decompresses as it walks.
         progress: receives the number of bytes read.
-        follow_links: whether the path may be a link.
+        context: how files are read.
         reading: how the broker's release reads.
 
     Attributes:
@@ -155,7 +156,7 @@ class BatchWalk:
         *,
         check_crc: bool,
         progress: Progress = no_progress,
-        follow_links: bool = False,
+        context: ReadContext = PLAIN,
         reading: Reading = CURRENT_READING,
     ) -> None:
         self.end = WalkEnd.END
@@ -165,7 +166,7 @@ class BatchWalk:
         self._stop = stop
         self._check_crc = check_crc
         self._progress = progress
-        self._follow_links = follow_links
+        self._context = context
         self._reading = reading
         self._patience = 0
 
@@ -179,7 +180,7 @@ class BatchWalk:
                 self.end_position,
                 self._stop,
                 progress=self._progress,
-                follow_links=self._follow_links,
+                context=self._context,
             )
             for run in scan.runs():
                 yield _stored(run, check_crc=self._check_crc)
@@ -201,7 +202,7 @@ class BatchWalk:
             self.end_position,
             self._stop,
             size=_FOREIGN_WINDOW,
-            follow_links=self._follow_links,
+            context=self._context,
         ) as windows:
             peek = _Peek(windows)
             while self._has_batch(peek):

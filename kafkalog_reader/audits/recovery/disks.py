@@ -16,6 +16,7 @@ from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_pr
 from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes
 from kafkalog_reader.io.names import META_PROPERTIES, METADATA_TOPIC, parse_directory_name, shown
 from kafkalog_reader.io.one_look import entries
+from kafkalog_reader.io.read_context import FOLLOWING
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def _read(directory: str) -> _Disk:
     path = posixpath.join(directory, META_PROPERTIES)
     problem, meta = "", None
     try:
-        content = read_if_present(path, METADATA_LIMIT, follow_links=True)
+        content = read_if_present(path, METADATA_LIMIT, context=FOLLOWING)
         if content is not None:
             meta = parse_meta_properties(content, LogPosition(shown(path)))
             uuid_bytes(meta.directory_id or ZERO_UUID)

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.checkpoints import FileVersion
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.read_context import ReadContext
 
 TopicPartition = tuple[str, int]
 RECOVERY_POINTS: Final = "recovery-point-offset-checkpoint"
@@ -107,7 +108,7 @@ def read_epochs(directory: PartitionDirectory) -> tuple[LeaderEpochEntry, ...]:
     """
     path = posixpath.join(directory.path, LEADER_EPOCHS)
     _check_file(path)
-    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=directory.follow_links)
+    content = read_if_present(path, CHECKPOINT_LIMIT, context=directory.context)
     try:
         rows = tuple(
             LeaderEpochEntry(leader_epoch=int(epoch), start_offset=int(offset))
@@ -157,7 +158,7 @@ def read_topic_id_at_start(directory: PartitionDirectory) -> str | None:
     """
     path = posixpath.join(directory.path, PARTITION_METADATA)
     _check_file(path)
-    content = read_if_present(path, METADATA_LIMIT, follow_links=directory.follow_links)
+    content = read_if_present(path, METADATA_LIMIT, context=directory.context)
     if content is None:
         return None
     where = LogPosition(shown(path))
@@ -203,20 +204,20 @@ def _read(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
         UnreadableFileError: the file is there and cannot be read.
     """
     path = checkpoint_path(root, name)
-    version = file_version(path, follow_links=root.follow_links)
+    version = file_version(path, context=root.context)
     if version is None:  # absent or not readable: reading it shows which
-        read = _parsed(path, root.follow_links)
+        read = _parsed(path, root.context)
     else:
         read = (_read_small if version.size_in_bytes <= _SMALL else _read_large)(
-            path, root.follow_links, version
+            path, root.context, version
         )
     if isinstance(read, Exception):
         raise read.with_traceback(None)
     return read
 
 
-def _parsed(path: str, follow_links: bool) -> Mapping[TopicPartition, int] | Exception:
-    content = read_if_present(path, CHECKPOINT_LIMIT, follow_links=follow_links)
+def _parsed(path: str, context: ReadContext) -> Mapping[TopicPartition, int] | Exception:
+    content = read_if_present(path, CHECKPOINT_LIMIT, context=context)
     try:
         return MappingProxyType(
             {
@@ -231,9 +232,9 @@ def _parsed(path: str, follow_links: bool) -> Mapping[TopicPartition, int] | Exc
 
 
 def _version_parsed(
-    path: str, follow_links: bool, _version: FileVersion
+    path: str, context: ReadContext, _version: FileVersion
 ) -> Mapping[TopicPartition, int] | Exception:
-    return _parsed(path, follow_links)
+    return _parsed(path, context)
 
 
 _read_small = lru_cache(maxsize=64)(_version_parsed)

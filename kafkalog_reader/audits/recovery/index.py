@@ -13,6 +13,7 @@ from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
 
 _OFFSET_ENTRY: Final = struct.Struct(">ii")
 _TIME_ENTRY: Final = struct.Struct(">qi")
@@ -21,7 +22,7 @@ _WARM_ENTRIES: Final = 8192 // _OFFSET_ENTRY.size
 TRANSACTION_INDEX_VERSION: Final = 0
 
 
-def last_entry_lookup(files: SegmentFiles, *, follow_links: bool) -> tuple[int, int]:
+def last_entry_lookup(files: SegmentFiles, *, context: ReadContext) -> tuple[int, int]:
     """The offset of the last entry, and the position that a lookup of that offset returns.
 
     If entries rise, that is the position of the last entry. If they do not, the binary search goes
@@ -30,7 +31,7 @@ def last_entry_lookup(files: SegmentFiles, *, follow_links: bool) -> tuple[int, 
     Raises:
         UnreadableFileError: the index cannot be opened or read.
     """
-    with Windows(files.path("index"), size=1, follow_links=follow_links) as windows:
+    with Windows(files.path("index"), size=1, context=context) as windows:
         entries = windows.size_in_bytes // _OFFSET_ENTRY.size
 
         def entry(number: int) -> tuple[int, int]:
@@ -57,7 +58,7 @@ def last_entry_lookup(files: SegmentFiles, *, follow_links: bool) -> tuple[int, 
         return files.base_offset + relative_offset, entry(low)[1]
 
 
-def index_contradiction(files: SegmentFiles, *, follow_links: bool) -> str:
+def index_contradiction(files: SegmentFiles, *, context: ReadContext) -> str:
     """The error of the sanity check of releases before 2.3 on both indexes; empty if they pass.
 
     A zero tail fails it: the index of a killed broker's active segment is rebuilt at every start.
@@ -74,7 +75,7 @@ def index_contradiction(files: SegmentFiles, *, follow_links: bool) -> str:
         if known is None:
             continue
         path, size = files.path(kind), layout.size
-        with Windows(path, size=size, follow_links=follow_links) as windows:
+        with Windows(path, size=size, context=context) as windows:
             entries, rest = divmod(windows.size_in_bytes, size)
             if rest:
                 return f"{shown(path)}: its size is not a multiple of {size}"
@@ -90,7 +91,7 @@ def index_contradiction(files: SegmentFiles, *, follow_links: bool) -> str:
 
 
 def check_transaction_index(
-    files: SegmentFiles, *, follow_links: bool, reads_whole_version: bool = True
+    files: SegmentFiles, *, context: ReadContext, reads_whole_version: bool = True
 ) -> tuple[bool, int | None]:
     """Whether every entry is above the base, and the first unknown version.
 
@@ -104,7 +105,7 @@ def check_transaction_index(
     if not files.transaction_index_size:
         return True, None
     path = files.path("txnindex")
-    with Windows(path, size=_ABORTED.size * 4096, follow_links=follow_links) as windows:
+    with Windows(path, size=_ABORTED.size * 4096, context=context) as windows:
         position, end = 0, windows.size_in_bytes - windows.size_in_bytes % _ABORTED.size
         while position < end:
             window = windows.read(position, _ABORTED.size)

@@ -188,12 +188,12 @@ class LogLoad:
         if segment.files.offset_index_size is None and not is_made_anew:
             return f"{LogPosition(shown(segment.files.path('index')))}: missing"
         if self._rule.index_check is IndexCheck.REBUILDS and (
-            problem := index_contradiction(segment.files, follow_links=segment.follow_links)
+            problem := index_contradiction(segment.files, context=segment.context)
         ):
             return problem
         is_above_base, version = check_transaction_index(
             segment.files,
-            follow_links=segment.follow_links,
+            context=segment.context,
             reads_whole_version=self._rule.reads_whole_version,
         )
         name = shown(segment.files.path("txnindex"))
@@ -325,7 +325,7 @@ class LogLoad:
             return
         for segment in self.segments:
             if segment.recovered is None and (
-                problem := index_contradiction(segment.files, follow_links=segment.follow_links)
+                problem := index_contradiction(segment.files, context=segment.context)
             ):
                 raise StartFailure(problem)
 
@@ -375,7 +375,7 @@ class LogLoad:
 
     def _is_sound(self, snapshot: int) -> bool:
         path = self._directory.path
-        content = read_producer_snapshot(path, snapshot, follow_links=self._directory.follow_links)
+        content = read_producer_snapshot(path, snapshot, context=self._directory.context)
         where = LogPosition(shown(producer_snapshot_path(path, snapshot)))
         if content is None:
             return False

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.io.read_context import ReadContext
     from kafkalog_reader.scan.batch_run import BatchRun
 
 
@@ -35,7 +36,7 @@ class LostBytes:
     files: SegmentFiles
     start: int
     stop: int
-    follow_links: bool
+    context: ReadContext
 
     @classmethod
     def of(cls, segment: LoadingSegment, start: int | None = None) -> LostBytes:
@@ -44,7 +45,7 @@ class LostBytes:
             files=segment.files,
             start=segment.start if start is None else start,
             stop=segment.stop,
-            follow_links=segment.follow_links,
+            context=segment.context,
         )
 
     @property
@@ -87,7 +88,7 @@ class LostBytes:
             start=self.start,
             stop=stop,
             progress=progress,
-            follow_links=self.follow_links,
+            context=self.context,
         ).runs()
 
     def _records(self, run: BatchRun) -> int:

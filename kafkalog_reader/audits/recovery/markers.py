@@ -39,7 +39,7 @@ def unreadable_marker(
         segment.start,
         segment.stop,
         progress=progress,
-        follow_links=segment.follow_links,
+        context=segment.context,
     )
     for run in scan.runs():
         rows = np.flatnonzero(

@@ -14,6 +14,7 @@ from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.checkpoints import file_version
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.one_look import entries
+from kafkalog_reader.io.read_context import FOLLOWING
 
 if TYPE_CHECKING:
     import os
@@ -38,7 +39,7 @@ def check_directories(root: LogDirectory) -> None:
         StartFailure: there is one.
         UnreadableFileError: the log directory cannot be listed.
     """
-    strange = _strange_directory(root.path, file_version(root.path, follow_links=True))
+    strange = _strange_directory(root.path, file_version(root.path, context=FOLLOWING))
     if strange is not None:
         raise StartFailure(f"{strange}: a directory whose name is not a partition's")
 

@@ -91,4 +91,4 @@ def _timestamp(segment: LoadingSegment) -> int:
     """The largest timestamp that the broker assumes; -1: it uses the file's time."""
     if segment.recovered is not None:
         return segment.recovered.greatest_timestamp
-    return last_timestamp(segment.files, follow_links=segment.follow_links)
+    return last_timestamp(segment.files, context=segment.context)

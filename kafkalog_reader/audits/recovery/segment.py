@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.rule import LogConfig
     from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
     from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.io.read_context import ReadContext
 
 _MAX_OFFSETS: Final = 2**31 - 1
 
@@ -47,7 +48,7 @@ class LoadingSegment:
     base_offset: int
     start: int
     stop: int
-    follow_links: bool
+    context: ReadContext
     recovered: Recovered | None = None
     reading: Reading = CURRENT_READING
 
@@ -67,7 +68,7 @@ class LoadingSegment:
             self.stop,
             check_crc=check_crc,
             progress=progress,
-            follow_links=self.follow_links,
+            context=self.context,
             reading=self.reading,
         )
 
@@ -92,7 +93,7 @@ def loading_segments(
             base_offset=files.base_offset,
             start=0,
             stop=files.log_size or 0,
-            follow_links=directory.follow_links,
+            context=directory.context,
             reading=reading,
         )
 
@@ -250,7 +251,7 @@ def read_next_offset(segment: LoadingSegment, progress: Progress) -> int:
         return segment.recovered.next_offset
     if segment.files.offset_index_size is None:  # of a .swap: created again, and empty
         return _next_offset_from(segment, segment.base_offset, 0, progress)
-    target, position = last_entry_lookup(segment.files, follow_links=segment.follow_links)
+    target, position = last_entry_lookup(segment.files, context=segment.context)
     # LogSegment#translateOffset treats a negative entry as the start
     return _next_offset_from(segment, target, max(position, 0), progress)
 

@@ -40,7 +40,7 @@ def split_segment(
                         base_offset=int(batches.base_offset[first]),
                         start=position,
                         stop=segment.stop,
-                        follow_links=segment.follow_links,
+                        context=segment.context,
                     )
                 )
             relative = batches.last_offset[first:] - parts[-1].base_offset

@@ -14,7 +14,8 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.partition import auditor
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.io.read_rate import limit_rate
+from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.read_rate import ReadRate
 from tests.audits.conftest import audit_of
 
 if TYPE_CHECKING:
@@ -80,9 +81,6 @@ def test_damage_in_any_window_of_any_copy_is_found(
 
 
 def test_a_limited_rate_needs_no_threads(copies: Path, threads: set[str]) -> None:
-    limit_rate(1 << 30)
-    try:
-        assert audit_of(copies).verdict is Verdict.CONSISTENT
-    finally:
-        limit_rate(None)
+    limited = ReadContext(rate=ReadRate(1 << 30))
+    assert audit_of(copies, context=limited).verdict is Verdict.CONSISTENT
     assert threads == {threading.main_thread().name}
