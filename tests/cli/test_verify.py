@@ -269,7 +269,7 @@ def test_missing_rights_are_no_damage(tmp_path: Path, monkeypatch: pytest.Monkey
     assert status == 2
     assert output.startswith("not read in full: "), output
     assert "Permission denied" in text
-    assert "run this as the user that the broker runs as" in text
+    assert "if permission is denied, run this as the user of the broker" in text
     assert "damaged" not in text
     assert "check disk" not in text
 
