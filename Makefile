@@ -14,9 +14,12 @@ PLANS_SEED ?= 100
 MUTANTS_SECONDS ?= 3600
 MUTANTS_SEED ?= 1
 
+# Each version among these that is installed gets a wheel of its own.
+WHEEL_PYTHONS ?= python3.11 python3.12 python3.13 python3.14
+
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle fuzz faults faults-long agreement-long suppressed histories plans mutants bench portable lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
+.PHONY: help demo test oracle fuzz faults faults-long agreement-long suppressed histories plans mutants bench portable wheel lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## this list
@@ -70,6 +73,15 @@ portable: check-test $(VENV)/.test  ## the kernel without AVX-512, then without 
 	    CFLAGS=-D$$without $(CURDIR)/$(RUN) setup.py --quiet build_ext --inplace --force && \
 	    PYTHONPATH=$$PWD $(CURDIR)/$(RUN) -m pytest tests/kernel tests/scan/test_resynchronisation.py || exit 1; \
 	done
+
+wheel:  ## dist/wheels: what a broker's host installs without compiler and network, for each Python of 3.11 to 3.14
+	@mkdir -p dist/wheels; built=0; for python in $(WHEEL_PYTHONS); do \
+	    "$$python" -c 'import ensurepip' 2>/dev/null || continue; \
+	    echo "$$python ..." >&2; built=1; \
+	    rm -rf build/wheel && "$$python" -m venv build/wheel && rm -rf build/lib* build/temp* && \
+	    KAFKALOG_KERNEL=compiled build/wheel/bin/python -m pip wheel --quiet --wheel-dir dist/wheels . || exit 1; \
+	done; test $$built = 1 || { echo "none of these is here: $(WHEEL_PYTHONS)" >&2; exit 2; }
+	@rm -rf build/wheel; ls dist/wheels/kafkalog-*
 
 spark-matrix: check-test $(VENV)/.test  ## the Spark tests on the newest patch of 4.0, 4.1, 4.2 and 4.3
 	$(RUN) tests/spark_matrix.py

@@ -1,88 +1,94 @@
 """Build the decoding kernel where a C compiler is to be had; KAFKALOG_KERNEL says how firmly."""
 
 import os
+import sys
+import tempfile
 from pathlib import Path
 
 from Cython.Build import cythonize
-from setuptools import Extension, find_packages, setup
+from setuptools import Extension, setup
+from setuptools._distutils.ccompiler import new_compiler
+from setuptools._distutils.sysconfig import customize_compiler, get_python_inc
+from setuptools.command.build_ext import build_ext
+from setuptools.errors import CompileError
 
 KERNEL = os.environ.get("KAFKALOG_KERNEL") or "auto"  # compiled | interpreted | auto
-SPARK = ["pyspark>=4.0,<4.4"]
-TEST = [
-    "aiokafka", "confluent-kafka", "duckdb", "hypothesis", "jsonschema", "polars", "pyroute2",
-    "pytest>=8",
-]  # fmt: skip
-NOTEBOOK = ["ipykernel", "matplotlib", "nbclient", "nbformat"]
-DEVELOPMENT = ["mypy", "ruff"]
+SOURCES = Path("kafkalog_reader/kernel")
+SHARED = "kafkalog_reader.kernel._cyutility"
+"""Cython's own code for memory views: built once, not once for each module of the kernel."""
+DEPENDENCIES = [
+    "backports.zstd>=1; python_version < '3.14'",  # later Pythons bring it
+    "click>=8.1",
+    "construct>=2.10.69",
+    "cramjam>=2.8",
+    "crc32c>=2.4",
+    "crcmod>=1.7",
+    "isal>=1.6",
+    "lz4>=4.3",
+    "numpy>=1.26",
+    "pyarrow>=18",
+    "rich>=13",
+    "zstandard>=0.22",
+]
+INTERPRETED = ["cython>=3.1"]
+"""What the kernel's sources import when Python itself runs them."""
+
+
+def compiles() -> bool:
+    """Whether a C compiler and Python's headers are here: a program of one line is compiled."""
+    compiler = new_compiler()
+    customize_compiler(compiler)
+    with tempfile.TemporaryDirectory() as scratch:
+        source = Path(scratch, "probe.c")
+        source.write_text("#include <Python.h>\n")
+        try:
+            compiler.compile([str(source)], output_dir=scratch, include_dirs=[get_python_inc()])
+        except CompileError:
+            return False
+    return True
+
+
+def is_compiled() -> bool:
+    """Whether this installation compiles the kernel."""
+    if KERNEL not in ("compiled", "interpreted", "auto"):
+        raise SystemExit(f"KAFKALOG_KERNEL={KERNEL}: write compiled, interpreted or auto")
+    if KERNEL == "auto" and not compiles():
+        print("no C compiler: the kernel will run interpreted, far slower", file=sys.stderr)  # noqa: T201
+        return False
+    return KERNEL != "interpreted"
 
 
 def kernel_extensions() -> list[Extension]:
-    if KERNEL == "interpreted":
-        return []
-    if KERNEL not in ("compiled", "auto"):
-        raise SystemExit(f"KAFKALOG_KERNEL={KERNEL}: write compiled, interpreted or auto")
     extensions: list[Extension] = cythonize(
-        "kafkalog_reader/kernel/*_cy.py", language_level="3", annotate=False
+        [
+            Extension("*", [str(SOURCES / "*_cy.py")]),
+            Extension(SHARED, [f"{SHARED.replace('.', '/')}.c"]),
+        ],
+        language_level="3",
+        annotate=False,
+        shared_utility_qualified_name=SHARED,
     )
     for extension in extensions:  # set here, because cythonize drops it
-        extension.optional = KERNEL == "auto"  # forgives a missing C compiler, nothing else
-        extension.depends = [
-            *extension.depends,
-            *map(str, Path("kafkalog_reader/kernel").glob("*.h")),
-        ]
-        extension.include_dirs = ["kafkalog_reader/kernel"]
+        extension.depends = [*extension.depends, *map(str, SOURCES.glob("*.h"))]
+        extension.include_dirs = [str(SOURCES)]
         # No -march=native: the wheel may run on another machine than the one that built it.
-        extension.extra_compile_args = ["-O3"]
+        # No debugging information: it takes a third of the compiler's time.
+        optimization = "-O1" if extension.name == SHARED else "-O3"
+        extension.extra_compile_args = [optimization, "-g0"]
     return extensions
 
 
+class BuildInParallel(build_ext):
+    """As many compilers at once as there are cores."""
+
+    def finalize_options(self) -> None:
+        super().finalize_options()
+        self.parallel = self.parallel or len(os.sched_getaffinity(0))
+
+
+compiled = is_compiled()
 setup(
-    name="kafkalog",
-    version="0.1.0",
-    description="Read, query and audit what Kafka brokers keep on disk, from Spark and the shell",
-    long_description=open("README.md", encoding="utf-8").read()  # noqa: PTH123, SIM115
-    if os.path.exists("README.md")  # noqa: PTH110
-    else "",
-    long_description_content_type="text/markdown",
-    license="Apache-2.0",
-    python_requires=">=3.11",
-    packages=find_packages(
-        include=["kafkalog_reader", "kafkalog_reader.*", "spark_datasource", "spark_datasource.*"]
-    ),
-    py_modules=["pyspark_kafkalog"] if os.path.exists("pyspark_kafkalog.py") else [],  # noqa: PTH110
-    package_data={
-        "kafkalog_reader": ["py.typed"],
-        "kafkalog_reader.format": ["*.pxd"],
-        "kafkalog_reader.kernel": ["*.h", "*.pxd"],
-        "spark_datasource": ["py.typed"],
-    },
-    ext_modules=kernel_extensions(),
-    install_requires=[
-        "pyarrow>=18",
-        "numpy>=1.26",
-        "cython>=3.1",
-        "zstandard>=0.22",
-        'backports.zstd>=1; python_version < "3.14"',  # later Pythons bring the same as _zstd
-        "lz4>=4.3",
-        "isal>=1.6",
-        "cramjam>=2.8",
-        "crc32c>=2.4",
-        "crcmod>=1.7",
-        "construct>=2.10.69",
-        "click>=8.1",
-        "rich>=13",
-    ],
-    extras_require={
-        "spark": SPARK,
-        "notebook": [*SPARK, *NOTEBOOK],
-        "test": [*SPARK, *NOTEBOOK, *TEST],
-        "dev": [*SPARK, *NOTEBOOK, *TEST, *DEVELOPMENT],
-    },
-    entry_points={
-        "console_scripts": [
-            "kafkalog = kafkalog_reader.cli.scripts:kafkalog",
-            "replica-diff = kafkalog_reader.cli.scripts:replica_diff",
-        ]
-    },
-    zip_safe=False,
+    cmdclass={"build_ext": BuildInParallel},
+    ext_modules=kernel_extensions() if compiled else [],
+    install_requires=DEPENDENCIES if compiled else [*DEPENDENCIES, *INTERPRETED],
 )
