@@ -8,7 +8,7 @@ from typing import Final, NoReturn
 import click
 
 from kafkalog_reader import __version__
-from kafkalog_reader.cli.run import run, verbose_option
+from kafkalog_reader.cli.run import run, session, verbose_option
 
 COMMANDS: Final = {
     "ls": "kafkalog_reader.cli.ls:ls_command",
@@ -52,12 +52,29 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
 
+def _show_version(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    if not value:
+        return
+    click.echo(f"kafkalog {__version__}")
+    if session().verbose:
+        from kafkalog_reader.decode.codec_report import codec_lines
+
+        click.echo("\n".join(codec_lines()))
+    context.exit()
+
+
 @click.group(
     cls=LazyGroup,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-@click.version_option(__version__, prog_name="kafkalog", message="%(prog)s %(version)s")
-@verbose_option()
+@click.option(
+    "--version",
+    is_flag=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version; with --verbose the kernel and the codec libraries, too.",
+)
+@verbose_option(is_eager=True)
 def kafkalog() -> None:
     """Read Kafka's files on disk: read-only, and without a broker.
 

@@ -56,7 +56,10 @@ def _remember_verbose(_context: click.Context, _option: click.Parameter, value: 
 
 
 def verbose_option(
-    help_text: str = "Show the traceback of an error.", *, expose_value: bool = False
+    help_text: str = "Show the traceback of an error.",
+    *,
+    expose_value: bool = False,
+    is_eager: bool = False,
 ) -> Callable[[Any], Any]:
     """The option ``--verbose``; with ``expose_value`` the command gets it as ``verbose``."""
     return click.option(
@@ -64,6 +67,7 @@ def verbose_option(
         is_flag=True,
         callback=_remember_verbose,
         expose_value=expose_value,
+        is_eager=is_eager,
         help=help_text,
     )
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import ctypes
+from importlib.metadata import version
 from types import SimpleNamespace
 
 import pytest
 
 from kafkalog_reader.decode import codec_libraries
 from kafkalog_reader.decode.codec_libraries import MAX_BLOCK, CodecLibraries
+from kafkalog_reader.decode.codec_report import codec_lines, fast_codecs
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.decompression_limit import Limits
 
@@ -71,3 +73,23 @@ def test_a_context_is_freed_with_its_decoder(monkeypatch) -> None:
 def test_a_module_that_is_not_there_has_no_library() -> None:
     assert codec_libraries._library("kafkalog_reader.no_such_module") is None
     assert codec_libraries._address("lz4.block._block", "LZ4_no_such_function") == 0
+
+
+def test_every_codec_takes_the_fast_way() -> None:
+    """Fails where an upgrade of a library hides the functions that the kernel calls."""
+    assert fast_codecs() == frozenset(ALL)
+
+
+def test_the_verbose_version_names_each_codecs_library() -> None:
+    lines = dict(line.split(": ", 1) for line in codec_lines())
+    assert lines["kernel"] == "compiled"
+    assert lines["gzip"] == f"isal {version('isal')}, called by the kernel"
+    assert lines["lz4"] == f"lz4 {version('lz4')}, called by the kernel"
+    assert lines["zstd"].endswith(", called by the kernel")
+    assert lines["snappy"] == f"the kernel itself (what it refuses: cramjam {version('cramjam')})"
+
+
+def test_a_library_that_hides_its_function_is_said_to_be_slower(monkeypatch) -> None:
+    monkeypatch.setattr(codec_libraries, "_address", lambda _module, _name: 0)
+    lines = dict(line.split(": ", 1) for line in codec_lines())
+    assert lines["zstd"] == f"zstandard {version('zstandard')}, batch by batch: slower"
