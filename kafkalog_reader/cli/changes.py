@@ -95,6 +95,14 @@ def changes_command(
     return TROUBLE if ChangeKind.NOT_COMPARED in kinds else CLEAN
 
 
+def old_and_new(paths: Sequence[str]) -> tuple[str, str] | None:
+    """The two paths of ``old=PATH new=PATH``, in this order; None where others are given."""
+    named = dict(path.split("=", 1) for path in paths if path.startswith(("old=", "new=")))
+    if len(paths) != len(named) or named.keys() != {"old", "new"}:
+        return None
+    return named["old"], named["new"]
+
+
 def _json_lines(found: Sequence[Change]) -> Iterator[str]:
     for change in found:
         yield json.dumps({

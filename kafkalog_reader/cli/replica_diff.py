@@ -82,7 +82,8 @@ def replica_diff(
       replica-diff /mnt/b1 /mnt/b2 /mnt/b3 --topic orders --partition 17
 
     PATH is a log directory, a partition directory, or a folder that holds log directories of
-    several brokers; N=PATH names the broker. Every byte is read and every checksum checked; only
+    several brokers; N=PATH names the broker. Two copies of one broker, old=PATH and new=PATH, are
+    compared as `kafkalog changes` does. Every byte is read and every checksum checked; only
     --export writes anything. What each start and each follower would cut is predicted by Kafka's
     own rules.
 
@@ -91,15 +92,25 @@ def replica_diff(
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.tables.findings import root_units
+    from kafkalog_reader.cli.changes import changes_command, old_and_new
     from kafkalog_reader.cli.directory_lines import directory_lines
     from kafkalog_reader.cli.fleet import Fleet
     from kafkalog_reader.cli.screen import screen, write_lines
     from kafkalog_reader.cli.sides import Sides
-    from kafkalog_reader.errors import UnreadableFileError
+    from kafkalog_reader.errors import UnreadableFileError, UsageError
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.report.spans import plain
     from kafkalog_reader.tables.selection import check_selection, no_partition
 
+    times = old_and_new(paths)
+    if times is not None:
+        if records or export or quick or explain or options["rule"] or options["started_at"]:
+            raise UsageError("old= and new= compare one broker with itself: give only selections")
+        status: int = click.get_current_context().invoke(
+            changes_command, old=times[0], new=times[1], output_format=output_format,
+            follow_links=follow_links, topic=options["topic"], partition=options["partition"],
+        )  # fmt: skip
+        return status
     request = registry.request(registry.table("divergence"), **options)
     evidence = discover(paths, read_context(follow_links=follow_links))
     with suppress(UnreadableFileError):  # reported with the partitions that can be read

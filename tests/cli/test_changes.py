@@ -9,6 +9,8 @@ import pytest
 
 from fixtures import CAPTURES
 from fixtures.builder import cluster, data_batch, replica
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import status
 from kafkalog_reader.format.record import Record
 
 if TYPE_CHECKING:
@@ -120,3 +122,17 @@ def test_what_could_not_be_compared_is_not_called_sound(tmp_path: Path, run: Run
     answer = run("changes", tmp_path / "old", tmp_path / "new")
     assert answer.status == 2
     assert answer.out.startswith("not compared (")
+
+
+def test_replica_diff_compares_two_times_of_one_broker(
+    tmp_path: Path, run: Run, capfdbinary: pytest.CaptureFixture[bytes]
+) -> None:
+    cluster(tmp_path / "old", {1: replica("0-4/e0", high_watermark=5)})
+    cluster(tmp_path / "new", {1: replica("0-4/e0 5-6/e0", high_watermark=7)})
+    given = [f"new={tmp_path / 'new'}", f"old={tmp_path / 'old'}"]
+    answer = run("changes", tmp_path / "old", tmp_path / "new")
+    assert status(replica_diff, given) == answer.status == 0
+    assert capfdbinary.readouterr().out.decode() == answer.out
+    assert "new records" in answer.out
+    assert status(replica_diff, [*given, "--quick"]) == 2
+    assert b"give only selections" in capfdbinary.readouterr().err
