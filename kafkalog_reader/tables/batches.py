@@ -1,4 +1,4 @@
-"""The table ``batches``: one row a batch, every header field, the CRC stored and computed."""
+"""The table ``batches``: one row per batch, every header field, the CRC stored and computed."""
 
 from __future__ import annotations
 

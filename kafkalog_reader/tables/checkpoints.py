@@ -1,4 +1,4 @@
-"""The ``checkpoints`` table: one row a row of the offset checkpoints of a log directory."""
+"""The ``checkpoints`` table: one row per entry of the offset checkpoints of a log directory."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ class LogDirectoryUnit(Unit):
 
 
 class CheckpointsTable(Table[LogDirectoryUnit]):
-    """One row is one row of one offset checkpoint."""
+    """One row per entry of an offset checkpoint."""
 
     name: ClassVar[str] = "checkpoints"
-    doc: ClassVar[str] = "one row a row of an offset checkpoint, its partition being there or not"
+    doc: ClassVar[str] = "one row per entry of an offset checkpoint, also of missing partitions"
     columns: ClassVar[tuple[Column, ...]] = CHECKPOINTS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogDirectoryUnit]:

@@ -1,4 +1,4 @@
-"""The ``leader_epochs`` table: one row an interval of offsets under one leader epoch.
+"""The ``leader_epochs`` table: one row per interval of offsets under one leader epoch.
 
 Twice for every replica: as its checkpoint says and as its batches say.
 """
@@ -48,7 +48,7 @@ class LeaderEpochsTable(Table[DirectoryUnit]):
     """One row is one interval of one replica, by one source."""
 
     name: ClassVar[str] = "leader_epochs"
-    doc: ClassVar[str] = "one row a leader epoch: by the checkpoint, and again by the batches"
+    doc: ClassVar[str] = "one row per leader epoch: by the checkpoint, and again by the batches"
     columns: ClassVar[tuple[Column, ...]] = LEADER_EPOCHS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[DirectoryUnit]:

@@ -1,4 +1,4 @@
-"""The ``offset_index`` table: one row an entry, and whether the log confirms it."""
+"""The ``offset_index`` table: one row per entry, and whether the log confirms it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class OffsetIndexTable(IndexTable):
     """One row is one entry of one offset index."""
 
     name: ClassVar[str] = "offset_index"
-    doc: ClassVar[str] = "one row an entry of an offset index, and whether the log confirms it"
+    doc: ClassVar[str] = "one row per entry of an offset index, and whether the log confirms it"
     columns: ClassVar[tuple[Column, ...]] = OFFSET_INDEX
     kind: ClassVar[str] = "index"
     entry: ClassVar[np.dtype[Any]] = OFFSET_INDEX_ENTRY

@@ -1,4 +1,4 @@
-"""The ``producers`` table: one row a producer in a producer snapshot."""
+"""The ``producers`` table: one row per producer in a producer snapshot."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ProducersTable(Table[DirectoryUnit]):
     """One row is one producer in one snapshot."""
 
     name: ClassVar[str] = "producers"
-    doc: ClassVar[str] = "one row a producer in a producer snapshot"
+    doc: ClassVar[str] = "one row per producer in a producer snapshot"
     columns: ClassVar[tuple[Column, ...]] = PRODUCERS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[DirectoryUnit]:

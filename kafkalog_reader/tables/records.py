@@ -1,4 +1,4 @@
-"""The table ``records``: one row a record."""
+"""The table ``records``: one row per record."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ``replicas`` table: one row a partition directory, with the offsets that matter."""
+"""The ``replicas`` table: one row per partition directory, with the offsets that matter."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class ReplicasTable(Table[DirectoryUnit]):
     """One row is one replica, or what is left of one."""
 
     name: ClassVar[str] = "replicas"
-    doc: ClassVar[str] = "one row a replica: log start, log end, high watermark and more"
+    doc: ClassVar[str] = "one row per replica: log start, log end, high watermark and more"
     columns: ClassVar[tuple[Column, ...]] = REPLICAS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[DirectoryUnit]:

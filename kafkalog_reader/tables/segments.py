@@ -1,4 +1,4 @@
-"""The ``segments`` table: one row a segment, live or set aside, with what its batches say."""
+"""The ``segments`` table: one row per segment, live or set aside, with what its batches say."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class SegmentsTable(Table[SegmentUnit]):
     """One row is one segment."""
 
     name: ClassVar[str] = "segments"
-    doc: ClassVar[str] = "one row a segment: its files and sizes, and what its batches hold"
+    doc: ClassVar[str] = "one row per segment: its files and sizes, and what its batches hold"
     columns: ClassVar[tuple[Column, ...]] = SEGMENTS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[SegmentUnit]:

@@ -1,4 +1,4 @@
-"""The ``time_index`` table: one row an entry, and whether the log confirms it."""
+"""The ``time_index`` table: one row per entry, and whether the log confirms it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class TimeIndexTable(IndexTable):
     """One row is one entry of one time index."""
 
     name: ClassVar[str] = "time_index"
-    doc: ClassVar[str] = "one row an entry of a time index, and whether the log confirms it"
+    doc: ClassVar[str] = "one row per entry of a time index, and whether the log confirms it"
     columns: ClassVar[tuple[Column, ...]] = TIME_INDEX
     kind: ClassVar[str] = "timeindex"
     entry: ClassVar[np.dtype[Any]] = TIME_INDEX_ENTRY

@@ -29,7 +29,7 @@ class TransactionIndexTable(IndexTable):
     """One row is one aborted transaction."""
 
     name: ClassVar[str] = "transaction_index"
-    doc: ClassVar[str] = "one row an aborted transaction, and whether the log confirms it"
+    doc: ClassVar[str] = "one row per aborted transaction, and whether the log confirms it"
     columns: ClassVar[tuple[Column, ...]] = TRANSACTION_INDEX
     kind: ClassVar[str] = "txnindex"
     entry: ClassVar[np.dtype[Any]] = TRANSACTION_INDEX_ENTRY
