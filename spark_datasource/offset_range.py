@@ -170,8 +170,7 @@ def _check_order(found: OffsetRange) -> None:
             end = ends.get((topic, partition))
             if end is not None and start > end:
                 raise UsageError(
-                    f"{topic}-{partition}: {what} {start} to start from is above {what} {end} to "
-                    "end at"
+                    f"{topic}-{partition}: starting {what} {start} is above ending {what} {end}"
                 )
 
 

@@ -51,7 +51,9 @@ class KafkaLogReader(DataSourceReader):
         table = registry.table(options.table)
         if options.unused:
             names = ", ".join(options.unused)
-            logger.warning("not used, because files are read and no broker is asked: %s", names)
+            logger.warning(
+                "ignored, because kafkalog reads files and contacts no broker: %s", names
+            )
         try:
             evidence = discover(options.paths, ReadContext(follow_links=options.follow_links))
             check_selection(evidence, options.request)

@@ -49,7 +49,7 @@ try:
         ReadMinRows,
         SupportsTriggerAvailableNow,
     )
-except ImportError:  # Spark 4.0 and 4.1: a trigger takes all that there is
+except ImportError:  # Spark 4.0 and 4.1: a trigger reads all new records
 
     class SupportsTriggerAvailableNow:  # type: ignore[no-redef]  # Spark has none
         """Stands where later releases have one."""
@@ -87,10 +87,12 @@ class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
             raise for_spark(error) from None
         if self.options.unused:
             names = ", ".join(self.options.unused)
-            logger.warning("not used, because files are read and no broker is asked: %s", names)
+            logger.warning(
+                "ignored, because kafkalog reads files and contacts no broker: %s", names
+            )
         stream = self.stream
         if (stream.max_offsets or stream.max_bytes or stream.min_offsets) and not HAS_LIMITS:
-            logger.warning("limits of a trigger need Spark 4.2: each one takes all that there is")
+            logger.warning("limits per trigger need Spark 4.2: each trigger reads all new records")
         return as_json(found)
 
     def latestOffset(  # noqa: N802  Spark's name
@@ -272,7 +274,7 @@ class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def _lose(self, problem: str) -> None:
         if self.request.fail_on_data_loss:
-            raise UsageError(f"{problem}. failOnDataLoss=false goes on with what is there")
+            raise UsageError(f"{problem}. failOnDataLoss=false continues with what is left")
         logger.warning("%s", problem)
 
 

@@ -149,7 +149,7 @@ def test_salvage_writes_what_the_command_writes(tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_is_refused_and_not_an_empty_answer(log: kafkalog_reader.Log) -> None:
-    with pytest.raises(UsageError, match=r"no topic 'codec-nome' in what was given. Did you mean"):
+    with pytest.raises(UsageError, match=r"no topic 'codec-nome' in the given paths. Did you mean"):
         log.records(topic="codec-nome").to_arrow()
     with pytest.raises(UsageError, match=r"has no column 'offsett'. Did you mean 'offset'"):
         log.records().select("offsett")

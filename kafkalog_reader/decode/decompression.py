@@ -226,7 +226,7 @@ class Decompressor:
     def _append_zstd(self, payload: memoryview, where: LogPosition) -> None:
         frames, bound = payload_shapes.measure_zstd(payload)
         if not frames:
-            raise CorruptRecordError("zstd frame cut short, or bytes that are none", where)
+            raise CorruptRecordError("zstd frame is cut short or invalid", where)
         if frames == 1 and 0 < bound <= _ONE_CALL:
             content = self._zstd.decompress(payload, max_output_size=bound)
             self._check(len(content), payload, where)

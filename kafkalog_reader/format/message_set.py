@@ -248,7 +248,7 @@ def _decompressed(wrapper: Message, where: LogPosition, limit: int | None) -> by
     if codec_id > max(Codec):
         raise UnsupportedFormatError(f"codec {codec_id}: messages only have 0 to 3", where)
     if codec_id == Codec.ZSTD:
-        raise CorruptRecordError(f"zstd in magic {wrapper.magic}, which does not have it", where)
+        raise CorruptRecordError(f"zstd in magic {wrapper.magic}, which does not support it", where)
     if wrapper.value is None:
         raise CorruptRecordError("wrapper message without a value", where)
     return decompress(Codec(codec_id), wrapper.value, where, limit=limit, magic=wrapper.magic)

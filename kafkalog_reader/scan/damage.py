@@ -58,6 +58,6 @@ class Damage:
             LocatedError: the same and how to go on, in mode ``FAILFAST``.
         """
         if self.mode is Mode.FAILFAST and self._fails_on_loss:
-            raise type(error)(f"{error.problem}. Mode PERMISSIVE reads what is there", error.where)
+            raise type(error)(f"{error.problem}. Mode PERMISSIVE reads the rest", error.where)
         if self.mode is not Mode.DROPMALFORMED:
             logger.warning("%s", error)

@@ -161,7 +161,7 @@ class _AskedOffsets:
         found = self._offset_at(time)
         if found is None and not request.starts_at_end:
             raise UsageError(
-                f"{self._name}: no record is from {time} (milliseconds) on, to start at"
+                f"{self._name}: no record at or after {time} (milliseconds) to start from"
             )
         return self._log_end if found is None else found
 
@@ -179,24 +179,20 @@ class _AskedOffsets:
 
     def _check(self, start: int | None, end: int | None, stop: int) -> None:
         if start is not None and end is not None and start > end:
-            raise UsageError(
-                f"{self._name}: offset {start} to start from is above offset {end} to end at"
-            )
+            raise UsageError(f"{self._name}: starting offset {start} is above ending offset {end}")
         if start is not None and start > stop:
-            raise UsageError(
-                f"{self._name}: offset {start} to start from is beyond the end, {stop}"
-            )
+            raise UsageError(f"{self._name}: starting offset {start} is beyond the end, {stop}")
         if self._key in self._request.starting_offsets and start is not None:
             first = self._log_start
             if start < first:
-                self._lose(f"offset {start} to start from is below the log start, {first}")
+                self._lose(f"starting offset {start} is below the log start, {first}")
         if end is not None and end > stop:
-            self._lose(f"offset {end} to end at is beyond the end, {stop}")
+            self._lose(f"ending offset {end} is beyond the end, {stop}")
 
     def _lose(self, problem: str) -> None:
         """Records that were asked for are not there: an error or a warning."""
         if self._request.fail_on_data_loss:
-            raise UsageError(f"{self._name}: {problem}. failOnDataLoss=false reads what is there")
+            raise UsageError(f"{self._name}: {problem}. failOnDataLoss=false reads the rest")
         logger.warning("%s: %s", self._name, problem)
 
     def _offset_at(self, time: int) -> int | None:

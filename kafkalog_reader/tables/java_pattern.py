@@ -165,7 +165,7 @@ class _Translation:
 
     def _close(self) -> None:
         if len(self._scopes) == 1:
-            self._refuse("a group is closed that was not opened")
+            self._refuse("a group is closed but was not opened")
         self._emit(")" * (len(self._scopes.pop()) + 1), 1)
 
     def _escape(self) -> None:

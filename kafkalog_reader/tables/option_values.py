@@ -51,7 +51,9 @@ def parse_mode(option: str, value: str) -> Mode:
     value = value.strip()
     names = [mode.value for mode in Mode]
     if value.upper() not in names:
-        raise OptionError(option, f"{value!r} is none of {', '.join(names)}{nearest(value, names)}")
+        raise OptionError(
+            option, f"{value!r} is not one of {', '.join(names)}{nearest(value, names)}"
+        )
     return Mode(value.upper())
 
 
@@ -59,11 +61,11 @@ def parse_replica(option: str, value: str) -> str:
     """``all``, ``best`` or ``broker:N``.
 
     Raises:
-        OptionError: it is none of them.
+        OptionError: any other value.
     """
     replica = value.strip().lower()
     if _REPLICA.fullmatch(replica) is None:
-        raise OptionError(option, f"{value!r} is none of all, best, broker:N")
+        raise OptionError(option, f"{value!r} is not one of all, best, broker:N")
     return replica
 
 
@@ -83,13 +85,15 @@ def parse_until(option: str, value: str) -> Until:
     """``logEnd``, ``highWatermark`` or ``lastStableOffset``; also written ``log-end``.
 
     Raises:
-        OptionError: it is none of them.
+        OptionError: any other value.
     """
     names = {until.value.lower(): until for until in Until}
     name = value.strip().lower().replace("-", "").replace("_", "")
     if name not in names:
         there = [until.value for until in Until]
-        raise OptionError(option, f"{value!r} is none of {', '.join(there)}{nearest(value, there)}")
+        raise OptionError(
+            option, f"{value!r} is not one of {', '.join(there)}{nearest(value, there)}"
+        )
     return names[name]
 
 
@@ -102,7 +106,7 @@ def parse_rule(option: str, value: str) -> str:
     rule = value.strip().lower()
     if rule not in TRUNCATION_RULES:
         hint = nearest(rule, TRUNCATION_RULES)
-        raise OptionError(option, f"{value!r} is none of {', '.join(TRUNCATION_RULES)}{hint}")
+        raise OptionError(option, f"{value!r} is not one of {', '.join(TRUNCATION_RULES)}{hint}")
     return rule
 
 
@@ -235,7 +239,7 @@ def parse_count(name: str, text: str) -> int:
     """
     digits = text.strip()
     if not (digits.isascii() and digits.isdigit()) or int(digits[:20]) > MAX_OFFSET:
-        raise OptionError(name, f"{text!r} is not a number from 0 on")
+        raise OptionError(name, f"{text!r} is not a number of 0 or more")
     return int(digits)
 
 

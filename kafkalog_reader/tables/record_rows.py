@@ -160,8 +160,8 @@ class RecordRows:
             return
         self._has_warned = True
         logger.warning(
-            "%s: offset %d comes behind offset %d: some records are shown at wrong offsets, which "
-            "no checksum covers; `kafkalog salvage` keeps them apart",
+            "%s: offset %d follows offset %d: some records are shown at wrong offsets, "
+            "because no checksum covers base offsets; `kafkalog salvage` keeps them apart",
             shown(self._piece.path), after, before,
         )  # fmt: skip
 

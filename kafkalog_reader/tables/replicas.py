@@ -166,14 +166,14 @@ class _Replica:
     def _tail_columns(self, tail: LogTail, last: SegmentFiles) -> dict[str, Any]:
         where = LogPosition(shown(last.path("log")), tail.end_position, tail.next_offset)
         if tail.end is ScanEnd.UNKNOWN_MAGIC:
-            problem = f"{tail.end.value}: where this log ends is not known"
+            problem = f"{tail.end.value}: cannot tell where this log ends"
             Damage(self.mode).left_out(UnsupportedFormatError(problem, where))
             return {}
         is_torn = tail.end not in (ScanEnd.COMPLETE, ScanEnd.ZEROS)
         torn_bytes = (last.log_size or 0) - tail.end_position if is_torn else 0
         if is_torn and self.mode is not Mode.DROPMALFORMED:
             logger.warning(
-                "%s: %s: the log ends here, %d bytes behind are left out",
+                "%s: %s: the log ends here; %d bytes after it are left out",
                 where,
                 tail.end.value,
                 torn_bytes,

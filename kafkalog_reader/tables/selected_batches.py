@@ -229,7 +229,7 @@ def _batch_error(run: BatchRun, batch: int, piece: SegmentSlice) -> LocatedError
     codec = int(run.attributes[batch]) & CODEC_MASK
     if codec == LAST_CODEC:
         magic = int(run.magic[batch])
-        return CorruptRecordError(f"zstd in magic {magic}, which does not have it", where)
+        return CorruptRecordError(f"zstd in magic {magic}, which does not support it", where)
     return UnsupportedFormatError(f"unknown codec {codec}, 0 to 4 are known", where)
 
 

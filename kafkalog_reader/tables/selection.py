@@ -31,11 +31,11 @@ def check_selection(evidence: Evidence, request: ReadRequest) -> None:
     found = {(each.topic, each.partition) for each in everything if each.topic is not None}
     known = {topic for topic, _ in found}
     for topic in sorted(topics - known):
-        raise UsageError(f"no topic {topic!r} in what was given{nearest(topic, known)}")
+        raise UsageError(f"no topic {topic!r} in the given paths{nearest(topic, known)}")
     _check_partitions(request, found)
     for topic, partition in sorted(named):
         if (topic, partition) not in found:
-            raise UsageError(f"no partition {partition} of topic {topic!r} in what was given")
+            raise UsageError(f"no partition {partition} of topic {topic!r} in the given paths")
         if not request.selects(topic, partition):
             raise UsageError(f"offsets are given for {topic}-{partition}, which is not subscribed")
 
@@ -46,7 +46,7 @@ def no_partition(to_do: str) -> UsageError:
     Args:
         to_do: what there is nothing of, such as ``check``.
     """
-    return UsageError(f"no partition in what was given: nothing to {to_do}")
+    return UsageError(f"no partition in the given paths: nothing to {to_do}")
 
 
 def _check_brokers(evidence: Evidence, request: ReadRequest) -> None:
@@ -54,11 +54,11 @@ def _check_brokers(evidence: Evidence, request: ReadRequest) -> None:
     brokers = sorted(number for number in numbers if number is not None)
     there = ", ".join(map(str, brokers)) or "none known by its number"
     if request.replica.startswith("broker:") and int(request.replica[7:]) not in brokers:
-        problem = f"{request.replica}: brokers in what was given: {there}"
+        problem = f"{request.replica}: brokers in the given paths: {there}"
         raise OptionError("replica", problem)
     for broker in sorted(request.brokers or ()):
         if broker not in brokers:
-            raise OptionError("broker", f"{broker}: brokers in what was given: {there}")
+            raise OptionError("broker", f"{broker}: brokers in the given paths: {there}")
 
 
 def _check_partitions(request: ReadRequest, found: set[tuple[str, int | None]]) -> None:
@@ -67,7 +67,7 @@ def _check_partitions(request: ReadRequest, found: set[tuple[str, int | None]]) 
     for partition in sorted(request.partitions or ()):
         if partition not in there:
             of = "" if topics is None else f" of topic {', '.join(sorted(topics))}"
-            raise UsageError(f"no partition {partition}{of} in what was given")
+            raise UsageError(f"no partition {partition}{of} in the given paths")
 
 
 def without_metadata(evidence: Evidence, request: ReadRequest) -> ReadRequest:

@@ -75,7 +75,7 @@ def test_wrong_command_names_the_nearest(run: Run) -> None:
 def test_mistyped_topic_is_no_empty_answer(command: list[str], brokers: Path, run: Run) -> None:
     answer = run(*command, brokers, "--topic", "T")
     assert (answer.status, answer.out) == (2, "")
-    assert answer.err == "error: no topic 'T' in what was given. Did you mean 't'?\n"
+    assert answer.err == "error: no topic 'T' in the given paths. Did you mean 't'?\n"
 
 
 @pytest.mark.parametrize(

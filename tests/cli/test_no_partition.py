@@ -33,7 +33,7 @@ def test_a_log_directory_of_a_new_broker_is_no_answer(
     assert status(command, [*words, str(tmp_path)]) == TROUBLE
     out, err = capfd.readouterr()
     assert "sound" not in out
-    assert "no partition in what was given" in err
+    assert "no partition in the given paths" in err
 
 
 @pytest.mark.parametrize(("command", "words"), COMMANDS)

@@ -396,7 +396,7 @@ def test_a_format_that_is_not_read_is_trouble_and_named(
 def test_a_topic_that_is_not_there_is_trouble(diff: Run) -> None:
     code, out, err = diff(S3_2, "--topic", "nowhere")
     assert (code, out) == (2, "")
-    assert err == "error: no topic 'nowhere' in what was given\n"
+    assert err == "error: no topic 'nowhere' in the given paths\n"
 
 
 def test_a_path_that_is_not_there_is_one_line_on_standard_error(diff: Run, tmp_path: Path) -> None:

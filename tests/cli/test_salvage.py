@@ -160,4 +160,4 @@ def test_doubtful_offsets_are_said_and_records_warns(
         "  offset 2 is lost: no readable batch is there, and nothing shows compaction\n"
     )
     shown = run("table", "records", brokers, *SAVE, "--columns", "value")
-    assert "offset 0 comes behind offset 1" in shown.err
+    assert "offset 0 follows offset 1" in shown.err

@@ -120,7 +120,7 @@ def test_every_partition_has_its_own_time(log: Path) -> None:
 
 def test_a_time_after_all_records_is_refused_or_the_end(log: Path) -> None:
     problem = refused(log, startingTimestamp=at(60))
-    assert f"t-0: no record is from {at(60)} (milliseconds) on, to start at" in problem
+    assert f"t-0: no record at or after {at(60)} (milliseconds) to start from" in problem
     nothing = read(log, startingTimestamp=at(60), startingOffsetsByTimestampStrategy="LATEST")
     assert nothing == {0: [], 1: []}
 
@@ -140,32 +140,32 @@ def test_a_time_after_all_records_is_refused_or_the_end(log: Path) -> None:
         ),
         pytest.param(
             {"startingOffsets": of(1, 0)},
-            "t-0: offset 1 to start from is below the log start, 2. failOnDataLoss=false reads",
+            "t-0: starting offset 1 is below the log start, 2. failOnDataLoss=false reads",
             id="below_the_log_start",
         ),
         pytest.param(
             {"startingOffsets": of(11, 0)},
-            "t-0: offset 11 to start from is beyond the end, 10",
+            "t-0: starting offset 11 is beyond the end, 10",
             id="beyond_the_end",
         ),
         pytest.param(
             {"startingOffsets": of(9, 0), "until": "highWatermark"},
-            "t-0: offset 9 to start from is beyond the end, 8",
+            "t-0: starting offset 9 is beyond the end, 8",
             id="beyond_the_high_watermark",
         ),
         pytest.param(
             {"endingOffsets": of(11, 1)},
-            "t-0: offset 11 to end at is beyond the end, 10. failOnDataLoss=false reads",
+            "t-0: ending offset 11 is beyond the end, 10. failOnDataLoss=false reads",
             id="ends_beyond_the_end",
         ),
         pytest.param(
             {"startingOffsets": of(5, 0), "endingOffsets": of(4, 0)},
-            "t-0: offset 5 to start from is above offset 4 to end at",
+            "t-0: starting offset 5 is above ending offset 4",
             id="start_above_end",
         ),
         pytest.param(
             {"startingOffsetsByTimestamp": of(5, 0), "endingOffsetsByTimestamp": of(4, 0)},
-            "t-0: time 5 to start from is above time 4 to end at",
+            "t-0: starting time 5 is above ending time 4",
             id="times_the_wrong_way_round",
         ),
         pytest.param(
@@ -185,7 +185,7 @@ def test_a_time_after_all_records_is_refused_or_the_end(log: Path) -> None:
         ),
         pytest.param(
             {"until": "end"},
-            "option until: 'end' is none of logEnd, highWatermark, lastStableOffset",
+            "option until: 'end' is not one of logEnd, highWatermark, lastStableOffset",
             id="until",
         ),
         pytest.param(
@@ -218,8 +218,8 @@ def test_without_fail_on_data_loss_the_read_shows_what_is_there(
         log, startingOffsets=of(1, 0), endingOffsets=of(12, 1), failOnDataLoss="false"
     )  # fmt: skip
     assert found == {0: [*range(2, 10)], 1: [0]}
-    assert "t-0: offset 1 to start from is below the log start, 2" in caplog.messages
-    assert "t-0: offset 12 to end at is beyond the end, 10" in caplog.messages
+    assert "t-0: starting offset 1 is below the log start, 2" in caplog.messages
+    assert "t-0: ending offset 12 is beyond the end, 10" in caplog.messages
     assert "beyond the end" in refused(log, startingOffsets=of(12, 0), failOnDataLoss="false")
 
 

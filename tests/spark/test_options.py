@@ -90,7 +90,7 @@ def test_planning_names_them_once(evidence: Path, caplog: pytest.LogCaptureFixtu
     rows = sum(found.num_rows for task in tasks for found in reader.read(task))
     assert rows == 21
     assert [each for each in caplog.messages if "kafka.bootstrap.servers" in each] == [
-        "not used, because files are read and no broker is asked: kafka.bootstrap.servers"
+        "ignored, because kafkalog reads files and contacts no broker: kafka.bootstrap.servers"
     ]
 
 
@@ -149,11 +149,11 @@ def test_one_message_names_everything_that_is_refused() -> None:
             'option startingOffsets: {"orders": {"3": -7}}: an offset is 0 or greater',
         ),
         ({"endingOffsets": "earliest"}, "option endingOffsets: earliest: nothing comes before it"),
-        ({"replica": "leader"}, "option replica: 'leader' is none of all, best, broker:N"),
-        ({"replica": "broker:x"}, "option replica: 'broker:x' is none of all, best, broker:N"),
+        ({"replica": "leader"}, "option replica: 'leader' is not one of all, best, broker:N"),
+        ({"replica": "broker:x"}, "option replica: 'broker:x' is not one of all, best, broker:N"),
         (
             {"mode": "FAILSAFE"},
-            "option mode: 'FAILSAFE' is none of FAILFAST, PERMISSIVE, DROPMALFORMED",
+            "option mode: 'FAILSAFE' is not one of FAILFAST, PERMISSIVE, DROPMALFORMED",
         ),
         (
             {"maxPartitionBytes": "-1"},

@@ -46,7 +46,7 @@ def test_a_read_without_a_path_says_how_to_give_one(spark: SparkSession) -> None
 
 def test_a_topic_that_is_not_there_is_refused_with_the_nearest(read: Read, pushdown: bool) -> None:
     assert failure(read(subscribe="foked").collect) == (
-        "no topic 'foked' in what was given. Did you mean 'forked'?"
+        "no topic 'foked' in the given paths. Did you mean 'forked'?"
     )
 
 

@@ -69,7 +69,7 @@ def test_of_equal_copies_the_first_is_read_once(tmp_path) -> None:
 
 def test_one_broker_can_be_asked_for(two_leaders) -> None:
     assert offsets(two_leaders, replica="broker:1") == [0, 1, 2, 3, 4]
-    with pytest.raises(OptionError, match="replica: broker:9: brokers in what was given: 1, 2, 3"):
+    with pytest.raises(OptionError, match="replica: broker:9: brokers in the given paths: 1, 2, 3"):
         offsets(two_leaders, replica="broker:9")
 
 

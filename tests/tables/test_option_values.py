@@ -59,7 +59,7 @@ def test_values_become_fields_of_the_request(
         ("from_time", "yesterday", "'yesterday' is not a time"),
         ("from_time", date(2026, 11, 21), "is not a time"),
         ("include_control_records", "false", "'false' is neither True nor False"),
-        ("replica", "broker:", "'broker:' is none of all, best, broker:N"),
+        ("replica", "broker:", "'broker:' is not one of all, best, broker:N"),
         ("mode", 1, "1 is not text"),
     ],
 )

@@ -30,15 +30,15 @@ def evidence(tmp_path: Path) -> Evidence:
     [
         (
             ReadRequest(topics=frozenset({"order"})),
-            "no topic 'order' in what was given. Did you mean 'orders'?",
+            "no topic 'order' in the given paths. Did you mean 'orders'?",
         ),
         (
             ReadRequest(assigned=frozenset({("orders", 0), ("orders", 7)})),
-            "no partition 7 of topic 'orders' in what was given",
+            "no partition 7 of topic 'orders' in the given paths",
         ),
         (
             ReadRequest(starting_offsets={("payment", 0): 3}),
-            "no topic 'payment' in what was given. Did you mean 'payments'?",
+            "no topic 'payment' in the given paths. Did you mean 'payments'?",
         ),
         (
             ReadRequest(topics=frozenset({"orders"}), ending_offsets={("payments", 0): 3}),
@@ -46,19 +46,19 @@ def evidence(tmp_path: Path) -> Evidence:
         ),
         (
             ReadRequest(partitions=frozenset({0, 7})),
-            "no partition 7 in what was given",
+            "no partition 7 in the given paths",
         ),
         (
             ReadRequest(topics=frozenset({"payments"}), partitions=frozenset({1})),
-            "no partition 1 of topic payments in what was given",
+            "no partition 1 of topic payments in the given paths",
         ),
         (
             ReadRequest(brokers=frozenset({3})),
-            "option broker: 3: brokers in what was given: 1",
+            "option broker: 3: brokers in the given paths: 1",
         ),
         (
             ReadRequest(replica="broker:12"),
-            "option replica: broker:12: brokers in what was given: 1",
+            "option replica: broker:12: brokers in the given paths: 1",
         ),
     ],
 )
@@ -86,5 +86,5 @@ def test_a_mistyped_topic_is_no_empty_answer_on_the_terminal(
 ) -> None:
     root = evidence.roots[0].path
     assert status(kafkalog, [*command.split(), root, "--topic", "order"]) == 2
-    expected = "error: no topic 'order' in what was given. Did you mean 'orders'?\n"
+    expected = "error: no topic 'order' in the given paths. Did you mean 'orders'?\n"
     assert capsys.readouterr() == ("", expected)
