@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
 
 class Reason(Enum):
-    """Why a batch is not in the main part of a salvage."""
+    """Why a batch is not in the main output of a salvage."""
 
     DAMAGED = "damaged"
-    """Its CRC is wrong and no single bit explains it, or its records do not come out."""
+    """Its CRC is wrong and no single flipped bit explains it, or its records cannot be decoded."""
     OUTSIDE_RANGE = "outsideRange"
-    """It holds no offset that is asked for, or lies below the log start offset."""
+    """It holds no requested offset, or lies below the log start offset."""
     OTHER_COPY = "takenFromAnotherCopy"
     MARKER = "transactionMarker"
     ABORTED = "abortedTransaction"
@@ -33,7 +33,7 @@ class Reason(Enum):
 
 @dataclass(slots=True)
 class Tally:
-    """Batches, and the records that come out of them."""
+    """Number of batches, and of the records decoded from them."""
 
     batches: int = 0
     records: int = 0
@@ -46,13 +46,13 @@ class Tally:
 
 @dataclass(slots=True)
 class Counts:
-    """Where everything went that the first reading found.
+    """What became of everything that the first reading found.
 
     Attributes:
         found: by the first reading.
         kept: written by the second one; of a batch that holds both kinds of offsets, the records
             asked for.
-        doubtful: written to a part of its own.
+        doubtful: written separately.
         left_out: by the reason.
     """
 
@@ -65,7 +65,7 @@ class Counts:
         """Compare both readings.
 
         Raises:
-            SalvageCountError: something was lost, or is there twice.
+            SalvageCountError: something was lost or written twice.
         """
         parts = [self.kept, self.doubtful, *self.left_out.values()]
         for unit in ("batches", "records"):

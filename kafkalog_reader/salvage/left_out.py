@@ -1,4 +1,4 @@
-"""What a salvage left out, and where: every place counted, the first ones kept by name."""
+"""What a salvage left out, and where: counts every place and lists the first ones."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.errors import LocatedError
 
 MAX_PLACES: Final = 10_000
-"""Kept of one partition: a manifest is to be read by people, and hostile bytes have no end."""
+"""Per partition: people read manifests, and hostile input could add places without end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LeftOut:
-    """One place that did not make it, by file and position, with the offset where it is known."""
+    """One place left out: file and position, and the offset if known."""
 
     file: str
     position: int | None
@@ -34,7 +34,7 @@ class Places:
     """The places that one partition's salvage left out.
 
     Attributes:
-        count: of places, where neighbours whose CRCs are wrong count each.
+        count: number of places; each of several adjacent batches with a wrong CRC counts.
         batches: of these, whole batches; the others are bytes that form no batch, or files.
     """
 
@@ -43,7 +43,7 @@ class Places:
     first: list[LeftOut] = field(default_factory=list)
 
     def add(self, error: LocatedError, count: int = 1, *, are_batches: bool = False) -> None:
-        """Note one more, or several that are said at once."""
+        """Add one place, or several that are reported together."""
         self.count += count
         self.batches += count if are_batches else 0
         if len(self.first) < MAX_PLACES:
@@ -61,7 +61,7 @@ class NotedDamage(Damage):
     """Reads on after damage, with a warning, and notes it.
 
     Attributes:
-        positions: of the places noted, by file as it is shown.
+        positions: of the places noted, by displayed file name.
     """
 
     def __init__(self, places: Places, mode: Mode = Mode.PERMISSIVE) -> None:
@@ -72,7 +72,7 @@ class NotedDamage(Damage):
 
     @classmethod
     def silent(cls) -> NotedDamage:
-        """For a second reading: whatever it meets was said by the first one."""
+        """For a second reading, which repeats what the first one reported."""
         return cls(Places(), Mode.DROPMALFORMED)
 
     def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
@@ -103,7 +103,7 @@ class NotedDamage(Damage):
 
 
 class Warnings(logging.Handler):
-    """Keeps what the reader warned of besides damage: a torn end, links that were not followed."""
+    """Collects the reader's other warnings, such as a torn end or links not followed."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)

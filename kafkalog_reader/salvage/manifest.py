@@ -29,7 +29,7 @@ MAX_NOTES: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepairNote:
-    """One batch that was put right; ``kind`` and ``how`` as of ``RepairedBatch``."""
+    """One repaired batch; ``kind`` and ``how`` as of ``RepairedBatch``."""
 
     file: str
     position: int
@@ -61,11 +61,11 @@ class SalvagedPartition:
         doubtful_folder: where the records at doubtful offsets are.
         records: kept ones; in segments without those of transactions that were not committed.
         left_out: damage.
-        repairs: batches that were put right, and are kept.
-        doubtful: batches whose offsets are not to be believed, by segment.
-        lost: offsets that the copy should hold and does not, where that is known.
-        notes: further numbers, of segments: what became of transactions and producers.
-        warnings: what the reader said besides.
+        repairs: batches that were repaired and kept.
+        doubtful: batches with doubtful offsets, by segment.
+        lost: offsets that the copy should hold but does not, as far as known.
+        notes: further counts for segments: transactions and producers.
+        warnings: other warnings of the reader.
     """
 
     directory: PartitionDirectory
@@ -148,7 +148,7 @@ def manifest_text(
         form: ``parquet`` or ``segments``.
         inputs: paths as given.
         partitions: in the order in which they were salvaged.
-        is_finished: whether nothing ended the work early.
+        is_finished: whether the salvage ran to its end.
     """
     content = {
         "kafkalogVersion": __version__,

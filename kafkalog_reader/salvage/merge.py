@@ -1,4 +1,4 @@
-"""Several copies of one partition as one log: each batch from a copy that vouches for it.
+"""Merges several copies of one partition into one log: each batch from a copy that confirms it.
 
 A batch is taken where its CRC is right and its offsets are not in doubt. Copies that hold different
 records, or whose leader epochs part, are never mixed: that is a fork, and a person has to choose.
@@ -123,7 +123,7 @@ def _rank(readable: ReadableRun) -> int:
 
 
 def _believed(source: _Source, number: int) -> NDArray[np.void]:
-    """The batches that a copy vouches for, 41 bytes each."""
+    """The batches that a copy confirms, 41 bytes each."""
     parts = []
     for readable in source.batches.read(no_progress, NotedDamage.silent()):
         run, piece = readable.run, readable.piece
@@ -186,7 +186,7 @@ def _refuse_other_epochs(
     """Refuse batches of a leader epoch that another copy says had ended before their offset.
 
     Raises:
-        UsageError: there is one: the copies are of different histories.
+        UsageError: there is such a batch: the copies have different histories.
     """
     starts: list[tuple[int, int, int]] = []
     for number, source in enumerate(sources):
@@ -212,7 +212,7 @@ def _wanted(
     merged: SalvagedPartition,
     doubtful: DoubtfulPart,
 ) -> Iterator[tuple[ReadableRun, NDArray[np.intp]]]:
-    """What is taken of one copy, run by run; everything else is counted by its reason."""
+    """The batches taken from one copy, run by run; all others are counted by reason."""
     own = chosen["last"][chosen["copy"] == number]
     left_out = merged.counts.left_out
     for readable in source.batches.read(no_progress, NotedDamage.silent()):
@@ -258,7 +258,7 @@ def _doubts_at(
 def _in_offset_order(
     heads: Sequence[Iterator[tuple[ReadableRun, NDArray[np.intp]]]],
 ) -> Iterator[tuple[int, ReadableRun, NDArray[np.intp]]]:
-    """Runs of all copies by offset; each run is used before the next of its copy is asked for."""
+    """Runs of all copies by offset; the caller uses each run before it asks for the next."""
     waiting = {number: found for number, head in enumerate(heads) if (found := next(head, None))}
     while waiting:
         firsts = {

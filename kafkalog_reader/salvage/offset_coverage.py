@@ -1,4 +1,4 @@
-"""Which offsets a salvage holds, and which between them it does not."""
+"""Which offsets a salvage holds, and which gaps lie between them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class OffsetCoverage:
     """Offsets seen in rising order.
 
     Attributes:
-        missing: offsets between the first and the last that nothing was kept of.
+        missing: offsets between the first and the last that were not kept.
         missing_ranges: the first of these ranges, both ends inclusive.
     """
 

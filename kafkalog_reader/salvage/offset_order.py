@@ -1,6 +1,6 @@
-"""Which batches of a segment have offsets that nothing contradicts; the others are doubtful.
+"""Finds the batches of a segment with doubtful offsets: those that other evidence contradicts.
 
-Base offsets lie outside of the CRC: a batch with a sound CRC can still claim any offset. Batches
+The CRC does not cover base offsets: a batch with a correct CRC can still claim any offset. Batches
 vouch for each other where offsets go on without a gap; so do the names of segment files and the
 offset index. Of batches whose offsets fall or repeat, the heaviest rising selection is believed.
 """
@@ -35,12 +35,12 @@ _BATCHES_A_JUMP: Final = 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoubtfulBatches:
-    """Neighbouring batches of one segment with offsets that are not to be believed.
+    """Adjacent batches of one segment with doubtful offsets.
 
     Attributes:
         position, end_position: the byte range of the segment file that they lie in.
         first_offset, last_offset: as their headers have them, from the first to the last batch.
-        likely_offset: where their neighbours leave exactly enough room; None where they do not.
+        likely_offset: set if their neighbours leave exactly enough room; else None.
         problem: why, in words.
     """
 
@@ -54,7 +54,7 @@ class DoubtfulBatches:
 
 @dataclass(slots=True)
 class _Chain:
-    """Adjacent batches whose offsets go on without a gap."""
+    """Adjacent batches with consecutive offsets."""
 
     position: int
     end_position: int
@@ -118,7 +118,7 @@ class SegmentOffsets:
         """Judge the segment.
 
         Args:
-            again: reads its batches once more; asked where offsets fall or repeat.
+            again: reads its batches once more; called if offsets fall or repeat.
             may_be_cleaned: compaction may have left gaps.
         """
         if not self._chains:
@@ -138,7 +138,7 @@ class SegmentOffsets:
         return sorted(found, key=lambda each: each.position)
 
     def believed(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """First and last offsets of what ``doubtful`` did not doubt, in rising order."""
+        """First and last offsets of the batches that are not doubtful, in rising order."""
         bases = np.array([chain.base_offset for chain in self._chains], np.int64)
         return bases, np.array([chain.last_offset for chain in self._chains], np.int64)
 
@@ -279,7 +279,7 @@ def _goes_on(before: _Chain, chain: _Chain) -> bool:
 
 
 class _IndexVotes:
-    """What the offset index of a segment says of batches; read when it is first asked."""
+    """What the offset index of a segment says about batches; read on first use."""
 
     def __init__(self, piece: SegmentSlice) -> None:
         self._segment = piece.segment
@@ -287,7 +287,7 @@ class _IndexVotes:
         self._entries: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def of(self, chain: _Chain) -> int:
-        """1 where an entry confirms the offsets, -1 where all that are there contradict, else 0."""
+        """1 if an entry confirms the offsets, -1 if all entries contradict them, else 0."""
         positions, offsets = self._read()
         first, stop = np.searchsorted(positions, [chain.position, chain.end_position])
         if first == stop:

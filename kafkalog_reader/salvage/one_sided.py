@@ -51,7 +51,7 @@ class OneSidedRange:
 
 
 def one_sided_ranges(audit: PartitionAudit) -> tuple[OneSidedRange, ...]:
-    """By offset; what retention or cleaning explains is not a side."""
+    """By offset; without differences that retention or compaction explains."""
     if isinstance(audit.comparison, NotCompared) or len(audit.replicas) < 2:
         return ()
     found = [

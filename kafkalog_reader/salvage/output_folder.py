@@ -1,4 +1,4 @@
-"""The folder that a salvage fills: new or empty, and never among the inputs."""
+"""The output folder of a salvage: new or empty, and never inside an input."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ DOUBTFUL = "doubtful-offsets"
 
 
 class OutputFolder:
-    """Makes the folders of partitions; each gets its name when it is whole.
+    """Makes the folders of partitions; each gets its final name when it is complete.
 
     Raises:
         UsageError: the folder holds something, lies in an input, or cannot be made.
@@ -37,7 +37,7 @@ class OutputFolder:
             raise self._cannot_write(error) from error
 
     def begin(self, directory: PartitionDirectory) -> Path:
-        """Make the folder of a partition, under a name that says that it is not finished."""
+        """Make the folder of a partition, with a name that marks it as unfinished."""
         name = "unnamed" if directory.topic is None else f"{directory.topic}-{directory.partition}"
         number, free = 1, name
         while free in self._used:  # a second replica, or a second cluster
@@ -52,18 +52,18 @@ class OutputFolder:
         return folder
 
     def doubtful(self, folder: Path) -> Path:
-        """Where the records of a partition go whose offsets are not to be believed."""
+        """The folder for a partition's records at doubtful offsets."""
         return self.path / DOUBTFUL / folder.name.removesuffix(UNFINISHED)
 
     def finish(self, folder: Path) -> Path | None:
-        """Give a folder its name; one in which nothing is goes away again."""
+        """Give a folder its final name, or remove it if it is empty."""
         if not any(folder.iterdir()):
             folder.rmdir()
             return None
         return folder.rename(folder.with_name(folder.name.removesuffix(UNFINISHED)))
 
     def write_manifest(self, text: str) -> None:
-        """Write the manifest: the last file of a salvage."""
+        """Write the manifest, the last file of a salvage."""
         (self.path / MANIFEST).write_text(text, encoding="utf-8")
 
     def _refuse(self, evidence: Evidence) -> None:

@@ -32,19 +32,19 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 ROW_GROUP: Final = 16 << 20
-"""Bytes in Arrow. Held twice, as rows and as pages that the writer makes of them."""
+"""Bytes in Arrow. Held twice: as rows and as the writer's pages."""
 REPAIR: Final = pa.field("repair", pa.string())
-"""The column after those of ``records``: null, or how the record's batch was put right."""
+"""The column after those of ``records``: null, or how the record's batch was repaired."""
 
 
 class RecordsFile:
-    """Writes records of one segment into a file, which is made when there is one."""
+    """Writes records of one segment into a file, created with the first record."""
 
     def __init__(self, path: Path, piece: SegmentSlice, request: ReadRequest) -> None:
         self.path = path
         self.records = 0
         self.left_out = 0
-        """Records of the batches added that lie outside of the offsets asked for."""
+        """Records in the added batches outside the requested offsets."""
         self._piece = piece
         self._schema = RecordsTable().projected(request)
         self._rows = RecordRows(piece, self._schema, request, TransactionStates(piece))
@@ -55,7 +55,7 @@ class RecordsFile:
         self._size = 0
 
     def add(self, readable: ReadableRun, rows: NDArray[np.intp]) -> Iterator[NDArray[np.int64]]:
-        """Add some batches of a run; yield the offsets of records that are decoded by now."""
+        """Add some batches of a run; yield the offsets of records decoded so far."""
         part = readable.run.taken(rows)
         if readable.repair is None:
             yield from self._take(self._decoder.add(part), None)
@@ -110,7 +110,7 @@ class RecordsFile:
 
 
 class DoubtfulPart:
-    """Records at doubtful offsets, in a folder of their own that is made when there are some."""
+    """Records at doubtful offsets, in a separate folder that is created with the first one."""
 
     def __init__(self, folder: Path) -> None:
         self.records = 0
@@ -119,7 +119,7 @@ class DoubtfulPart:
         self._piece: SegmentSlice | None = None
 
     def add(self, readable: ReadableRun, rows: NDArray[np.intp]) -> None:
-        """Add some batches of a run, whatever offsets are asked for."""
+        """Add some batches of a run, regardless of the requested offsets."""
         if self._file is None or self._piece is not readable.piece:
             self.close()
             self._piece = readable.piece

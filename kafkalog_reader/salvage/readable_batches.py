@@ -1,4 +1,4 @@
-"""Every batch of a replica that can be read, in file order, sound or put right."""
+"""Every batch of a replica that can be read, in file order, sound or repaired."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 MAX_TRIES: Final = 10_000
-"""Damaged batches of one segment that are looked at for a repair: hostile bytes have no end."""
+"""Limit of repair attempts per segment: hostile input could ask for any number."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class ReadableRun:
     """Batches of one segment; the window is valid until the next run is asked for.
 
     Attributes:
-        repair: how the one batch of the run was put right; None for batches as they lie there.
+        repair: how the one batch of the run was repaired; None for unchanged batches.
     """
 
     piece: SegmentSlice
@@ -53,7 +53,7 @@ class ReadableRun:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TornTail:
-    """Bytes after the last whole batch, as a crash leaves them; zeros do not count."""
+    """Bytes after the last complete batch, as a crash leaves them; zeros do not count."""
 
     where: LogPosition
     size_in_bytes: int
@@ -64,17 +64,17 @@ class ReadableBatches:
 
     Args:
         directory: the replica.
-        request: its offsets bound what is asked for; with ``log_range_only`` the log start, too.
-        damage: receives a log start offset that cannot be read.
-        whole_log: read all segments, also those in which nothing is asked for.
+        request: its offsets limit the range; with ``log_range_only`` the log start does, too.
+        damage: handles a log start offset that cannot be read.
+        whole_log: read all segments, also those outside the requested range.
 
     Attributes:
-        from_offset, to_offset: what is asked for, half-open.
+        from_offset, to_offset: the requested range, half-open.
         pieces: the segments, whole; each carries the offsets asked for.
         base_offsets: of all segments, rising.
         found_batches: whole batches that the last reading met, sound or not.
-        outside: of these, damaged ones outside of the offsets asked for.
-        torn_tail: bytes that a crash left, where no record of them could be kept.
+        outside: of these, damaged ones outside the requested offsets.
+        torn_tail: bytes that a crash left, if no record in them could be kept.
 
     Raises:
         UnreadableFileError: the directory cannot be listed.

@@ -1,4 +1,4 @@
-"""The cluster that takes over a salvaged log, and what the log must know of it."""
+"""The cluster that takes over a salvaged log, and what the log must contain for it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 FOREIGN_TO_ALL = frozenset({"__cluster_metadata", "__transaction_state"})
-"""Topics that say what one cluster is, and make no sense in another."""
+"""Topics that describe one cluster and make no sense in another."""
 
 
 _SEGMENTS = "with segments (--as-segments, as_segments=True)"
@@ -30,18 +30,18 @@ class Receiver:
 
     Attributes:
         topic_ids: as it calls the topics.
-        leader_epoch: under which it shall believe that everything was written; no greater than
-            its own of the partition, so 0 always fits.
+        leader_epoch: written into every batch; not above
+            the cluster's own epoch of the partition, so 0 always fits.
     """
 
     topic_ids: dict[str, str]
     leader_epoch: int = 0
 
     def topic_id(self, topic: str | None) -> str:
-        """The id of a topic over there.
+        """The id of a topic in that cluster.
 
         Raises:
-            UsageError: it was not said, or the topic cannot be taken over.
+            UsageError: no id was given, or the topic cannot be taken over.
         """
         if topic in FOREIGN_TO_ALL:
             raise UsageError(f"{topic} belongs to its cluster: no other can take it over")
@@ -107,7 +107,7 @@ def _checked(given: tuple[str, str]) -> tuple[str, str]:
 
 
 def _add_own_topic_ids(receiver: Receiver, evidence: Evidence, request: ReadRequest) -> None:
-    """A merged log usually goes back where its copies are from: there topics have these ids."""
+    """A merged log usually returns to the cluster of its copies, where topics have these ids."""
     own: dict[str, set[str]] = {}
     for _, copies in evidence.topic_partitions(request):
         for each in copies:

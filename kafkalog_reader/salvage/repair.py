@@ -1,4 +1,4 @@
-"""Batches put right where their own checksum proves how, and whole records of a torn batch.
+"""Repairs batches if their own CRC proves how, and keeps whole records of a torn batch.
 
 A flipped bit that the CRC locates, and a length or magic with which the CRC is right, are proven. A
 torn batch has no proof but its structure: what is kept of it is marked.
@@ -60,7 +60,7 @@ class RepairedBatch:
 
     Attributes:
         run: of this batch alone; its position is where it lies in the segment file.
-        how: what was done, for people.
+        how: the repair, in words.
         kind: ``flippedBit``, ``batchLength``, ``magic`` or ``tornBatch``.
     """
 
@@ -70,7 +70,7 @@ class RepairedBatch:
 
 
 def repaired_flip(run: BatchRun, row: int, piece: SegmentSlice) -> RepairedBatch | None:
-    """Put right a batch whose CRC is wrong by one bit, where its records come out then."""
+    """Repair a batch with one flipped bit, if its records can then be decoded."""
     size = int(run.size_in_bytes[row])
     if size > MAX_REPAIRED_SIZE:
         return None
@@ -88,7 +88,7 @@ def repaired_flip(run: BatchRun, row: int, piece: SegmentSlice) -> RepairedBatch
 
 
 def repaired_header(region: UnreadableRegion, piece: SegmentSlice) -> RepairedBatch | None:
-    """Put right a batch whose length or magic alone is wrong, as its CRC then proves."""
+    """Repair a batch in which only the length or magic is wrong, as its CRC proves."""
     found = repaired_batch(piece.path, region.start, region.stop, context=piece.directory.context)
     if found is None:
         return None
@@ -99,7 +99,7 @@ def repaired_header(region: UnreadableRegion, piece: SegmentSlice) -> RepairedBa
 
 
 def whole_records(region: UnreadableRegion, piece: SegmentSlice) -> RepairedBatch | None:
-    """Make a batch of the records that are whole in a torn uncompressed one of magic 2."""
+    """Make a batch of the complete records in a torn, uncompressed batch of magic 2."""
     content = _torn_content(region, piece)
     if content is None:
         return None
@@ -131,7 +131,7 @@ class _Noted(Damage):
 
 
 def _decoded(run: BatchRun, piece: SegmentSlice) -> tuple[int, int] | None:
-    """How many records come out, and their greatest timestamp in milliseconds."""
+    """How many records can be decoded, and their greatest timestamp in milliseconds."""
     noted = _Noted()
     decoder = RecordDecoder(frozenset({"offset", "timestamp"}), piece, noted)
     count, newest = 0, -1
@@ -188,7 +188,7 @@ def _torn_content(region: UnreadableRegion, piece: SegmentSlice) -> bytearray | 
 
 
 def _record_ends(content: bytearray) -> list[int]:
-    """Where each record ends that is whole by its length."""
+    """Where each record ends that is complete by its length."""
     ends, at, stop = [], HEADER_SIZE, len(content)
     while at < stop:
         value = shift = 0
@@ -211,7 +211,7 @@ def _record_ends(content: bytearray) -> list[int]:
 def _first_records(
     content: bytearray, ends: list[int], count: int, position: int, piece: SegmentSlice
 ) -> tuple[BatchRun | None, int]:
-    """A batch of the first records; where they do not come out, half as many may."""
+    """A batch of the first records; if they cannot be decoded, half as many may be."""
     made = bytearray(content[: ends[count - 1]])
     made[_LENGTH] = (len(made) - LENGTH_END).to_bytes(4, "big")
     made[_LAST_OFFSET_DELTA] = (count - 1).to_bytes(4, "big")  # offsets of producers are gapless

@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 MAX_RANGES: Final = 200_000
-"""Above that, the first ranges that rise are taken: hostile bytes have no end."""
+"""Above that, take the first rising ranges: hostile input could add ranges without end."""
 JOINED: Final = 2
-"""What it adds that a range begins where the one before it ends."""
+"""The bonus for a range that begins where the one before it ends."""
 
 
 def heaviest_rising(
@@ -79,7 +79,7 @@ def heaviest_rising(
 def _insert(
     ends: list[int], totals: list[int], numbers: list[int], last: int, total: int, number: int
 ) -> None:
-    """Note a total that can be reached up to ``last``, unless a lower end reaches as much."""
+    """Note a total reachable up to ``last``, unless a lower end reaches as much."""
     at = bisect_right(ends, last)
     if at and totals[at - 1] >= total:
         return

@@ -1,4 +1,4 @@
-"""A whole salvage: every partition asked for, one after another, and the manifest at the end."""
+"""A whole salvage: every requested partition in turn, then the manifest."""
 
 from __future__ import annotations
 
@@ -39,19 +39,19 @@ def salvage(
     merge: bool = False,
     progress: Progress = no_progress,
 ) -> Iterator[SalvagedPartition]:
-    """Write what can be read of each replica asked for; yield each when it is done.
+    """Write what can be read of each requested replica; yield each when it is done.
 
     Args:
         evidence: what was supplied; never written to.
         request: topics, partitions, brokers and replica; its mode does not matter.
         output: a folder, new or empty.
         inputs: paths as given, for the manifest.
-        receiver: the cluster that takes the logs over; None writes Parquet.
+        receiver: the cluster that takes over the logs; None writes Parquet.
         merge: make one log of all copies of a partition; needs a receiver.
         progress: receives the bytes read.
 
     Raises:
-        UsageError: there is no replica to read, the output holds something or lies in an input, or
+        UsageError: there is no replica to read, the output is not empty or lies in an input, or
             a topic has no id; at the end, where copies to merge are of different histories.
     """
     request = replace(request, mode=Mode.PERMISSIVE, log_range_only=receiver is not None)
@@ -135,7 +135,7 @@ def _read_and_write(
     doubtful: DoubtfulPart,
     progress: Progress,
 ) -> None:
-    """Read twice: only the first reading shows which offsets and transactions to believe."""
+    """Read twice: only the first reading shows which offsets and transactions are reliable."""
     damage = NotedDamage(salvaged.left_out)
     source = ReadableBatches(salvaged.directory, request, damage, whole_log=receiver is not None)
     found = survey(source, salvaged, damage, progress)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 INDEX_INTERVAL: Final = 4096
 """``index.interval.bytes`` as brokers have it by default."""
 MAX_INT: Final = 2**31 - 1
-"""Of a position and of an offset that counts from the base."""
+"""Of a position and of an offset relative to the base."""
 
 
 class SegmentFile:

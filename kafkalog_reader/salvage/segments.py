@@ -1,8 +1,8 @@
 """A replica's readable batches as a partition directory that any cluster can take over.
 
-Of transactions only what was committed is kept, as plain records; markers, and what was aborted or
-never decided, go. So nothing refers to a producer or a coordinator of the cluster it came from, and
-no open transaction can hold back the last stable offset of the one that receives it.
+Of transactions, only committed records are kept, as plain records; markers, and what was aborted or
+never decided, are dropped. So nothing refers to a producer or coordinator of the old cluster, and
+no open transaction can hold back the last stable offset of the new one.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def write_segments(
 
 
 def learn_lost_aborts(directory: PartitionDirectory, found: Survey, damage: Damage) -> None:
-    """Where an abort marker is lost to damage, the transaction index still says what it said."""
+    """If damage hides an abort marker, the transaction index still has its content."""
     for segment in segments(directory):
         if not segment.transaction_index_size:
             continue
@@ -80,12 +80,12 @@ def learn_lost_aborts(directory: PartitionDirectory, found: Survey, damage: Dama
 
 
 class LogCopy:
-    """Copies batches into segments; one segment becomes one, unless its offsets span too much.
+    """Copies batches into segments, one for one, unless the offsets of a segment span too much.
 
     Args:
         salvaged: filled in.
         receiver: the cluster that takes the log over.
-        found: how transactions ended; markers that come later count for nothing.
+        found: how transactions ended; later markers are ignored.
         folder: the partition directory.
     """
 
@@ -104,7 +104,7 @@ class LogCopy:
         self._without_producer = 0
 
     def add(self, readable: ReadableRun, rows: NDArray[np.intp], source_base: int) -> None:
-        """Copy what is to be kept of some batches of a run, all of one source segment."""
+        """Copy the batches to keep of a run; all belong to one source segment."""
         if source_base != self._source_base:
             self._roll()
             self._source_base = source_base

@@ -1,4 +1,4 @@
-"""Records of one side as Parquet: one file for all partitions, made when there is something."""
+"""Records of one side as Parquet: one file for all partitions, created with the first record."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.progress import Progress
 
 FILE: Final = "records.parquet"
-"""Never derived from a topic: names of topics are input."""
+"""Never derived from a topic name, which is untrusted input."""
 ROW_GROUP: Final = 64 << 20
-"""Bytes in Arrow; what is held in memory besides a window."""
+"""Bytes in Arrow, held in memory besides a window."""
 
 
 class SideExport:
@@ -59,7 +59,7 @@ class SideExport:
                 self._flush()
 
     def close(self) -> None:
-        """Write what is left and the file's footer."""
+        """Write the rest and the file's footer."""
         self._flush()
         if self._writer is not None:
             self._writer.close()

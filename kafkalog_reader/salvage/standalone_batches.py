@@ -1,9 +1,9 @@
-"""Record batches made to fit any cluster: another leader epoch, and no producer.
+"""Rewrites record batches to fit any cluster: another leader epoch, and no producer.
 
-A producer id belongs to the cluster that gave it out. In another one a new producer gets the same
+A producer id belongs to the cluster that assigned it. In another one a new producer gets the same
 id some day, and would be refused because its first sequence does not follow the one in the log.
 Payloads stay byte for byte; a batch without a producer keeps its CRC too, because the leader epoch
-lies outside of what it covers. Source: Kafka 4.0, DefaultRecordBatch.
+is not covered by it. Source: Kafka 4.0, DefaultRecordBatch.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def standalone_batches(run: BatchRun, leader_epoch: int) -> tuple[NDArray[np.uin
     """Copy the batches of a run one after another, rewritten.
 
     Returns:
-        The bytes, and how many batches lost a producer. Batches of magic 0 and 1 know neither
-        leader epoch nor producer, and are copied as they are.
+        The bytes, and how many batches lost a producer. Batches of magic 0 and 1 have neither
+        leader epoch nor producer, and are copied unchanged.
     """
     content, starts = _behind_each_other(run)
     is_v2 = run.magic == 2

@@ -1,4 +1,4 @@
-"""The first reading of a replica: what is there, what comes out, which offsets can be believed."""
+"""The first reading of a replica: what exists, what can be decoded, which offsets are reliable."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ METADATA_TOPIC = "__cluster_metadata"
 
 @dataclass(slots=True)
 class Survey:
-    """What a first reading found out.
+    """The results of a first reading.
 
     Attributes:
-        found: every whole batch that the reading met, and the records of those that come out.
-        unreadable: positions of batches whose records do not come out, by shown file.
-        doubtful: batches whose offsets are not to be believed, by shown file.
+        found: every complete batch that was read, and the records that could be decoded.
+        unreadable: positions of batches whose records cannot be decoded, by displayed file name.
+        doubtful: batches with doubtful offsets, by displayed file name.
         outcomes: how transactions ended.
-        read: the offsets of batches that are to be believed.
+        read: the offsets of the other batches.
     """
 
     found: Tally = field(default_factory=Tally)
@@ -55,7 +55,7 @@ class Survey:
     may_be_cleaned: bool = False
 
     def is_doubtful(self, piece: SegmentSlice, run: BatchRun) -> NDArray[np.bool_]:
-        """Which batches of a run have offsets that are not to be believed."""
+        """Which batches of a run have doubtful offsets."""
         ranges = self.doubtful.get(shown(piece.path))
         if not ranges:
             return np.zeros(run.count, np.bool_)
@@ -110,7 +110,7 @@ def survey(
 def _look_again(
     found: Survey, source: ReadableBatches, piece: SegmentSlice, damage: NotedDamage
 ) -> None:
-    """Markers at doubtful offsets decide nothing, and those offsets are in and out of no range."""
+    """Markers at doubtful offsets decide nothing, and ranges do not apply to those offsets."""
     found.outcomes.forget(piece.path)
     for readable in source.read_piece(piece, no_progress, NotedDamage.silent()):
         run = readable.run
@@ -124,7 +124,7 @@ def _look_again(
 
 
 def _decode(readable: ReadableRun, rows: NDArray[np.intp], damage: NotedDamage) -> None:
-    """Decode and forget: whether records come out is all that is asked; damage is noted."""
+    """Decode only to see whether records can be decoded; damage is noted."""
     decoder = RecordDecoder(frozenset({"offset"}), readable.piece, damage)
     for _ in (*decoder.add(readable.run.taken(rows)), *decoder.flush()):
         pass
@@ -150,5 +150,5 @@ def _was_cleaned(salvaged: SalvagedPartition) -> bool:
     key = (directory.topic, directory.partition)
     try:
         return key in checkpointed_offsets(directory.log_directory, CLEANER_CHECKPOINT)
-    except LocatedError:  # a finding of verify; nothing hangs on it here
+    except LocatedError:  # a finding of verify; it does not matter here
         return False

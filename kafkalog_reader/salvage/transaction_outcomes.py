@@ -1,4 +1,4 @@
-"""How the transactions of a replica ended, so that its batches can do without their markers.
+"""How the transactions of a replica ended, so that its batches no longer need the markers.
 
 Source: Kafka 4.0, ProducerStateManager; the next marker of a producer decides what it wrote before.
 """
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 
 
 _Markers = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int16]", str]
-"""Producer ids, offsets, types, and the segment file that they stand in."""
+"""Producer ids, offsets, types, and the segment file with the markers."""
 
 
 class TransactionOutcomes:
-    """Markers of a replica, gathered first and asked afterwards: 18 bytes of memory a marker."""
+    """Markers of a replica: all are collected before the first lookup, 18 bytes of memory each."""
 
     def __init__(self) -> None:
         self._gathered: list[_Markers] = []
@@ -43,21 +43,21 @@ class TransactionOutcomes:
         self._gathered.append((run.producer_id[rows], run.base_offset[rows], types[decides], path))
 
     def forget(self, path: str) -> None:
-        """Take back the markers of one segment."""
+        """Discard the markers of one segment."""
         self._gathered = [markers for markers in self._gathered if markers[3] != path]
 
     def join(self, other: TransactionOutcomes) -> None:
-        """Take in the markers that another copy gathered; the same one twice does no harm."""
+        """Add the markers of another copy; duplicates do no harm."""
         self._gathered += other._gathered
 
     def abort(self, producer_id: int, offset: int) -> None:
-        """Take in an abort that is known although its marker could not be read."""
+        """Add an abort that is known although its marker could not be read."""
         self._gathered.append(
             (np.array([producer_id]), np.array([offset]), np.array([ABORT], np.int16), "")
         )
 
     def settle(self) -> None:
-        """Put the markers in order; from here on ``of`` may be asked."""
+        """Sort the markers; call ``of`` only afterwards."""
         if self._gathered:
             ids, offsets, types = (
                 np.concatenate([markers[column] for markers in self._gathered])
