@@ -14,7 +14,7 @@ PLANS_SEED ?= 100
 MUTANTS_SECONDS ?= 3600
 MUTANTS_SEED ?= 1
 
-# Each version among these that is installed gets a wheel of its own.
+# Builds one wheel for each of these versions that is installed.
 WHEEL_PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 CAPTURE := fixtures/captures/s3_2/both-led
@@ -22,51 +22,51 @@ CAPTURE := fixtures/captures/s3_2/both-led
 .PHONY: help demo test oracle fuzz faults faults-long agreement-long suppressed histories plans mutants bench portable wheel lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
 .DEFAULT_GOAL := help
 
-help:  ## this list
+help:  ## list these commands
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
-demo: check-demo $(VENV)/.demo  ## read a real capture of a split cluster with Spark, then ask replica-diff who may lead
+demo: check-demo $(VENV)/.demo  ## read a real capture of a split cluster with Spark, then ask replica-diff which replica may lead
 	@$(RUN) examples/demo.py $(CAPTURE)
 	@echo && echo '$$ replica-diff $(CAPTURE)'
 	@$(VENV)/bin/replica-diff $(CAPTURE) || test $$? -eq 1  # 1: it found something, which is the point
 
-test: check-test $(VENV)/.test  ## every test, real brokers included; under ten minutes on two cores
+test: check-test $(VENV)/.test  ## run every test, including real brokers; under ten minutes on two cores
 	$(RUN) -m pytest
 
-# Two halves at once, each line with its half in front, as it is said.
-oracle: check-test $(VENV)/.test  ## the remaining scenarios on real brokers
+# Runs two halves at the same time and prefixes each line with its half.
+oracle: check-test $(VENV)/.test  ## run the remaining scenarios on real brokers
 	@$(RUN) -m tests.oracle
 
-fuzz: check-test $(VENV)/.test  ## every parser on hostile bytes, FUZZ_SECONDS in all; led by coverage where atheris installs
+fuzz: check-test $(VENV)/.test  ## fuzz every parser for FUZZ_SECONDS in total; guided by coverage if atheris can be installed
 	@$(RUN) -m pip install --quiet atheris || echo "no atheris for this Python: mutations without coverage" >&2
 	$(RUN) -m tests.fuzz --seconds $(FUZZ_SECONDS)
 
-histories: check-test $(VENV)/.test  ## elections of HISTORIES random histories against a plain-Python model, from HISTORIES_SEED on
+histories: check-test $(VENV)/.test  ## check elections of HISTORIES random histories against a plain-Python model, from HISTORIES_SEED on
 	$(RUN) -m tests.histories --histories $(HISTORIES) --seed $(HISTORIES_SEED)
 
-plans: check-test $(VENV)/.test  ## plans carried out on real brokers: PLANS random states from PLANS_SEED on; half an hour
+plans: check-test $(VENV)/.test  ## carry out plans on real brokers: PLANS random states from PLANS_SEED on; half an hour
 	$(RUN) -m fixtures.plans --states $(PLANS) --seed $(PLANS_SEED)
 
-faults: check-test $(VENV)/.test  ## every fault of the catalogue in every base; writes docs/faults.md
+faults: check-test $(VENV)/.test  ## check every fault of the catalogue in every base; writes docs/faults.md
 	$(RUN) -m fixtures.faults
 
-faults-long: check-test $(VENV)/.test  ## every single bit of small segments and their indexes, all codecs and formats
+faults-long: check-test $(VENV)/.test  ## flip every bit of small segments and their indexes, all codecs and formats
 	$(RUN) -m tests.faults.every_bit
 
-agreement-long: check-test $(VENV)/.test  ## what verify, replica-diff, salvage and plan say of every fault in every base
+agreement-long: check-test $(VENV)/.test  ## compare what verify, replica-diff, salvage and plan report for every fault in every base
 	$(RUN) -m tests.agreement
 
-mutants: check-test $(VENV)/.test  ## small changes of the program that the tests should notice: MUTANTS_SECONDS in all
+mutants: check-test $(VENV)/.test  ## mutation testing, MUTANTS_SECONDS in total: the tests should notice each change
 	@$(RUN) -m pip install --quiet cosmic-ray
 	$(RUN) -m tests.mutants --seconds $(MUTANTS_SECONDS) --seed $(MUTANTS_SEED)
 
-suppressed: check-test $(VENV)/.test  ## suppress each finding code in turn: some test must notice
+suppressed: check-test $(VENV)/.test  ## suppress each finding code in turn: a test must fail
 	$(RUN) -m tests.suppressed
 
 bench: check-test $(VENV)/.test  ## measure against Kafka's Java reader, aiokafka and Spark's Kafka source
 	$(RUN) -m benchmarks
 
-portable: check-test $(VENV)/.test  ## the kernel without AVX-512, then without any processor's own instructions, and its tests
+portable: check-test $(VENV)/.test  ## build and test the kernel without AVX-512, then without any CPU-specific instructions
 	rm -rf build/portable && mkdir -p build/portable
 	git ls-files -z | tar --create --null --files-from=- | tar --extract --directory=build/portable
 	cd build/portable && for without in KAFKALOG_WITHOUT_AVX512 KAFKALOG_PORTABLE; do \
@@ -74,26 +74,26 @@ portable: check-test $(VENV)/.test  ## the kernel without AVX-512, then without 
 	    PYTHONPATH=$$PWD $(CURDIR)/$(RUN) -m pytest tests/kernel tests/scan/test_resynchronisation.py || exit 1; \
 	done
 
-wheel:  ## dist/wheels: what a broker's host installs without compiler and network, for each Python of 3.11 to 3.14
+wheel:  ## build dist/wheels for Python 3.11 to 3.14: they install without a compiler or network
 	@mkdir -p dist/wheels; built=0; for python in $(WHEEL_PYTHONS); do \
 	    "$$python" -c 'import ensurepip' 2>/dev/null || continue; \
 	    echo "$$python ..." >&2; built=1; \
 	    rm -rf build/wheel && "$$python" -m venv build/wheel && rm -rf build/lib* build/temp* && \
 	    KAFKALOG_KERNEL=compiled build/wheel/bin/python -m pip wheel --quiet --wheel-dir dist/wheels . || exit 1; \
-	done; test $$built = 1 || { echo "none of these is here: $(WHEEL_PYTHONS)" >&2; exit 2; }
+	done; test $$built = 1 || { echo "none of these is installed: $(WHEEL_PYTHONS)" >&2; exit 2; }
 	@rm -rf build/wheel; ls dist/wheels/kafkalog-*
 
-spark-matrix: check-test $(VENV)/.test  ## the Spark tests on the newest patch of 4.0, 4.1, 4.2 and 4.3
+spark-matrix: check-test $(VENV)/.test  ## run the Spark tests on the newest patch release of 4.0, 4.1, 4.2 and 4.3
 	$(RUN) tests/spark_matrix.py
 
-lint: $(VENV)/.test  ## ruff: rules and layout
+lint: $(VENV)/.test  ## check rules and formatting with ruff
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 
-types: $(VENV)/.test  ## mypy --strict
+types: $(VENV)/.test  ## run mypy --strict
 	$(VENV)/bin/mypy
 
-fixtures: check-test $(VENV)/.test  ## what `python -m fixtures.run` can capture again from real brokers
+fixtures: check-test $(VENV)/.test  ## list what `python -m fixtures.run` can capture again from real brokers
 	$(RUN) -m fixtures.run --list
 
 schemas: $(VENV)/.demo  ## write docs/schemas, the JSON Schemas of --format json
@@ -105,10 +105,10 @@ findings: check-test $(VENV)/.test  ## write docs/findings.md, every code with a
 readme: check-demo $(VENV)/.test  ## put the real output of every command into the README
 	PYTHONPATH=. $(RUN) examples/write_readme.py
 
-clean:  ## remove what was built here; captures and caches stay
+clean:  ## remove build results; captures and caches stay
 	rm -rf build dist *.egg-info $(VENV)
 
-# The tools a machine must bring. Everything else comes from package registries.
+# The tools that a machine must have. Everything else comes from package registries.
 check-demo:
 	@.ci/check-machine $(PYTHON) demo
 check-test:
@@ -120,6 +120,6 @@ $(VENV)/.demo: setup.py pyproject.toml $(wildcard kafkalog_reader/kernel/*.py ka
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.demo
-	@echo "Installing what the tests want into $(VENV) ..." >&2
+	@echo "Installing the test dependencies into $(VENV) ..." >&2
 	@$(RUN) -m pip install --quiet --editable '.[spark,test,dev,notebook]'
 	@touch $@
