@@ -29,19 +29,19 @@ if TYPE_CHECKING:
 
 _MIN_LENGTHS: Final = {0: MIN_LENGTH_0, 1: MIN_LENGTH_1, 2: MIN_LENGTH_2}
 _MAX_LENGTH: Final = 2**31 - 1 - LENGTH_END
-"""Kafka's files, and so its batches, end at 2^31 - 1; the length does not count the first 12."""
+"""Kafka's files, and so its batches, end at 2^31 - 1; the length field excludes the first 12."""
 
 
 class BatchChain:
     """Iterates over the record batches of a ``.log``, or of a part that starts at a batch border.
 
-    A batch with a wrong CRC has a sound length and ends nothing. After the last run the attributes
-    below say where and why the chain ended. It is one way in which ``Scan`` reads.
+    A batch with a wrong CRC but a correct length does not end the chain. After the last run the
+    attributes below say where and why the chain ended. It is one way in which ``Scan`` reads.
 
     Args:
         path: the segment file.
         start, stop: positions; ``stop`` None is the end of the file.
-        check_crc: otherwise ``crc_computed`` is the stored one.
+        check_crc: if False, ``crc_computed`` is the stored CRC.
         offer_windows: yield each window before it is scanned; see ``pass_over``.
         lowest_offset: that may come first; bounds where a compressed message begins.
         progress: receives the bytes of every window.
@@ -53,8 +53,8 @@ class BatchChain:
         end: why the scan ended, ``COMPLETE`` until then.
         end_position: the first byte not consumed.
         stop: where the range ends, once reading has begun.
-        next_offset: one after the last batch's last offset; None before the first batch.
-        problem: what ended it, in words for people; empty when ``COMPLETE``.
+        next_offset: one past the last batch's last offset; None before the first batch.
+        problem: why it ended, in words; empty if ``COMPLETE``.
         skippable: size of the batch at ``end_position`` that is whole but of another magic.
 
     Raises:
@@ -169,7 +169,7 @@ class BatchChain:
             yield run, reason
 
     def _room_for(self, capacity: int, window: memoryview, origin: int) -> BatchRun:
-        """Columns to be filled; those of the window before where they were hardly used."""
+        """Columns to fill; those of the previous window if they were hardly used."""
         if self._room is None or self._room.count < capacity:
             self._room = BatchRun.with_room(window, origin, capacity)
         self._room.buffer, self._room.window_position = window, origin
@@ -207,7 +207,7 @@ class BatchChain:
 
 
 def _needed(rest: memoryview, left: int) -> int:
-    """How many bytes the batch at the start of ``rest`` takes; more than ``left`` when torn."""
+    """How many bytes the batch at the start of ``rest`` takes; more than ``left`` if it is torn."""
     if len(rest) < LOG_ENTRY_SIZE:  # not even its length and magic: the next window may show it
         return min(LOG_ENTRY_SIZE, left) if len(rest) < left else left + 1
     return LENGTH_END + int.from_bytes(rest[LENGTH_AT:LENGTH_END], "big", signed=True)

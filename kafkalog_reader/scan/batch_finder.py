@@ -1,4 +1,4 @@
-"""Where sound batches are: at a position, by the offset index, or by a search of every byte."""
+"""Finds sound batches: at a position, with the offset index, or by a search of every byte."""
 
 from __future__ import annotations
 
@@ -35,15 +35,15 @@ _OFFSETS_OF_SEGMENT: Final = 1 << 31
 """Indexes store offsets relative to the segment's base as int32."""
 _INDEX_ENTRIES_TRIED: Final = 4
 _BUDGET: Final = 4 << 30
-"""Bytes of a segment that may be checksummed in vain, for lengths that lie; what is sound does not
-count, and the search adds eight for each byte that it passes."""
+"""Budget of bytes per segment for checksums of false lengths; sound batches do not
+count, and the search adds eight bytes for each byte that it passes."""
 _PROBE: Final = 16 << 10
 
 
 class BatchFinder:
     """Finds sound batches in one segment, or a part of it that ends at a batch border.
 
-    The file is opened when something is looked for, and stays open until ``close``.
+    The first search opens the file; it stays open until ``close``.
 
     Args:
         segment: the segment.
@@ -68,22 +68,22 @@ class BatchFinder:
         return min(self._segment.base_offset + _OFFSETS_OF_SEGMENT, 2**63) - 1
 
     def close(self) -> None:
-        """Close the file, if it was opened."""
+        """Close the file if it was opened."""
         if self._opened is not None:
             self._opened.close()
             self._opened = None
 
     def give_up(self, candidates: int = 1) -> None:
-        """Count what a cap on work leaves unjudged."""
+        """Count candidates that the budget leaves unchecked."""
         self._given_up += candidates
 
     @property
     def given_up(self) -> int:
-        """How many candidates a cap on work left unjudged since the last region."""
+        """How many candidates the budget left unchecked since the last region."""
         return self._given_up + self.large.refused
 
     def begin_region(self) -> None:
-        """Count anew what is given up."""
+        """Reset the count of unchecked candidates."""
         self._given_up = self.large.refused = 0
 
     def header_at(self, position: int) -> bytes:
@@ -93,8 +93,8 @@ class BatchFinder:
     def batch_at(self, position: int) -> int | None:
         """The base offset of the sound batch at a position; None where there is none.
 
-        Of compressed messages it is the lowest it can be: where they begin stands inside. What
-        is not sound is read for nothing, so there is an end to it: then it counts as given up.
+        For compressed messages it is the lowest possible one: the first offset is stored
+        inside. What is not sound is read in vain, so a budget limits it; beyond that it counts as unchecked.
         """
         windows = self._windows()
         found = windows.read(position, at_most=_PROBE)
@@ -151,7 +151,7 @@ class BatchFinder:
         return chain.end is ScanEnd.COMPLETE
 
     def indexed_after(self, position: int) -> int | None:
-        """Where, by the offset index, the first sound batch behind ``position`` begins."""
+        """Where the first sound batch after ``position`` begins, according to the offset index."""
         if not self._segment.offset_index_size:
             return None
         with SparseIndex(self._segment, context=self._context) as index:

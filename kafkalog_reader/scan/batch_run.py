@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 MAX_OFFSET: Final = 2**63 - 1
 MAX_RUN: Final = 32_768
-"""Batches a run at most: their columns fit into a second-level cache."""
+"""At most this many batches per run: their columns fit into a second-level cache."""
 
 _WORTH_KEEPING: Final = 8
-"""Columns of which a smaller part was filled are copied: that takes less than to make new ones."""
+"""Columns filled to a smaller part are copied: that is cheaper than allocating new ones."""
 
 _COLUMNS: Final = {
     "position": np.int64,
@@ -56,14 +56,14 @@ class BatchRun:
     """Whole record batches found in one window, as columns of ``count`` entries.
 
     Of messages (magic 0 and 1) the attributes keep only the bits that mean something. Where the
-    records of a compressed one begin is not known: ``base_offset`` is the lowest it can be,
+    records of a compressed one begin is unknown: ``base_offset`` is the lowest possible one,
     ``records_count`` the most, and ``base_timestamp`` -1.
 
     Attributes:
         buffer: the window; valid until the next run is asked for. The columns stay.
         window_position: position in the file of ``buffer[0]``.
         position: in the file, of each batch.
-        crc_computed: of the bytes that are there; the stored one where the check was not requested.
+        crc_computed: computed from the bytes; the stored CRC if the check was not requested.
     """
 
     buffer: memoryview
@@ -92,7 +92,7 @@ class BatchRun:
 
     @classmethod
     def with_room(cls, buffer: memoryview, window_position: int, capacity: int) -> BatchRun:
-        """A run with columns to be filled."""
+        """A run with columns to fill."""
         room = allocate(capacity * _BYTES_A_BATCH + len(_COLUMNS) * _APART)
         columns, at = {}, 0
         for name, kind in _COLUMNS.items():
@@ -102,7 +102,7 @@ class BatchRun:
 
     @property
     def is_wrapper(self) -> NDArray[np.bool_]:
-        """Where a message holds compressed messages."""
+        """True for messages that hold compressed messages."""
         wrapper: NDArray[np.bool_] = (self.magic < 2) & ((self.attributes & CODEC_MASK) != 0)
         return wrapper
 
@@ -115,7 +115,7 @@ class BatchRun:
 
     @property
     def summary(self) -> RunSummary:
-        """What all of its batches have in common; there must be one."""
+        """What all of its batches have in common; the run must not be empty."""
         if self._summary is None:
             found = record_batches.summarize_batches(self, self.count)
             self._summary = RunSummary._make(found)
@@ -123,7 +123,7 @@ class BatchRun:
 
     @property
     def crc_valid(self) -> NDArray[np.bool_]:
-        """Where the stored CRC is that of the bytes; not to be written to."""
+        """True where the stored CRC matches the bytes; read-only."""
         if self._crc_valid is None:
             if self.count <= len(_ALL_VALID) and self.all_valid:
                 self._crc_valid = _ALL_VALID[: self.count]
@@ -140,7 +140,7 @@ class BatchRun:
 
     @property
     def is_row(self) -> bool:
-        """Whether nothing is missing, so that the first and the last batch tell of all offsets.
+        """Whether nothing is missing, so that the first and last batch give all offsets.
 
         Every batch is of magic 2 with a right CRC, begins at the offset where the one before it
         ends, and has as many records as offsets.
@@ -168,7 +168,7 @@ class BatchRun:
         return self._leader_epoch_starts
 
     def held_records(self, part: slice) -> NDArray[np.int64]:
-        """Records of some batches: as they say, and no more than they have offsets.
+        """Records of some batches, by their headers, but no more than they have offsets.
 
         The count of a damaged batch may be any number.
         """
@@ -177,7 +177,7 @@ class BatchRun:
         return np.maximum(held, 0)
 
     def move(self, number: int, base_offset: int) -> None:
-        """Take a batch for one of another base offset; its bytes stay as they are."""
+        """Treat a batch as one with another base offset; its bytes do not change."""
         self.base_offset[number] = base_offset
         self.last_offset[number] = base_offset + int(self.last_offset_delta[number])
         self._summary = None

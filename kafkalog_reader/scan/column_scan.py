@@ -1,7 +1,7 @@
 """Batches whose bytes are not needed afterwards: read, checked and released in one call.
 
-The kernel reads through a room that fits into the processor's cache, a column of headers is all
-that stays, and the interpreter is not needed meanwhile: several threads do not wait for each other.
+The kernel reads through a buffer that fits into the processor's cache, only columns of headers
+remain, and the interpreter lock is released: several threads do not wait for each other.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _AT_ONCE: Final = 64 << 20
-"""Bytes read in one call: some ten milliseconds, in which Ctrl-C waits."""
+"""Bytes read in one call: Ctrl-C waits for about ten milliseconds."""
 _ROOM: Final = 512 << 10
-"""It fits into the second-level cache; batches that do not fit into it are read as others are."""
+"""It fits into the second-level cache; larger batches are read the usual way."""
 _NO_BYTES: Final = memoryview(b"")
 
 
@@ -40,7 +40,7 @@ class ColumnScan:
         start, stop: the range.
 
     Attributes:
-        end_position: the first byte that is somebody else's to judge.
+        end_position: the first byte that this scan did not judge.
 
     Raises:
         UnreadableFileError: the file cannot be opened.

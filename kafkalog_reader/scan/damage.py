@@ -1,4 +1,4 @@
-"""What reading does at damage: raise, warn or pass it by. The one place that knows the modes."""
+"""What a reader does at damage: raise, warn or ignore it. Only this module knows the modes."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Mode(Enum):
 
 
 class Damage:
-    """Decides, damaged place by damaged place.
+    """Decides for each damaged place what to do.
 
     Args:
         mode: see ``Mode``.
-        fail_on_data_loss: whether records that are gone are damage; otherwise they are a warning.
+        fail_on_data_loss: treat missing records as damage; if False, only warn.
     """
 
     def __init__(self, mode: Mode, *, fail_on_data_loss: bool = True) -> None:
@@ -36,11 +36,11 @@ class Damage:
         self._fails_on_loss = fail_on_data_loss
 
     def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
-        """Go on without what ``error`` is about, or raise it.
+        """Continue without what ``error`` describes, or raise it.
 
         Args:
             error: says what and where.
-            batches: how many it is about.
+            batches: how many batches it describes.
 
         Raises:
             LocatedError: ``error``, in mode ``FAILFAST``.
@@ -52,10 +52,10 @@ class Damage:
             logger.warning("%s; left out", error)
 
     def missing(self, error: LocatedError) -> None:
-        """Go on although records are missing, or raise ``error``, which is about them.
+        """Continue although records are missing, or raise ``error``, which describes them.
 
         Raises:
-            LocatedError: the same and how to go on, in mode ``FAILFAST``.
+            LocatedError: the same with advice how to continue, in mode ``FAILFAST``.
         """
         if self.mode is Mode.FAILFAST and self._fails_on_loss:
             raise type(error)(f"{error.problem}. Mode PERMISSIVE reads the rest", error.where)

@@ -34,7 +34,7 @@ class ExpectedEnd:
 
     Attributes:
         next_offset: one after the last offset that must be there.
-        proof: what says so, as the end of a sentence.
+        proof: the evidence, as the end of a sentence.
         following: the next segment; None where the log ends.
         may_be_ahead: whether a copy of a running broker explains it: no clean-shutdown marker.
     """
@@ -48,7 +48,7 @@ class ExpectedEnd:
 class ExpectedEnds:
     """What checkpoints say about the ends of logs; each is read once, before logs are listed.
 
-    A log that grows meanwhile is never behind what was read.
+    A log that grows meanwhile never ends below what was read.
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class ExpectedEnds:
     def prepare(self, root: LogDirectory) -> None:
         """Read the checkpoints of a log directory.
 
-        One that cannot be read proves nothing: a warning says so.
+        A checkpoint that cannot be read proves nothing and causes a warning.
         """
         for name in (*_LOG_ENDS.values(), _CLEANER_OFFSETS):
             if (root.path, name) in self._rows:
@@ -71,13 +71,13 @@ class ExpectedEnds:
     def of_segment(
         self, directory: PartitionDirectory, segments: Sequence[SegmentFiles], number: int
     ) -> ExpectedEnd | None:
-        """What must be reached at the end of ``segments[number]``; None where nothing tells.
+        """What the log must reach at the end of ``segments[number]``; None if nothing proves it.
 
-        A cleaned log has gaps between segments too; where the cleaner has been says its checkpoint.
+        A cleaned log has gaps between segments too; the cleaner's checkpoint says how far it got.
         """
         if number + 1 == len(segments):
             return self.of_log(directory)
-        if directory.only is not None:  # nobody said that these are all
+        if directory.only is not None:  # these may not be all segments
             return None
         following = segments[number + 1]
         if following.base_offset <= (self._row(directory, _CLEANER_OFFSETS) or 0):
@@ -90,7 +90,7 @@ class ExpectedEnds:
         )
 
     def of_log(self, directory: PartitionDirectory) -> ExpectedEnd | None:
-        """What must be reached at the end of the log."""
+        """What the log must reach at its end."""
         if directory.only is not None:
             return None
         rows = {what: self._row(directory, name) for what, name in _LOG_ENDS.items()}
@@ -121,13 +121,13 @@ def missing_records(
     segment: SegmentFiles | None = None,
     context: ReadContext = PLAIN,
 ) -> MissingRecordsError | None:
-    """The error about records that must be in front of a place in a log and are not there.
+    """The error about records that must be before a place in a log but are missing.
 
     Args:
         expected: what must be there.
         path: of the segment that ends there, or of the partition directory that has none.
-        reached: the offset after the last one that is there.
-        asked: the half-open range of offsets asked for; others may be missing.
+        reached: the offset after the last one found.
+        asked: the requested half-open range of offsets; others may be missing.
         segment: that segment: a log that was cleaned may have gaps, and its batches show it.
         context: how files are read.
     """
@@ -176,7 +176,7 @@ def _shows_cleaning(segment: SegmentFiles, *, context: ReadContext) -> bool:
 
 
 def size_of(path: str) -> int | None:
-    """The bytes of a file now; None where it cannot be asked."""
+    """The current size of a file in bytes; None if unknown."""
     try:
         return Path(path).stat().st_size
     except OSError:

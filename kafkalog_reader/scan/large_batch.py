@@ -1,4 +1,4 @@
-"""Batches larger than a few windows: read into memory only when their CRC is right."""
+"""Batches larger than a few windows: read into memory only if their CRC is correct."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 LARGE: Final = 64 << 20
 """Bytes: smaller batches are read whole. Producers send 1 MiB by default."""
 MAX: Final = 512 << 20
-"""Bytes: what is larger is not read at all. One of 133 MB was seen in the wild."""
+"""Bytes: larger batches are not read at all. One of 133 MB was seen in the wild."""
 _MAX_WORK: Final = 4 << 30
 
 
@@ -26,11 +26,11 @@ class LargeBatches:
     """Judges lengths that a few bytes of damage, or a hostile file of holes, can claim.
 
     Their CRCs are computed a window at a time. A thousand headers that claim a gigabyte each would
-    read the file a thousand times, so the work has an end.
+    read the file a thousand times, so a budget limits the work.
 
     Attributes:
-        bytes_left: how much more may be read for it.
-        refused: how many were not judged, because nothing was left.
+        bytes_left: how much of the budget is left.
+        refused: how many were not checked because the budget was used up.
     """
 
     def __init__(self) -> None:
@@ -40,7 +40,7 @@ class LargeBatches:
     def is_sound(self, windows: Windows, position: int, size: int) -> bool:
         """Whether the batch or message of ``size`` bytes at ``position`` may be read.
 
-        The file holds as many. The last window that was read is not valid any more.
+        The file must hold that many bytes. The last window read becomes invalid.
 
         Raises:
             UnreadableFileError: the file cannot be read.

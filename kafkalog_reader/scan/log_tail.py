@@ -28,7 +28,7 @@ class LogTail:
 
     Attributes:
         next_offset: the log end offset, up to the first batch whose CRC or length is wrong.
-        last_leader_epoch: of the last batch; None when there is no batch at all.
+        last_leader_epoch: of the last batch; None without batches.
         end: why the log ends there.
         end_position: in the last segment, the first byte that belongs to no sound batch.
         segment_base_offset: of the last segment.
@@ -46,7 +46,7 @@ class LogTail:
 def scan_tail(directory: PartitionDirectory) -> LogTail:
     """Find the end of a replica's log from its last segment, without reading what lies before.
 
-    The offset index only says where to begin: an entry counts when a batch with a sound CRC lies
+    The offset index only says where to begin: an entry counts if a batch with a correct CRC lies
     there; otherwise the segment is scanned from its start.
 
     Raises:
@@ -118,7 +118,7 @@ def batch_starts_at(
 ) -> bool:
     """Whether a batch of this segment with a sound CRC lies at ``position``.
 
-    Who looks for an offset gives it as ``up_to_offset``: a batch that starts behind it would hide
+    To look for an offset, pass it as ``up_to_offset``: a batch that starts after it would hide
     it. Indexes of a replica that was truncated keep entries of what was cut (their bytes stay when
     Kafka's AbstractIndex#truncateToEntries moves its end), and later batches may start there.
     """

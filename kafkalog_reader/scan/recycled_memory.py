@@ -1,4 +1,4 @@
-"""Memory that is written once, shown to somebody, and then used again.
+"""Memory that is written once, read, and then reused.
 
 An allocator gives freed memory back to the operating system after some milliseconds, and getting
 fresh pages costs as much as decoding what is written into them. So blocks are kept here and handed
@@ -21,13 +21,13 @@ Block = np.ndarray[tuple[Any, ...], np.dtype[np.uint8]]
 
 MAX_KEPT_BYTES: Final = 16 << 20
 MAX_KEPT: Final = 6
-"""Blocks of one size: of two columns what is being filled and what is being looked at."""
+"""Blocks of one size: for two columns, one being filled and one being read."""
 
 _idle: defaultdict[int, list[Block]] = defaultdict(list)
 
 
 def allocate(size: int) -> pa.Buffer:
-    """A writable buffer whose memory comes back when the buffer is gone."""
+    """A writable buffer whose memory is reused after the buffer is gone."""
     if size > MAX_KEPT_BYTES:
         return pa.py_buffer(np.empty(size, np.uint8))
     rounded = 1 << max(size - 1, 63).bit_length()  # few sizes, so that most blocks fit again

@@ -1,7 +1,7 @@
-"""The next sound batch behind damage: the damaged one's own end, the offset index, every byte.
+"""The next sound batch after damage: by the damaged one's end, the offset index, or every byte.
 
-Only a valid CRC counts. What is skipped becomes a value, ``UnreadableRegion``, and reading goes on.
-Brokers do not: a length that points behind the end of the file ends the log for them.
+Only a valid CRC counts. Skipped bytes become an ``UnreadableRegion``, and reading continues.
+Brokers do not continue: a length that points past the end of the file ends the log for them.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _NULL: Final = b"\xff\xff\xff\xff"
 
 
 class Resynchronisation:
-    """Finds what hides between the batches of one segment, and where sound ones go on.
+    """Finds unreadable bytes between the batches of one segment, and the next sound batch.
 
     Args:
         segment: the segment.
@@ -61,11 +61,11 @@ class Resynchronisation:
         self._finder = BatchFinder(segment, stop, context=context)
         self._searches = 0
         self._settled = start
-        """Up to here it is known which wrong CRCs hide nothing."""
+        """Up to here, wrong CRCs have been checked for batches that they hide."""
 
     @property
     def given_up(self) -> int:
-        """Damaged batches since the last region that were not searched: a cap on work."""
+        """Damaged batches since the last region that were not searched, to limit the work."""
         return self._finder.given_up
 
     @property
@@ -74,7 +74,7 @@ class Resynchronisation:
         return self._finder.large
 
     def go_on_at(self, position: int) -> None:
-        """Take what lies before for settled: a chain begins at this position."""
+        """Begin a chain at this position; everything before it is settled."""
         self._settled = max(self._settled, position)
 
     def close(self) -> None:
@@ -82,7 +82,7 @@ class Resynchronisation:
         self._finder.close()
 
     def lowest_offset(self) -> int:
-        """What may come next; an offset that cannot be of this segment says nothing about it."""
+        """The lowest offset that may come next; offsets impossible in this segment are ignored."""
         if self.next_offset is None or self.next_offset > self._finder.highest_offset:
             return self._segment.base_offset
         return max(self.next_offset, self._segment.base_offset)
@@ -162,9 +162,9 @@ class Resynchronisation:
         return self._region(position, following, chain.end, chain.problem)
 
     def _lowest_behind(self, position: int) -> int:
-        """The lowest offset behind a damaged entry: above the own offset of one that is compressed.
+        """The lowest offset after a damaged entry: above its own offset if it is compressed.
 
-        Codecs store what does not shrink as it is: messages inside of such a wrapper look sound,
+        Codecs store incompressible data unchanged: messages inside such a wrapper look sound,
         but their offsets are relative to it.
         """
         header = self._finder.header_at(position)
@@ -173,14 +173,14 @@ class Resynchronisation:
         return self.lowest_offset()
 
     def _begins_batch(self, header: bytes) -> bool:
-        """Whether the offset is one that may come next; zeros are none."""
+        """Whether this offset may come next; zeros may not."""
         if len(header) < MIN_SIZE_0 or not any(header):
             return False
         offset = int.from_bytes(header[:8], "big", signed=True)
         return self.lowest_offset() <= offset <= self._finder.highest_offset
 
     def _next_sound(self, position: int, lowest: int) -> int | None:
-        """The first sound batch behind ``position``; the index says how far to look at most."""
+        """The first sound batch after ``position``; the index limits the search."""
         indexed = self._finder.indexed_after(position)
         stop = self._stop if indexed is None else indexed
         found = self._finder.search(position + 1, stop, lowest, self._finder.highest_offset)

@@ -1,4 +1,4 @@
-"""What is true of all batches of a run: checks ask this before they look at single ones."""
+"""What holds for all batches of a run; checks use it before they look at single batches."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""One way to walk over the batches of a segment: an iterator, and a policy that says how.
+"""Iterates over the batches of a segment, with a policy that says how.
 
-A ``Scan`` yields runs of batches and the regions between them that hold none. How it reads is its
-own business: a window at a time (``BatchChain``), inside the kernel where nobody needs the bytes
-(``ColumnScan``), and behind damage by a search (``Resynchronisation``).
+A ``Scan`` yields runs of batches and the unreadable regions between them. It chooses how to
+read: a window at a time (``BatchChain``), inside the kernel if nobody needs the bytes
+(``ColumnScan``), and after damage by a search (``Resynchronisation``).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
 
 _FIRST_READ: Final = 16 << 10
-"""Behind damage, where more of it may follow soon."""
+"""After damage, where more damage may follow soon."""
 _ATTEMPTS: Final = 2
 """To read inside the kernel, until no further is made: it ends at cold pages and at markers."""
 
@@ -41,11 +41,11 @@ class ScanPolicy:
     """How a scan reads.
 
     Attributes:
-        tolerant: go on behind damage. A batch with a wrong CRC is a batch as long as its length
+        tolerant: continue after damage. A batch with a wrong CRC is a batch as long as its length
             leads to the next one and hides none; otherwise an unreadable region begins with it.
             A scan that is not tolerant follows the lengths, and its first region is its last.
-        check_crc: otherwise ``crc_computed`` of a run is the stored one, and lengths are believed.
-        keep_bytes: otherwise runs of plain batches have an empty buffer: see ``ColumnScan``.
+        check_crc: if False, ``crc_computed`` of a run is the stored CRC, and lengths are trusted.
+        keep_bytes: if False, runs of plain batches have an empty buffer: see ``ColumnScan``.
         offer_windows: yield the bytes of each window before they are scanned, for a decoder that
             reads them in one pass and says how far it got with ``Scan.pass_over``.
         window_size: bytes held at once, unless one batch is larger.
@@ -65,7 +65,7 @@ CHAIN_OF_HEADERS: Final = ScanPolicy(tolerant=False, check_crc=False)
 
 
 class Scan:
-    """Iterates over the batches of a segment, and over what is unreadable between them.
+    """Iterates over the batches of a segment, and over unreadable regions between them.
 
     Args:
         segment: the segment; the path of a file is enough where the policy is not tolerant.
@@ -75,7 +75,7 @@ class Scan:
         progress: receives the bytes read.
 
     Attributes:
-        next_offset: one after the last batch's last offset; None before the first batch.
+        next_offset: one past the last batch's last offset; None before the first batch.
         end_position: the first byte that belongs to no batch: where the first unreadable region
             begins, or the end.
 
@@ -107,7 +107,7 @@ class Scan:
 
     @property
     def given_up(self) -> int:
-        """Damaged batches since the last region that were not searched: a cap on work."""
+        """Damaged batches since the last region that were not searched, to limit the work."""
         return 0 if self._behind is None else self._behind.given_up
 
     def pass_over(self, stop: int, last_offset: int) -> None:
@@ -206,7 +206,7 @@ class Scan:
         return self._chain
 
     def _up_to_region(self, chain: BatchChain) -> Generator[Found, None, UnreadableRegion | None]:
-        """Yield the batches of a chain; return what is unreadable behind them, if anything is."""
+        """Yield the batches of a chain; return the unreadable region after them, if any."""
         behind = self._behind
         assert behind is not None
         for found in chain:
@@ -228,7 +228,7 @@ class Scan:
     def _sound_runs(self, stop: int) -> Iterator[BatchRun]:
         """Yield what may be read without keeping its bytes, up to the first damage.
 
-        Where batches are not plain, a window is read as others are: the next may be plain again.
+        If batches are not plain, one window is read the usual way: the next may be plain again.
         """
         position, attempts = self._start, _ATTEMPTS
         while position < stop:

@@ -9,7 +9,7 @@ class ScanEnd(Enum):
     """Why a scan ended where it did."""
 
     COMPLETE = "complete"
-    """At its end: every byte belongs to a batch."""
+    """At the end of the file: every byte belongs to a batch."""
     TORN = "torn"
     """The last batch needs more bytes than there are."""
     ZEROS = "zeros"

@@ -20,7 +20,7 @@ class SegmentSlice:
 
     Attributes:
         start, stop: positions in the segment file.
-        from_offset, to_offset: records outside are not wanted; half-open, None means unbounded.
+        from_offset, to_offset: the requested records; half-open, None means unbounded.
         is_log_end: nothing of the replica follows, so a torn batch at the end is not damage.
     """
 

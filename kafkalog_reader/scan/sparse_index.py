@@ -1,4 +1,4 @@
-"""The offset index as a hint: where batches may start. Who uses an entry confirms it in the log."""
+"""The offset index as a hint where batches may start. Callers confirm each entry in the log."""
 
 from __future__ import annotations
 

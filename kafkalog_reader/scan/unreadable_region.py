@@ -10,7 +10,7 @@ from kafkalog_reader.scan.scan_end import ScanEnd
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnreadableRegion:
-    """Bytes of a segment between two sound batches, or behind the last one.
+    """Bytes of a segment between two sound batches, or after the last one.
 
     Attributes:
         file: the segment file as shown to people; the directory where that cannot be listed.
@@ -19,10 +19,10 @@ class UnreadableRegion:
         next_offset: base offset of what follows: the next sound batch, or, where the caller knows
             it, the next segment. None when nothing follows.
         goes_on: whether a sound batch follows in the same file.
-        end: what is wrong where it begins.
+        end: the problem where it begins.
         problem: the same in words.
         begins_batch: the offset where it begins is that of a batch that may stand there.
-        given_up: candidates that a cap on work left unjudged (KL-005): something sound may be in
+        given_up: candidates that the budget left unchecked (KL-005): something sound may be in
             the region after all.
     """
 
@@ -54,7 +54,7 @@ class UnreadableRegion:
 
     @property
     def is_unfinished(self) -> bool:
-        """Whether at the end of a log it is how a crash leaves one: no damage."""
+        """Whether it is what a crash leaves at the end of a log: not damage."""
         return self.ends_log and self.end in (ScanEnd.TORN, ScanEnd.ZEROS)
 
     @property

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnscannedBatches:
-    """A chain of batches in a window. Whoever decodes its start calls ``Scan.pass_over``.
+    """A chain of batches in a window. A caller that decodes its start calls ``Scan.pass_over``.
 
     Attributes:
         buffer: the window; valid until the next is asked for.
