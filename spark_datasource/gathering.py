@@ -1,4 +1,4 @@
-"""Small record batches put together: Spark pays for each, and an audit yields one a partition."""
+"""Combines small record batches: each costs Spark time, and an audit yields one per partition."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
 ENOUGH_ROWS: Final = 1000
-"""Rows of a batch that goes on as it is."""
+"""A batch with this many rows is passed on unchanged."""
 ENOUGH_BYTES: Final = 4 << 20
-"""Bytes of a batch that goes on as it is; no batch that was put together is larger."""
+"""A batch with this many bytes is passed on unchanged; no combined batch is larger."""
 
 
 def gathered(found: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield the same rows in the same order, in fewer batches.
 
-    Batches are put together until they have ``ENOUGH_ROWS`` rows, or the next one would make them
+    Batches are combined until they have ``ENOUGH_ROWS`` rows, or the next one would make them
     larger than ``ENOUGH_BYTES``.
 
     Args:

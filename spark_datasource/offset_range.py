@@ -1,6 +1,6 @@
-"""Where a read starts and ends, as the options of Spark's Kafka source say it.
+"""Where a read starts and ends, from the options of Spark's Kafka source.
 
-Three options for each end, of which the first that is given counts: one time, a time for each topic
+Three options for each end, of which the first one given counts: one time, a time for each topic
 partition, an offset for each. Source: Spark 4.0, KafkaSourceProvider#getKafkaOffsetRangeLimit.
 """
 
@@ -63,7 +63,7 @@ def parse_offset_range(given: Mapping[str, str]) -> OffsetRange:
     """Both ends, from the options of a batch read.
 
     Raises:
-        UsageError: a value that makes no sense, or a start above its end.
+        UsageError: an invalid value, or a start above its end.
     """
     found = OffsetRange()
     _parse_start(given, found)
@@ -77,7 +77,7 @@ def parse_stream_start(given: Mapping[str, str]) -> StreamStart:
     """Where a new stream begins, and that it has no end.
 
     Raises:
-        UsageError: a value that makes no sense, or options of an end.
+        UsageError: an invalid value, or options of an end.
     """
     for option in ("endingOffsets", "endingOffsetsByTimestamp", "endingTimestamp"):
         if option in given:

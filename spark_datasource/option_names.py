@@ -72,13 +72,13 @@ def canonical(options: Mapping[str, str], *more: str) -> dict[str, str]:
 
 
 def unused(options: Mapping[str, str], *more: str) -> tuple[str, ...]:
-    """The options that say how to talk to brokers, or how a stream goes on: no file needs them."""
+    """Options about talking to brokers or continuing a stream, which files do not need."""
     known = {name.lower() for name in (*KNOWN, *more)}
     return tuple(sorted(name for name in options if name.lower() not in known))
 
 
 def check_applicable(given: Mapping[str, str], table: AnyTable) -> None:
-    """Refuse what this table would silently ignore.
+    """Refuse options that this table would silently ignore.
 
     Raises:
         UsageError: options that other tables have; the message names all of them.

@@ -69,13 +69,13 @@ class SourceOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamOptions:
-    """What the options of one ``spark.readStream`` say.
+    """The parsed options of one ``spark.readStream``.
 
     Attributes:
-        source: what those of a batch say, too.
+        source: the options that a batch has, too.
         start: where a new query begins.
-        max_offsets, max_bytes: how much one trigger takes at most; None is all.
-        min_offsets: for how many it waits, but not longer than ``max_delay`` seconds.
+        max_offsets, max_bytes: the most that one trigger reads; None is no limit.
+        min_offsets: how many it waits for, but not longer than ``max_delay`` seconds.
     """
 
     source: SourceOptions

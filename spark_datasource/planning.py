@@ -1,4 +1,4 @@
-"""Cut a read into Spark tasks: units of work, small ones together."""
+"""Split a read into Spark tasks: units of work, small ones combined."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Which columns a read shows: the option ``columns``, or the schema that the user gave.
 
-Spark's Python sources have no hook for the columns that a query needs, so a schema is how a user
-says it: what is not in it is not decoded.
+Spark's Python sources have no hook for the columns that a query needs, so users select them
+with a schema: other columns are not decoded.
 """
 
 from __future__ import annotations

@@ -141,7 +141,7 @@ def _column(pushed: Filter) -> str | None:
 
 
 def _values(pushed: Filter, wanted: type[Any]) -> frozenset[Any] | None:
-    """The values of which the column must be one; null is equal to none of them."""
+    """The values that the column may have; null equals none of them."""
     if isinstance(pushed, In):
         values = [value for value in pushed.value if value is not None]
     elif isinstance(pushed, (EqualTo, EqualNullSafe)):
@@ -152,7 +152,7 @@ def _values(pushed: Filter, wanted: type[Any]) -> frozenset[Any] | None:
 
 
 def _bounds(pushed: Filter | None, limits: tuple[int, int]) -> Bounds | None:
-    """The range of whole numbers outside of which no value passes."""
+    """The range of whole numbers that contains all values that pass."""
     if pushed is None:
         return None
     if (values := _values(pushed, int)) is not None:

@@ -45,7 +45,7 @@ class KafkaLogReader(DataSourceReader):
         """Look at the directories and cut the work; runs once a query, on the driver.
 
         Raises:
-            KafkaLogError: nothing of Kafka's is there, or not what was asked for.
+            KafkaLogError: the paths hold no Kafka logs, or not the requested ones.
         """
         options = self.options
         table = registry.table(options.table)
@@ -66,7 +66,7 @@ class KafkaLogReader(DataSourceReader):
         """Yield the rows of one task as record batches of exactly the declared schema.
 
         Raises:
-            KafkaLogError: damage that the reading mode does not pass over.
+            KafkaLogError: damage, unless the reading mode skips it.
         """
         if isinstance(partition, PackedUnits):  # else ``partitions`` found nothing to read
             for rows in read_units(self.options.table, partition, self.request):
@@ -77,7 +77,7 @@ def read_units(name: str, partition: PackedUnits, request: ReadRequest) -> Itera
     """Yield the rows of one task.
 
     Raises:
-        KafkaLogError: damage that the reading mode does not pass over.
+        KafkaLogError: damage, unless the reading mode skips it.
     """
     table = registry.table(name)
     try:
@@ -87,7 +87,7 @@ def read_units(name: str, partition: PackedUnits, request: ReadRequest) -> Itera
 
 
 def for_spark(error: KafkaLogError) -> KafkaLogError:
-    """The same error as one line that says whose it is, for the end of Spark's stack trace."""
+    """The same error as one line that names kafkalog, for the end of Spark's stack trace."""
     return KafkaLogError(f"[kafkalog] {error}")
 
 

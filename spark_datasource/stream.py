@@ -1,7 +1,7 @@
 """Structured Streaming: ``spark.readStream.format("kafkalog")`` over log directories that grow.
 
 Offsets are those of Spark's Kafka source: ``{"orders": {"0": 23}}``. Of each partition one copy is
-read, and kept while it is there. Source: Spark 4.0, KafkaMicroBatchStream.
+read, as long as it exists. Source: Spark 4.0, KafkaMicroBatchStream.
 """
 
 from __future__ import annotations
@@ -125,14 +125,14 @@ class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return ReadAllAvailable()
 
     def reportLatestOffset(self) -> JsonOffsets | None:  # noqa: N802  Spark's name
-        """What is there, for the status of the query."""
+        """The current log ends, for the status of the query."""
         try:
             return as_json({key: each.end for key, each in self._bounds().items()})
         except KafkaLogError as error:
             raise for_spark(error) from None
 
     def prepareForTriggerAvailableNow(self) -> None:  # noqa: N802  Spark's name
-        """Remember what is there now: the query ends with it."""
+        """Remember the current log ends: the query ends there."""
         try:
             self._target = {key: each.end for key, each in self._bounds().items()}
         except KafkaLogError as error:
@@ -174,7 +174,7 @@ class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return bounds.log_start if asked == EARLIEST else bounds.end
 
     def _replicas(self) -> dict[TopicPartition, PartitionDirectory]:
-        """One copy of each partition there is now: the one that was read before, if it is there."""
+        """One copy of each existing partition: the one read before, if it still exists."""
         evidence = discover(self.options.paths, ReadContext(follow_links=self.options.follow_links))
         if not self._kept:
             check_selection(evidence, self.request)
@@ -208,7 +208,7 @@ class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return replace(self.request, starting_timestamps={}, starting_timestamp=None)
 
     def _limited(self, begun: Offsets, ends: Offsets, limit: ReadLimit) -> Offsets:
-        """Ends that keep the limit, each partition by its share of what there is."""
+        """Ends within the limit; each partition gets a share in proportion to its backlog."""
         spans = {key: max(0, end - begun.get(key, 0)) for key, end in ends.items()}
         total = sum(spans.values())
         share = 1.0
@@ -231,7 +231,7 @@ class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         return found
 
     def _bytes_of(self, spans: Mapping[TopicPartition, int]) -> float:
-        """What so many offsets of each partition take, by the mean of its log."""
+        """Estimated bytes of these offsets in each partition, from the mean of its log."""
         size = 0.0
         for key, replica in self._replicas().items():
             found = [each for each in segments(replica) if each.log_size is not None]
@@ -290,7 +290,7 @@ def from_json(offsets: JsonOffsets) -> Offsets:
     """The other way round; from a checkpoint of Spark, which another query may have written.
 
     Raises:
-        UsageError: these are no offsets of topic partitions.
+        UsageError: these are not offsets of topic partitions.
     """
     try:
         return {

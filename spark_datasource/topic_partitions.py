@@ -1,4 +1,4 @@
-"""Topic partitions and their offsets as the JSON of Spark's Kafka source says them."""
+"""Topic partitions and their offsets in the JSON form of Spark's Kafka source."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def parse_starting_offsets(text: str) -> dict[TopicPartition, int] | None:
     """Where to start each topic partition; None is at the earliest offset of every one.
 
     Raises:
-        UsageError: no offsets; or ``latest``, which Spark's Kafka source refuses in a batch too.
+        UsageError: invalid offsets, or ``latest``, which the Kafka source refuses too.
     """
     if text.strip().lower() == "latest":
         raise UsageError("option startingOffsets: latest: nothing follows it in a batch read")
@@ -60,7 +60,7 @@ def parse_ending_offsets(text: str) -> dict[TopicPartition, int] | None:
     """The offset before which each topic partition ends; None is the end of every log.
 
     Raises:
-        UsageError: no offsets; or ``earliest``, which Spark's Kafka source refuses in a batch too.
+        UsageError: invalid offsets, or ``earliest``, which the Kafka source refuses too.
     """
     if text.strip().lower() == "earliest":
         raise UsageError("option endingOffsets: earliest: nothing comes before it")

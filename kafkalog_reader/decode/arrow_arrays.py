@@ -1,7 +1,7 @@
 """Numpy columns as Arrow arrays, without a copy where the layouts agree.
 
-Not ``pyarrow.array``: it imports pandas to find out whether it was given pandas, a quarter of a
-second that ``kafkalog ls`` has not got.
+Not ``pyarrow.array``: it imports pandas to check whether its input is pandas, a quarter of a
+second too much for ``kafkalog ls``.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAX_KEPT: Final = 1 << 16
-"""Rows of a column that says the same in each: it is cut from one that is kept."""
+"""Rows of a constant column: a slice of one that is kept."""
 
 
 def fixed_width(
     values: NDArray[Any], kind: pa.DataType, null: NDArray[np.bool_] | None = None
 ) -> pa.Array:
-    """Numbers or timestamps of the same width in numpy and Arrow; ``null`` where there is none."""
+    """Numbers or timestamps of the same width in numpy and Arrow; ``null`` marks missing ones."""
     validity = None if null is None or not null.any() else _bits(~null)
     contiguous = np.ascontiguousarray(values)
     return pa.Array.from_buffers(kind, len(values), [validity, pa.py_buffer(contiguous)])

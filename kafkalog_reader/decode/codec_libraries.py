@@ -1,4 +1,4 @@
-"""The codec libraries that extension modules bring, for calls without Python in between."""
+"""The codec libraries inside extension modules, for direct calls from the kernel."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.format.decompression_limit import Limits
 
 MAX_BLOCK: Final = 2 << 20
-"""Bytes that one call may make; batches that may become more are decoded in two passes."""
+"""Bytes that one call may produce; batches that may become larger are decoded in two passes."""
 _LZ4_BLOCK: Final = 64 << 10
 _DEFLATE_WINDOW: Final = 32 << 10
 _ZSTD_WINDOW: Final = 128 << 20
@@ -35,15 +35,15 @@ class CodecLibraries:
     """What the kernel needs to call the libraries, an entry for each codec number.
 
     gzip and zstd work in contexts of their own, freed with this object: one thread at a time may
-    use it. No package's library shows a function for snappy: the compiled kernel has one.
+    use it. No package exports a function for snappy: the compiled kernel has its own.
 
     Args:
         limits: how much one batch may decompress to.
 
     Attributes:
-        address: where the function lies in memory that decompresses a block; 0 where it cannot be
-            found, or where a block might become more than the limits allow.
-        context: the address of what it works in; 0 where it needs none.
+        address: of the function that decompresses a block; 0 if it cannot be
+            found, or if a block might exceed the limits.
+        context: address of its working memory; 0 if it needs none.
         room: the most bytes that a block may become.
     """
 
@@ -91,14 +91,14 @@ class CodecLibraries:
 
 
 def _isal_state_size() -> int:
-    """The size of an object that has a state inside, 0 where it must lie elsewhere."""
+    """The size of an object with embedded state, 0 if the state must lie elsewhere."""
     size: int = type(import_module(_ISAL_MODULE).decompressobj()).__basicsize__
     return size if size > _DEFLATE_WINDOW else 0
 
 
 @cache
 def _library(module: str) -> ctypes.CDLL | None:
-    """The shared library that an extension module is: it holds the codec's or is linked with it.
+    """The shared library of an extension module, which contains or links the codec's library.
 
     The dynamic linker looks into both. Imported only where records are decoded: commands that list
     files start sooner.
@@ -111,6 +111,6 @@ def _library(module: str) -> ctypes.CDLL | None:
 
 @cache
 def _address(module: str, name: str) -> int:
-    """Where a function lies in memory; 0 where it cannot be found."""
+    """The address of a function; 0 if it cannot be found."""
     function = getattr(_library(module), name, None)
     return 0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0

@@ -1,4 +1,4 @@
-"""Which library decompresses what, and whether the kernel calls it directly."""
+"""Reports the library of each codec, and whether the kernel calls it directly."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _SLOW: Final = {
 
 
 def fast_codecs() -> frozenset[Codec]:
-    """The codecs that the kernel decompresses without Python in between."""
+    """The codecs that the kernel decompresses directly, without Python."""
     if not kernel.is_compiled():
         return frozenset()
     found = CodecLibraries(Limits()).address

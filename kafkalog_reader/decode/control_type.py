@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ABORT: Final = 0
 COMMIT: Final = 1
 NO_TYPE: Final = -1
-"""Of an empty control batch, which conveys nothing (KAFKA-5490), and of a record beyond reading."""
+"""For an empty control batch, which means nothing (KAFKA-5490), and for an unreadable record."""
 
 _MARKER_SIZE: Final = 78
 # record length 16, attributes, timestamp and offset delta 0, key length 4, key version 0

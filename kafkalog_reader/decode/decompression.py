@@ -1,7 +1,7 @@
 """The codecs of record batches, each payload into bytes that are checked against a limit.
 
-What Kafka's Java reader accepts is accepted, what it refuses is refused; the declared format says
-the same slowly (``format.compression``), and tests compare the two.
+It accepts and refuses exactly what Kafka's Java reader does. The declared format does
+the same more slowly (``format.compression``), and tests compare the two.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def _decompress_snappy_block(block: memoryview, room: memoryview, bound: int) ->
 
 
 class Decompressor:
-    """Decompresses payloads behind each other into one buffer that is used again and again.
+    """Decompresses payloads one after another into one buffer that is reused.
 
     Attributes:
         size: bytes in ``buffer`` that hold decompressed payloads.
@@ -123,7 +123,7 @@ class Decompressor:
         return self._view
 
     def clear(self) -> None:
-        """Forget what was decompressed, and memory that only one giant batch needed."""
+        """Drop what was decompressed, and memory that only one giant batch needed."""
         self.size = 0
         if len(self._view) > self._limits.ratio_from_bytes:
             self._view = memoryview(allocate(_SCRATCH)).cast("B")
@@ -168,7 +168,7 @@ class Decompressor:
         return True
 
     def _simple_zstd(self, frame: memoryview, room: memoryview, bound: int) -> int | None:
-        if bound == 0:  # not what it seems to say
+        if bound == 0:  # not what it claims
             return None
         most = min(bound, self._usual_size)  # allocated, whatever comes out
         content = self._zstd.decompress(frame, max_output_size=most)
@@ -187,8 +187,8 @@ class Decompressor:
         """Append what a payload decompresses to, and say how many bytes that is.
 
         Raises:
-            CorruptRecordError: the payload is not what the codec's writer makes.
-            LimitReachedError: it becomes more than the limits allow.
+            CorruptRecordError: the payload is not valid for the codec.
+            LimitReachedError: it would exceed the limits.
         """
         start = self.size
         try:
@@ -240,7 +240,7 @@ class Decompressor:
                 self._check(self.size - start, payload, where)
 
     def _append_gzip(self, payload: memoryview, where: LogPosition) -> None:
-        """All members; after the first, what is not a member is ignored, as the JDK does."""
+        """All members; after the first, other bytes are ignored, as in the JDK."""
         start, position = self.size, 0
         while position == 0 or bytes(payload[position : position + 3]) == _GZIP_MEMBER:
             member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)

@@ -113,8 +113,8 @@ class MessageReader:
     """Reads the messages of one slice.
 
     Args:
-        piece: what they are of, for error messages.
-        damage: receives messages that contradict themselves.
+        piece: their slice, for error messages.
+        damage: handles messages that contradict themselves.
         decompressor: the slice's.
     """
 
@@ -135,7 +135,7 @@ class MessageReader:
         self._decompressor.clear()
         for number, error in self._decompress(run, entries):
             if error is not None:
-                entries.problem[number] = codes.BAD_WRAPPER_VALUE  # whatever it is: passed over
+                entries.problem[number] = codes.BAD_WRAPPER_VALUE  # skipped, whatever it is
                 yield from self._rewrite(run, entries, slice(first, number))
                 self._damage.left_out(error)
             else:
@@ -147,7 +147,7 @@ class MessageReader:
     def _decompress(
         self, run: BatchRun, entries: _Entries
     ) -> Iterator[tuple[int, CorruptRecordError | LimitReachedError | None]]:
-        """Decompress wrapper by wrapper; stop at each that fails and whenever it is enough."""
+        """Decompress wrapper by wrapper; stop at each failure and whenever there is enough."""
         wrappers = np.flatnonzero(run.attributes & CODEC_MASK)
         if not len(wrappers):
             return
@@ -196,7 +196,7 @@ class MessageReader:
     def _rewrite(
         self, run: BatchRun, entries: _Entries, which: slice
     ) -> Iterator[RewrittenMessages]:
-        """Rewrite entries whose contents are decompressed, and report what is wrong with them."""
+        """Rewrite entries whose contents are decompressed, and report their problems."""
         count = which.stop - which.start
         if count == 0:
             return
@@ -222,7 +222,7 @@ class MessageReader:
     def _before_damage(
         self, room: _Room, batches: int, entries: _Entries, first: int, stop: int
     ) -> int:
-        """How many rewritten batches may be shown: none behind damage that will be raised."""
+        """How many rewritten batches may be shown: none after damage that will be raised."""
         damaged = np.flatnonzero(entries.problem[first:stop])
         if self._damage.mode is not Mode.FAILFAST or len(damaged) == 0:
             return batches

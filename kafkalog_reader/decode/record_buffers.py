@@ -1,4 +1,4 @@
-"""Room for decoded records, and the Arrow arrays that it becomes without a copy."""
+"""Buffers for decoded records, which become Arrow arrays without a copy."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def _column_of(room: _BinaryRoom | None) -> record_columns.BinaryColumn | None:
 
 
 class RecordBuffers:
-    """Room for a number of records and bytes; columns that were not requested get none.
+    """Buffers for a number of records and bytes; only requested columns get one.
 
     Args:
         wanted: names of columns of ``records``; others than the decoded ones are ignored.
@@ -112,13 +112,13 @@ class RecordBuffers:
 
     @property
     def rows(self) -> int:
-        """How many records are here."""
+        """The number of records."""
         count: int = self.kernel.rows
         return count
 
     @property
     def offset(self) -> NDArray[np.int64]:
-        """The offsets of the records that are here."""
+        """The offsets of the records."""
         return self._offset.array[: self.rows]
 
     @property
@@ -165,7 +165,7 @@ class RecordBuffers:
 
 
 def as_text(binary: pa.BinaryArray) -> pa.StringArray:
-    """Bytes as text; what is no UTF-8 is replaced as Kafka's clients do, with U+FFFD."""
+    """Bytes as text; invalid UTF-8 becomes U+FFFD, as in Kafka's clients."""
     text = pa.Array.from_buffers(pa.string(), len(binary), binary.buffers(), binary.null_count)
     try:
         text.validate(full=True)

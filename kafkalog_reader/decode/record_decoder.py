@@ -1,4 +1,4 @@
-"""Runs of sound batches into decoded records, as many as make a good Arrow record batch."""
+"""Decodes runs of sound batches into Arrow record batches of a good size."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ DECOMPRESSED_TOGETHER: Final = 512 << 10
 
 
 class Passing(Protocol):
-    """A scan that leaves out what was decoded already: see ``Scan.pass_over``."""
+    """A scan that can skip what was decoded already: see ``Scan.pass_over``."""
 
     def pass_over(self, stop: int, last_offset: int) -> None:
         """Leave batches that were offered out of the runs that follow."""
@@ -73,7 +73,7 @@ class _Payloads:
         return cls(run, position, size)
 
     def put_behind_each_other(self, first: int, ends: list[int]) -> None:
-        """Batches from ``first`` on fill a buffer from its start, each up to the next end."""
+        """Batches from ``first`` on fill a buffer from its start; ``ends`` has the end of each."""
         stop = first + len(ends)
         starts = self.payload_position[first:stop]
         starts[0], starts[1:] = 0, ends[:-1]
@@ -101,7 +101,7 @@ class DecodedRecords:
         self._parts.append((payloads, first, stop, row))
 
     def rows_before(self, position: int) -> int:
-        """How many records lie before the first batch of a run that begins there or behind."""
+        """How many records lie before the first batch that begins at or after a position."""
         for payloads, first, stop, row in self._parts:
             behind = np.flatnonzero(payloads.run.position[first:stop] >= position)
             if len(behind):
@@ -115,7 +115,7 @@ class DecodedRecords:
         )
 
     def of_records(self, of_batches: NDArray[Any]) -> NDArray[Any]:
-        """One entry a batch made one entry a record."""
+        """Repeats an entry per batch for each of its records."""
         if len(of_batches) and (of_batches == of_batches[0]).all():
             return np.full(self.columns.rows, of_batches[0], of_batches.dtype)
         ends = [payloads.row_end[first:stop] for payloads, first, stop, _ in self._parts]
@@ -127,10 +127,10 @@ class RecordDecoder:
 
     Args:
         wanted: names of columns of ``records``.
-        piece: what the batches are of, for messages.
-        damage: receives batches that contradict themselves.
+        piece: the slice of the batches, for messages.
+        damage: handles batches that contradict themselves.
         limits: how much one batch may decompress to.
-        with_control: whether control batches are decoded where they were not pruned before.
+        with_control: whether control batches that were not pruned are decoded.
     """
 
     def __init__(
@@ -160,8 +160,8 @@ class RecordDecoder:
     def take(self, offered: UnscannedBatches, scan: Passing) -> Iterator[DecodedRecords]:
         """Decode the sound batches at the start of a chain in one pass; yield what is full.
 
-        Batches that are damaged, pruned or of another kind are left to be scanned and added;
-        ``scan`` is told which were decoded.
+        The caller must scan and add batches that are damaged, pruned or of another kind;
+        ``scan.pass_over`` receives the decoded ones.
         """
         start = offered.start
         is_full = True
@@ -216,13 +216,13 @@ class RecordDecoder:
                 yield from self._decode(batches, payloads, 0, made.run.count)
 
     def flush(self) -> Iterator[DecodedRecords]:
-        """Yield what is left, if anything is."""
+        """Yield the remaining records, if any."""
         if self._decoded is not None and self._decoded.columns.rows:
             yield self._decoded
         self._decoded = None
 
     def _decompress(self, run: BatchRun) -> Iterator[DecodedRecords]:
-        """Decompress batch by batch; decode whenever they are enough for a kernel call."""
+        """Decompress batch by batch; decode whenever there is enough for a kernel call."""
         decompressor = self._decompressor
         payloads = _Payloads.in_window(run)
         starts = payloads.payload_position.copy()
@@ -262,7 +262,7 @@ class RecordDecoder:
         starts: NDArray[np.int64],
         stops: NDArray[np.int64],
     ) -> tuple[list[int], CorruptRecordError | LimitReachedError | None]:
-        """Decompress batches from ``first`` on until they are enough, or until one is damaged."""
+        """Decompress batches from ``first`` on until there is enough, or one is damaged."""
         decompressor = self._decompressor
         decompressor.clear()
         ends: list[int] = []

@@ -94,7 +94,8 @@ class BatchFinder:
         """The base offset of the sound batch at a position; None where there is none.
 
         For compressed messages it is the lowest possible one: the first offset is stored
-        inside. What is not sound is read in vain, so a budget limits it; beyond that it counts as unchecked.
+        inside. What is not sound is read in vain, so a budget limits it; beyond that it counts
+        as unchecked.
         """
         windows = self._windows()
         found = windows.read(position, at_most=_PROBE)

@@ -1,4 +1,4 @@
-"""Which offsets are asked of one replica, where only its own log can say it.
+"""The offsets requested of one replica, where they depend on its own log.
 
 Timestamps, the high watermark, ``last`` and ``read_committed`` become offsets here, while the work
 is planned.
@@ -39,15 +39,15 @@ _OFFSET: Final = pa.schema([pa.field("offset", pa.int64())])
 def asked_of(
     replica: PartitionDirectory, request: ReadRequest, expected: ExpectedEnds
 ) -> ReadRequest:
-    """The request with the offsets that only the replica's own log can say.
+    """The request, with the offsets that depend on the replica's own log.
 
     Args:
         replica: what is read.
-        request: what is asked of every replica.
+        request: the request for all replicas.
         expected: where logs must reach.
 
     Raises:
-        UsageError: offsets to start from or to end at that this log does not have.
+        UsageError: this log does not have the starting or ending offset.
         KafkaLogError: damage in the stretch that must be read, in mode ``FAILFAST``.
     """
     return _AskedOffsets(replica, request, expected).bounded()
@@ -57,8 +57,8 @@ class LogBounds(NamedTuple):
     """Offsets of one log for one reader.
 
     Attributes:
-        log_start: the first that consumers are shown.
-        start: the one asked for; None where none is.
+        log_start: the first offset that consumers see.
+        start: the requested one, if any.
         end: where the log ends for this reader.
     """
 
@@ -73,7 +73,7 @@ def bounds_of(
     """Where reading this replica starts and ends.
 
     Raises:
-        UsageError: offsets to start from or to end at that this log does not have.
+        UsageError: this log does not have the starting or ending offset.
         KafkaLogError: damage in the stretch that must be read, in mode ``FAILFAST``.
     """
     return _AskedOffsets(replica, request, expected).bounds()
@@ -90,7 +90,7 @@ class _AskedOffsets:
         self._end: int | None = None
 
     def bounded(self) -> ReadRequest:
-        """The request with offsets in the place of everything else that bounds a log."""
+        """The request with all bounds of the log replaced by offsets."""
         request = self._request
         if request.isolation == READ_COMMITTED or request.until is not Until.LOG_END:
             self._check_log_end()  # reading will end before the end of the log
@@ -148,7 +148,7 @@ class _AskedOffsets:
         return request
 
     def _high_watermark(self) -> int:
-        """What the files of this copy prove to be committed, as far as it is there."""
+        """The offset up to which the files of this copy prove records committed."""
         root = self._replica.log_directory
         rows = [checkpointed_offsets(root, name).get(self._key, 0) for name in _COMMITTED]
         return min(max(self._log_start, *rows), self._log_end)
@@ -190,13 +190,13 @@ class _AskedOffsets:
             self._lose(f"ending offset {end} is beyond the end, {stop}")
 
     def _lose(self, problem: str) -> None:
-        """Records that were asked for are not there: an error or a warning."""
+        """Report requested records that are missing, as an error or a warning."""
         if self._request.fail_on_data_loss:
             raise UsageError(f"{self._name}: {problem}. failOnDataLoss=false reads the rest")
         logger.warning("%s: %s", self._name, problem)
 
     def _offset_at(self, time: int) -> int | None:
-        """The offset of the first record from a time on; control records count.
+        """The offset of the first record at or after a time; control records count.
 
         Source: Kafka 4.0, UnifiedLog#fetchOffsetByTimestamp.
         """
@@ -224,7 +224,7 @@ class _AskedOffsets:
                 self._request.damage.missing(error)
 
     def _first_of_the_last(self, request: ReadRequest, count: int) -> int:
-        """The offset from which on there are ``count`` records, or all that there are."""
+        """The offset from which ``count`` records follow, or the start if there are fewer."""
         replica = self._replica
         lower, upper = request.offsets_of(replica.topic, replica.partition)
         end = self._log_end if upper is None else min(self._log_end, upper)

@@ -67,7 +67,7 @@ _FLAGS: Final[dict[str, Callable[[BatchRun], NDArray[np.bool_]]]] = {
 
 
 class BatchesTable(Table[LogUnit]):
-    """Record batches without their payload: what kafka-dump-log prints of each, and more."""
+    """Record batches without their payload: what kafka-dump-log prints for each, and more."""
 
     name: ClassVar[str] = "batches"
     doc: ClassVar[str] = "record batches: header, position, size, CRC stored and computed"

@@ -1,4 +1,4 @@
-"""Which replicas to read: all, those of one broker, or of each partition the best copy."""
+"""Which replicas to read: all, those of one broker, or the best copy of each partition."""
 
 from __future__ import annotations
 
@@ -132,7 +132,7 @@ def _epoch_at(lineage: Lineage, offset: int) -> int | None:
 
 
 def _lineage(directory: PartitionDirectory, tail: LogTail) -> Lineage:
-    """By the checkpoint, which may have entries behind the end; without it, by the batches."""
+    """By the checkpoint, which may have entries after the end; without it, by the batches."""
     try:
         entries = read_leader_epochs(directory.path, context=directory.context)
     except (CorruptCheckpointError, UnsupportedFormatError) as error:

@@ -1,4 +1,4 @@
-"""Columns that say the same in every row of a slice: made once, then cut to length."""
+"""Columns with one value for all rows of a slice: made once, then cut to length."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The high watermark of one replica: an interval, because no file says where it really was."""
+"""The high watermark of one replica: an interval, because no file has its exact value."""
 
 from __future__ import annotations
 

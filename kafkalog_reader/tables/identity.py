@@ -1,4 +1,4 @@
-"""The columns ``schemas.IDENTITY``: whose data a row is."""
+"""The columns ``schemas.IDENTITY``, which say where a row comes from."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def identity_of(directory: PartitionDirectory) -> dict[str, object]:
 
 
 def identity_of_log_directory(root: LogDirectory) -> dict[str, object]:
-    """The values for a log directory; text that is no UTF-8 is shown escaped."""
+    """The values for a log directory; text that is not UTF-8 is escaped."""
     return {
         "clusterId": None if root.cluster_id is None else shown(root.cluster_id),
         "brokerId": root.broker_id,

@@ -42,7 +42,7 @@ def read_entries(
 ) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield the entries of an index file, with the number of the first of each piece.
 
-    Trailing zeros are preallocated space and no entries. Bytes of a last, partial entry are left
+    Trailing zeros are preallocated space, not entries. Bytes of a last, partial entry are left
     out with a warning, as a broker ignores them.
 
     Raises:

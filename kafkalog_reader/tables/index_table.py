@@ -48,7 +48,7 @@ class IndexTable(Table[SegmentUnit]):
 
     @abstractmethod
     def confirm(self, base_offset: int, entries: Entries, scan: SegmentBatches) -> pa.Array:
-        """For each entry whether the log bears it out; null where the log cannot be read."""
+        """For each entry whether the log confirms it; null if the log cannot be read."""
 
     def is_known(self, _path: str, _first: int, entries: Entries, _mode: Mode) -> NDArray[np.bool_]:
         """Which entries can be understood; what cannot is damage, reported here."""
@@ -61,7 +61,7 @@ class IndexTable(Table[SegmentUnit]):
     def read(
         self, unit: SegmentUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the entries, segment after segment; zeros of preallocation are none."""
+        """Yield the entries, segment after segment, without preallocated zeros."""
         for piece in unit.pieces:
             if self.size_of(piece.segment):
                 try:

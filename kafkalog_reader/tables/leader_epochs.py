@@ -37,7 +37,7 @@ _NO_LEADER_EPOCH: Final = -1
 
 
 class _Intervals(NamedTuple):
-    """Each leader epoch with its first offset, and one past the last offset of the last."""
+    """Each leader epoch with its first offset, and one past the last offset of the log."""
 
     leader_epochs: NDArray[np.int32]
     start_offsets: NDArray[np.int64]
@@ -89,7 +89,7 @@ def _checkpoint_intervals(directory: PartitionDirectory) -> _Intervals:
     starts = np.array([entry.start_offset for entry in entries], dtype=np.int64)
     if len(starts) == 0:
         return _Intervals(epochs, starts, 0)
-    # an entry that a truncation has not yet taken out may start behind the end: it covers nothing
+    # an entry that a truncation has not yet taken out may start after the end: it covers nothing
     return _Intervals(epochs, starts, max(scan_tail(directory).next_offset, int(starts[-1])))
 
 

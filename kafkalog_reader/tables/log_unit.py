@@ -45,7 +45,7 @@ def log_units(
     """Cut replicas into units of about ``request.max_partition_bytes``.
 
     Small segments share a unit, large ones are split. Segments that end before the first offset
-    asked for, or begin behind the last, are left out.
+    asked for, or begin after the last, are left out.
 
     Args:
         directories: the replicas.
@@ -209,7 +209,7 @@ def _cuts(
 def _index_entries(
     segment: SegmentFiles, lower: int, upper: int | None, size: int, *, context: ReadContext
 ) -> list[int]:
-    """Where to begin, then positions just before every multiple of ``size`` behind it."""
+    """Where to begin, then positions just before every multiple of ``size`` after it."""
     if not segment.offset_index_size:
         return [0]
     with SparseIndex(segment, context=context) as index:
@@ -226,7 +226,7 @@ def _index_entries(
 def _scanned_cut(
     segment: SegmentFiles, start: int, target: int, *, context: ReadContext
 ) -> int | None:
-    """The first batch border at or behind ``target``, by the chain of headers from ``start``."""
+    """The first batch border at or after ``target``, by the chain of headers from ``start``."""
     scan = Scan(segment, CHAIN_OF_HEADERS, start, context=context)
     for run in scan.runs():
         ends = run.position + run.size_in_bytes

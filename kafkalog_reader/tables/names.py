@@ -1,4 +1,4 @@
-"""Names that a person typed, and the known name that was probably meant."""
+"""Suggests the known name that a mistyped name probably means."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Say which known name is closest, as the end of a sentence; empty when none is close."""
+    """The closest known name, as the end of a sentence; empty if none is close."""
     candidates = {candidate.lower(): candidate for candidate in known}
     close = difflib.get_close_matches(name.lower(), candidates, n=1, cutoff=0.5)
     return f". Did you mean {candidates[close[0]]!r}?" if close else ""

@@ -47,7 +47,7 @@ class OffsetIndexTable(IndexTable):
 def confirm_offset_entries(
     offset: NDArray[np.int64], position: NDArray[np.int64], scan: SegmentBatches
 ) -> pa.Array:
-    """Ask the log whether reading an entry's offset may start at its position.
+    """Check in the log whether reading an entry's offset may start at its position.
 
     It may when a batch starts there and every batch before it ends below the offset: what all
     releases since 0.8 keep to, on leaders and followers (KAFKA-806). Null where the log cannot be

@@ -46,7 +46,7 @@ def parse_mode(option: str, value: str) -> Mode:
     """The reading mode of that name, in any case.
 
     Raises:
-        OptionError: there is none.
+        OptionError: there is no such value.
     """
     value = value.strip()
     names = [mode.value for mode in Mode]
@@ -101,7 +101,7 @@ def parse_rule(option: str, value: str) -> str:
     """The truncation rule of that name.
 
     Raises:
-        OptionError: there is none.
+        OptionError: there is no such value.
     """
     rule = value.strip().lower()
     if rule not in TRUNCATION_RULES:
@@ -158,7 +158,7 @@ def _texts(name: str, value: str | Iterable[str]) -> frozenset[str]:
 
 
 def _numbers(name: str, value: SupportsIndex | Iterable[SupportsIndex]) -> frozenset[int]:
-    """One number or several; digits in a text are none."""
+    """One number or several; text is refused, even digits."""
     values = value if isinstance(value, Iterable) and not isinstance(value, str) else [value]
     return frozenset(_number(name, each) for each in values)
 
@@ -232,7 +232,7 @@ def parse_flag(name: str, text: str) -> bool:
 
 
 def parse_count(name: str, text: str) -> int:
-    """A number from 0 on.
+    """A number of 0 or more.
 
     Raises:
         OptionError: it is something else.

@@ -86,7 +86,7 @@ def read_slice(
         for decoded in _decoded(decoder, batches, states if is_committed else None):
             yield from rows.of(decoded)
     except LocatedError as error:
-        for decoded in decoder.flush():  # sound batches behind the bad one are in it too
+        for decoded in decoder.flush():  # sound batches after the bad one are in it too
             yield from rows.of(decoded, error.where.position)
         raise
     for decoded in decoder.flush():

@@ -27,14 +27,14 @@ logger = logging.getLogger(__name__)
 
 
 class RecordsTable(Table[LogUnit]):
-    """Records as Spark's Kafka source shows them, and behind them where each one lies."""
+    """Records as Spark's Kafka source shows them, then where each one lies."""
 
     name: ClassVar[str] = "records"
     doc: ClassVar[str] = "records, with the columns of Spark's Kafka source first"
     columns: ClassVar[tuple[Column, ...]] = RECORDS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
-        """Byte ranges of segments, cut at record-batch borders; no records may be missing."""
+        """Byte ranges of segments, split at batch borders; missing records are an error."""
         expected = ExpectedEnds()
 
         def asked(replica: PartitionDirectory) -> ReadRequest:

@@ -1,4 +1,4 @@
-"""What is asked of a table: selections, projection and reading mode, as one frozen value."""
+"""A request to a table: selections, projection and reading mode, as one frozen value."""
 
 from __future__ import annotations
 

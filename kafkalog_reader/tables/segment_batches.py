@@ -29,7 +29,7 @@ _NO_DAMAGE: Final = 2**63 - 1
 
 
 class SegmentBatches:
-    """The batches of a segment for tables that describe it, also those behind damage.
+    """The batches of a segment for tables that describe it, including those after damage.
 
     A torn batch at the end of the last segment ends the log, with a warning; zeros there are
     preallocated. All other bytes that belong to no batch are damage.

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def check_selection(evidence: Evidence, request: ReadRequest) -> None:
-    """Refuse what was named and is not there.
+    """Refuse names that do not exist in the evidence.
 
     Raises:
         UsageError: a topic or partition that is nowhere in the evidence.
@@ -71,7 +71,7 @@ def _check_partitions(request: ReadRequest, found: set[tuple[str, int | None]]) 
 
 
 def without_metadata(evidence: Evidence, request: ReadRequest) -> ReadRequest:
-    """Leave the quorum's log out, as Spark does, unless it is named or all that there is."""
+    """Leave out the quorum's log, as Spark does, unless it is named or the only log."""
     if request.topics is not None:
         return request
     topics = {topic for (_, topic, _), _ in evidence.topic_partitions(request)}

@@ -90,4 +90,4 @@ class Table(ABC, Generic[UnitT]):
 
 
 AnyTable = Table[Any]
-"""A table of which the unit does not matter: it is handed from ``units`` to ``read``."""
+"""A table with any unit type: callers only pass units from ``units`` to ``read``."""

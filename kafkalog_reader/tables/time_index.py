@@ -48,7 +48,7 @@ class TimeIndexTable(IndexTable):
 def confirm_time_entries(
     timestamp: NDArray[np.int64], offset: NDArray[np.int64], scan: SegmentBatches
 ) -> pa.Array:
-    """Ask the log whether an entry's timestamp is the greatest up to its offset.
+    """Check in the log whether an entry's timestamp is the greatest up to its offset.
 
     It is when the batch that holds the offset has it as its greatest, and no batch before has a
     greater one. Which offset inside the batch is named differs by release (KAFKA-16310). Null

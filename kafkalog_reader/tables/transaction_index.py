@@ -53,7 +53,7 @@ class TransactionIndexTable(IndexTable):
 
 
 def confirm_aborted_transactions(entries: Entries, scan: SegmentBatches) -> pa.Array:
-    """Ask the log whether an abort marker of that producer lies at an entry's last offset.
+    """Check in the log whether an abort marker of that producer lies at an entry's last offset.
 
     Null where the log cannot be read as far as that offset.
     """

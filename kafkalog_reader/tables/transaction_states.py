@@ -1,6 +1,6 @@
 """What became of the transactions in one slice of a log, and where read_committed ends.
 
-Markers lie behind what they decide, maybe in a later segment: the log is read on until the last
+Markers follow what they decide, maybe in a later segment: the log is read on until the last
 transaction of the slice is decided. Where damage hides markers, the transaction index helps.
 """
 
@@ -65,7 +65,7 @@ class TransactionStates:
         return outcomes
 
     def committed(self, run: BatchRun) -> BatchRun:
-        """The batches that a read_committed consumer is shown."""
+        """The batches that a read_committed consumer sees."""
         outcomes = self.of(run)
         keep = (outcomes == COMMIT) | (outcomes == NO_TRANSACTION)
         return run if keep.all() else run.taken(np.flatnonzero(keep))
@@ -150,7 +150,7 @@ class _Gathered:
                 self._take(run, has_data=has_data)
                 if not has_data and not self._pending:
                     return
-        except UnreadableFileError:  # whoever reads the records there says so
+        except UnreadableFileError:  # the reader of those records reports it
             self._is_damaged = True
 
     def _runs(self, scan: Scan) -> Iterator[BatchRun]:
@@ -183,7 +183,7 @@ class _Gathered:
                 del self._pending[producer_id]
 
     def _forget_open(self, directory: PartitionDirectory) -> None:
-        """Nobody need look for the markers of transactions that are open at the log end."""
+        """Transactions that are open at the log end have no markers to look for."""
         log_end = scan_tail(directory).next_offset
         state = replay_transactions(
             directory, decided_from=log_end, log_end=log_end, mode=Mode.DROPMALFORMED,
