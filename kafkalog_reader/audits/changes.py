@@ -61,6 +61,16 @@ _OF_DIFFERENCES: Final = {
     "damaged": ChangeKind.DAMAGED,
     "hidden": ChangeKind.DAMAGED,
 }
+_REASONS: Final = {
+    "cleaned": "compaction has gone further in {absent}; the records that both hold are equal",
+    "missing": "missing inside the log of {absent}, and nothing explains it",
+    "conflict": "",  # _of_cut has the reason
+    "damaged": "wrong checksum in {damaged}",
+    "hidden": "damage in {absent} hides what follows it",
+    "uncovered": "equal records, but base offset, length, magic or leader epoch differ",
+    "notCompared": "compaction may explain it, but records could not be decoded",
+}
+"""Why the table ``divergence`` gives a range this kind; its own detail only names the replicas."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,10 +213,10 @@ def _judged(row: Row, old: Row | None, new: Row | None) -> tuple[ChangeKind, str
         return ChangeKind.PARTITION_NEW, ""
     if new is None:
         return ChangeKind.PARTITION_GONE, "deleted, moved away or lost: the files do not show which"
-    if kind in ("notCompared", "uncovered"):
+    if kind == "notCompared" and row["batches"] is None:  # the whole partition
         return ChangeKind.NOT_COMPARED, row["detail"] or ""
-    if kind in _OF_DIFFERENCES:
-        return _OF_DIFFERENCES[kind], row["detail"] or ""
+    if kind in _REASONS:
+        return _OF_DIFFERENCES.get(kind, ChangeKind.NOT_COMPARED), _reason(row)
     if sides == {OLD, NEW}:
         return ChangeKind.UNCHANGED, ""
     other = new if sides == {OLD} else old
@@ -231,3 +241,16 @@ def _change(
         topic=shown(row["topic"]), partition=row["partition"], kind=kind, first_offset=first,
         next_offset=stop, records=records, detail=detail,
     )  # fmt: skip
+
+
+def _reason(row: Row) -> str:
+    return _REASONS[row["kind"]].format(
+        absent=_copies(row["absentBrokers"]), damaged=_copies(row["damagedBrokers"])
+    )
+
+
+def _copies(sides: Iterable[int] | None) -> str:
+    named = {_LABELS[side] for side in sides or ()}
+    if len(named) == 1:
+        return f"the {named.pop()} copy"
+    return "both copies" if named else "one of the copies"

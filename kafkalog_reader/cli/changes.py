@@ -123,8 +123,10 @@ def _text_lines(found: Sequence[Change]) -> Iterator[str]:
     head = ", ".join(
         f"{_WORDS[kind.value].lower()} ({plural(count, 'range')})" for kind, count in counts.items()
     )
+    cut = _cut_records(changed)
+    sound = "no committed record is known to be lost" if cut else "nothing lost"
     yield for_stdout(
-        f"{head or 'nothing lost'}: {plural(len(everything), 'partition')}, "
+        f"{'; '.join([head or sound, *cut])}: {plural(len(everything), 'partition')}, "
         f"{grouped(len(touched))} changed"
     )
     if not changed:
@@ -132,6 +134,21 @@ def _text_lines(found: Sequence[Change]) -> Iterator[str]:
     yield ""
     changed.sort(key=lambda change: change.kind not in worth_saying)
     yield from listing(_HEADINGS, [_cells(change) for change in changed], screen_width())
+
+
+def _cut_records(changed: Sequence[Change]) -> list[str]:
+    """Records that went and are not known to be committed, which the first line must not hide."""
+    from kafkalog_reader.audits.changes import ChangeKind
+
+    said = []
+    for kind, word in ((ChangeKind.REWRITTEN, "replaced"), (ChangeKind.TRUNCATED, "truncated")):
+        counts = [change.records for change in changed if change.kind is kind]
+        known = [count for count in counts if count is not None]
+        if len(known) < len(counts):
+            said.append(f"records {word}, their number is not known")
+        elif counts:
+            said.append(f"{plural(sum(known), 'record')} {word}")
+    return said
 
 
 def _cells(change: Change) -> dict[str, str]:

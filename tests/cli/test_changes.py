@@ -58,6 +58,16 @@ def test_what_was_cut_at_the_high_watermark_is_no_loss(tmp_path: Path, run: Run)
     assert (status, found) == (0, [("unchanged", 0, 5), ("truncated", 5, 10)])
 
 
+def test_the_first_line_counts_what_was_cut(tmp_path: Path, run: Run) -> None:
+    cluster(tmp_path / "old", {1: replica("0-4/e0 5-9/e0", high_watermark=5)})
+    cluster(tmp_path / "new", {1: replica("0-4/e0", high_watermark=5)})
+    answer = run("changes", tmp_path / "old", tmp_path / "new")
+    assert answer.status == 0
+    assert answer.out.startswith(
+        "no committed record is known to be lost; 5 records truncated: 1 partition, 1 changed\n"
+    )
+
+
 def test_nothing_at_all_is_said_in_a_line(tmp_path: Path, run: Run) -> None:
     for name in ("old", "new"):
         cluster(tmp_path / name, {1: replica("0-4/e0", high_watermark=5)})
@@ -75,10 +85,27 @@ def test_keys_that_have_newer_values_went_by_compaction(tmp_path: Path, run: Run
     status, found = changed(tmp_path, run, old, new)
     assert status == 0
     assert ("compacted", 0, 1) in found
+    answer = run("changes", tmp_path / "old", tmp_path / "new")
+    assert "compaction has gone further in the new copy" in answer.out
     lost = {"log": [log[0], *log[2:]], "base_offset": 0, "high_watermark": 4, "cleaner_offset": 3}
     status, found = changed(tmp_path / "lost", run, old, lost)
     assert status == 1  # the only value of b
     assert ("missing", 1, 2) in found
+    answer = run("changes", tmp_path / "lost" / "old", tmp_path / "lost" / "new")
+    assert "missing inside the log of the new copy, and nothing explains it" in answer.out
+
+
+def test_damage_is_said_of_the_copy_that_has_it(tmp_path: Path, run: Run) -> None:
+    for name in ("old", "new"):
+        cluster(tmp_path / name, {1: replica("0-4/e0 5-9/e0", high_watermark=10)})
+    log = tmp_path / "new" / "broker-1" / "t-0" / "00000000000000000000.log"
+    content = bytearray(log.read_bytes())
+    content[-1] ^= 1
+    log.write_bytes(content)
+    answer = run("changes", tmp_path / "old", tmp_path / "new")
+    assert answer.status == 1
+    rows = [" ".join(line.split()) for line in answer.out.splitlines()]
+    assert "t-0 5–9 5 DAMAGED wrong checksum in the new copy" in rows
 
 
 def test_partitions_that_came_and_went_are_named(tmp_path: Path, run: Run) -> None:
@@ -99,6 +126,11 @@ def test_a_real_broker_that_healed_lost_nothing_committed(run: Run) -> None:
     # it led alone with the high watermark 2 while the others committed f and g: S3.2
     assert answer.status == 0
     assert kinds(answer) == [("unchanged", 0, 2), ("rewritten", 2, 5), ("added", 2, 4)]
+    text = run("changes", captured / "both-led" / "broker-0", captured / "healed" / "broker-0")
+    assert text.status == 0
+    assert text.out.startswith(
+        "no committed record is known to be lost; 3 records replaced: 2 partitions, 2 changed\n"
+    )
 
 
 @pytest.mark.parametrize(
