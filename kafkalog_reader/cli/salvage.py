@@ -95,7 +95,8 @@ def salvage_command(
 
     Damage is repaired if a checksum proves the repair: a flipped bit, a wrong length. Records at
     offsets that contradict their neighbours go to the folder doubtful-offsets. The exit status is 1
-    if something was left out, is doubtful or is missing, or no record is in the requested range.
+    if something was left out, is doubtful or is missing, if a copy could not be read, or if no
+    record is in the requested range.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.io.discovery import discover
@@ -127,7 +128,7 @@ def _salvage(evidence: Evidence, request: ReadRequest, output: str, **options: A
 
 
 def _lines(salvaged: SalvagedPartition, request: ReadRequest) -> Iterator[str]:
-    offsets, places = salvaged.offsets, salvaged.left_out.count
+    offsets, places = salvaged.offsets, salvaged.left_out.count - salvaged.unread_copies
     found = f"{salvaged.name}: {plural(salvaged.records, 'record')}"
     if not salvaged.records:
         what = f"{'readable ' if places else ''}record{_range(request)}"
@@ -137,6 +138,9 @@ def _lines(salvaged: SalvagedPartition, request: ReadRequest) -> Iterator[str]:
     if offsets.missing:
         found += f", {offsets.missing:,} of them without a record"
     yield f"{found}; {plural(places, 'damaged place')} left out" if places else found
+    if salvaged.unread_copies:
+        copies = "copy" if salvaged.unread_copies == 1 else "copies"
+        yield f"{salvaged.unread_copies:,} other {copies} could not be read: see manifest.json"
     torn = [each for each in salvaged.repairs if each.kind == "tornBatch"]
     if len(torn) < len(salvaged.repairs):
         yield f"{plural(len(salvaged.repairs) - len(torn), 'batch')} put right"

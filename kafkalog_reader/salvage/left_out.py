@@ -102,6 +102,28 @@ class NotedDamage(Damage):
             self._are_batches = True
 
 
+class UnreadCopies(Damage):
+    """Passes over copies that cannot be read, with a warning.
+
+    Attributes:
+        errors: why, in the order of the copies.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(Mode.PERMISSIVE)
+        self.errors: list[LocatedError] = []
+
+    def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
+        """Keep the error, then warn."""
+        self.errors.append(error)
+        super().left_out(error, batches=batches)
+
+    def taken(self) -> list[LocatedError]:
+        """The errors since the last call."""
+        errors, self.errors = self.errors, []
+        return errors
+
+
 class Warnings(logging.Handler):
     """Collects the reader's other warnings, such as a torn end or links not followed."""
 

@@ -60,7 +60,8 @@ class SalvagedPartition:
         folder: where its files are, below the output; None when nothing of it could be kept.
         doubtful_folder: where the records at doubtful offsets are.
         records: kept ones; in segments without those of transactions that were not committed.
-        left_out: damage.
+        left_out: damage, and copies that could not be read.
+        unread_copies: how many of these: other copies, one of which might have been better.
         repairs: batches that were repaired and kept.
         doubtful: batches with doubtful offsets, by segment.
         lost: offsets that the copy should hold but does not, as far as known.
@@ -75,6 +76,7 @@ class SalvagedPartition:
     records: int = 0
     offsets: OffsetCoverage = field(default_factory=OffsetCoverage)
     left_out: Places = field(default_factory=Places)
+    unread_copies: int = 0
     repairs: list[RepairNote] = field(default_factory=list)
     doubtful: list[tuple[SegmentSlice, DoubtfulBatches]] = field(default_factory=list)
     lost: list[LostOffsets] = field(default_factory=list)

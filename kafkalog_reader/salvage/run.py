@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.salvage.counts import Reason
-from kafkalog_reader.salvage.left_out import NotedDamage, Warnings
+from kafkalog_reader.salvage.left_out import NotedDamage, UnreadCopies, Warnings
 from kafkalog_reader.salvage.lost_offsets import lost_offsets
 from kafkalog_reader.salvage.manifest import SalvagedPartition, manifest_text
 from kafkalog_reader.salvage.merge import merge_partition
@@ -18,7 +18,7 @@ from kafkalog_reader.salvage.readable_batches import ReadableBatches
 from kafkalog_reader.salvage.segments import learn_lost_aborts, write_segments
 from kafkalog_reader.salvage.survey import survey
 from kafkalog_reader.scan.damage import Mode
-from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.best_replica import chosen_by_partition
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.tables.request import ReadRequest
+
+    _Group = tuple[Sequence[PartitionDirectory], Sequence[LocatedError]]
+    """Copies that make one output, and why other copies could not be read."""
 
 
 def salvage(
@@ -56,21 +59,23 @@ def salvage(
     """
     request = replace(request, mode=Mode.PERMISSIVE, log_range_only=receiver is not None)
     if merge:
-        groups = [copies for _, copies in evidence.topic_partitions(request)]
+        groups: list[_Group] = [(copies, ()) for _, copies in evidence.topic_partitions(request)]
     else:
-        groups = [(directory,) for directory in chosen_replicas(evidence, request)]
+        groups = list(_chosen(evidence, request))
     if not groups:
         raise UsageError(f"nothing to salvage: {_missing(request)}")
     if receiver is not None:
-        for copies in groups:
+        for copies, _ in groups:
             receiver.topic_id(copies[0].topic)
     folders = OutputFolder(output, evidence)
     done: list[SalvagedPartition] = []
     refused: list[str] = []
     is_finished = False
     try:
-        for copies in groups:
-            salvaged = SalvagedPartition(directory=copies[0])
+        for copies, unread in groups:
+            salvaged = SalvagedPartition(directory=copies[0], unread_copies=len(unread))
+            for error_of_copy in unread:
+                salvaged.left_out.add(error_of_copy)
             done.append(salvaged)
             try:
                 _salvage_one(salvaged, copies, request, receiver, folders, progress)
@@ -86,6 +91,21 @@ def salvage(
             folders.write_manifest(manifest_text(form, inputs, done, is_finished=is_finished))
     if refused:
         raise UsageError("\n".join(refused))
+
+
+def _chosen(evidence: Evidence, request: ReadRequest) -> Iterator[_Group]:
+    """Yield each copy to read, and why others could not be judged.
+
+    A partition of which no copy can be judged is not passed over: what can be read of its first
+    copy is salvaged.
+    """
+    damage = UnreadCopies()
+    for copies, chosen in chosen_by_partition(evidence, request, damage):
+        unread = damage.taken()
+        if unread and not chosen:
+            yield copies[:1], unread[1:]
+        for directory in chosen:
+            yield (directory,), unread
 
 
 def _missing(request: ReadRequest) -> str:

@@ -36,18 +36,29 @@ def chosen_replicas(evidence: Evidence, request: ReadRequest) -> Iterator[Partit
     Raises:
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
     """
-    broker = _broker(request.replica)
     damage = Damage(request.mode)
+    for _, chosen in chosen_by_partition(evidence, request, damage):
+        yield from chosen
+
+
+def chosen_by_partition(
+    evidence: Evidence, request: ReadRequest, damage: Damage
+) -> Iterator[tuple[Sequence[PartitionDirectory], Sequence[PartitionDirectory]]]:
+    """Yield all live copies of each partition, and those that ``request.replica`` asks for.
+
+    Raises:
+        UnreadableFileError: a directory cannot be listed or a log cannot be read.
+    """
+    broker = _broker(request.replica)
     several_clusters = len({root.cluster_id for root in evidence.log_directories}) > 1
     for _, replicas in evidence.topic_partitions(request):
         if request.replica == "best" and len(replicas) > 1:
             best = best_replica(replicas, damage, with_cluster=several_clusters)
-            if best is not None:
-                yield best
+            yield replicas, () if best is None else (best,)
         elif broker is None:
-            yield from replicas
+            yield replicas, replicas
         else:
-            yield from (r for r in replicas if r.log_directory.broker_id == broker)
+            yield replicas, [r for r in replicas if r.log_directory.broker_id == broker]
 
 
 def best_replica(

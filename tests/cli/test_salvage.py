@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import errno
+import json
+import os
 import shutil
 from typing import TYPE_CHECKING
 
@@ -161,3 +164,44 @@ def test_doubtful_offsets_are_said_and_records_warns(
     )
     shown = run("table", "records", brokers, *SAVE, "--columns", "value")
     assert "offset 0 follows offset 1" in shown.err
+
+
+@pytest.mark.parametrize(
+    ("refused", "said"),
+    [
+        pytest.param(
+            [3],
+            "t-0: 4 records, offsets 0 to 3\n  1 other copy could not be read: see manifest.json\n",
+            id="another_copy",
+        ),
+        pytest.param(
+            [1, 2, 3],
+            "t-0: nothing written: broker 1 has no readable record; 1 damaged place left out\n"
+            "  2 other copies could not be read: see manifest.json\n"
+            "  offsets 0 to 1 are lost: the checkpointed high watermark is 2, the readable log "
+            "ends at 0\n",
+            id="every_copy",
+        ),
+    ],
+)
+def test_a_copy_that_cannot_be_read_is_left_out(
+    refused: list[int], said: str, brokers: Path, tmp_path: Path, run: Run,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    logs = {str(brokers / f"broker-{each}" / "t-0" / f"{0:020d}.log") for each in refused}
+    really_open = os.open
+
+    def without_rights(path: str, *arguments: int, **options: int) -> int:
+        if os.fspath(path) in logs:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return really_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", without_rights)
+    answer = run("salvage", brokers, "--topic", "t", "--output", tmp_path / "out")
+    assert answer.status == 1
+    assert answer.out == said
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    (partition,) = manifest["partitions"]
+    assert (manifest["isComplete"], partition["isComplete"]) == (False, False)
+    assert partition["leftOut"]["count"] == len(refused)
+    assert {place["file"] for place in partition["leftOut"]["places"]} == logs
