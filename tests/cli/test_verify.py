@@ -13,6 +13,8 @@ from click.testing import CliRunner
 
 from fixtures import CAPTURES
 from fixtures.builder import cluster, replica
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import status
 from kafkalog_reader.cli.verify import verify_command
 
 if TYPE_CHECKING:
@@ -272,6 +274,21 @@ def test_missing_rights_are_no_damage(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "if permission is denied, run this as the user of the broker" in text
     assert "damaged" not in text
     assert "check disk" not in text
+
+
+@pytest.mark.parametrize("name", ["lost+found", "notes"])
+def test_a_folder_that_stops_the_start_is_high(name: str, tmp_path: Path, run: Run) -> None:
+    brokers = tmp_path / "healed"
+    shutil.copytree(CAPTURES / "s3_2" / "healed", brokers)
+    assert run("verify", brokers).status == 0
+    (brokers / "broker-0" / name).mkdir()
+    answer = run("verify", brokers)
+    assert answer.status == 1
+    words = " ".join(answer.out.split())
+    assert f"KL-003 HIGH a name that Kafka does not write broker 0 {name}" in words
+    assert "the broker will not start" in words
+    assert run("plan", brokers).status == 2  # for the same reason
+    assert status(replica_diff, [str(brokers)]) == 1
 
 
 def test_the_first_line_says_what_was_looked_at(flipped: Path) -> None:

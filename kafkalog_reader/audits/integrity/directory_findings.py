@@ -34,6 +34,7 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import is_partial_copy, named_partitions
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.release_signs import LOG_STARTS, release_signs
+from kafkalog_reader.audits.recovery.names import stops_start
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import parse_meta_properties
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
@@ -165,6 +166,8 @@ def _unsafe_and_strange(
     entries: Sequence[os.DirEntry[str]], place: PartitionDirectory, *, follow_links: bool
 ) -> Iterator[Finding]:
     reported = 0
+    names = map(parse_directory_name, (entry.name for entry in entries))
+    is_of_broker = any(name is not None and name.topic != METADATA_TOPIC for name in names)
     for entry in entries:
         if reported == _MAX_LISTED:
             return
@@ -179,6 +182,9 @@ def _unsafe_and_strange(
             found = finding(
                 UNSAFE_PATH_SKIPPED, f"{file}: not a file or folder", directory=place, file=file
             )
+        elif is_of_broker and stat.S_ISDIR(mode) and stops_start(entry.name):
+            problem = f"{file}: a folder whose name is not a partition's: the broker will not start"
+            found = finding(HOSTILE_NAME, problem, severity="H", directory=place, file=file)
         elif (
             stat.S_ISDIR(mode) and name is None and entry.name not in NOT_A_PARTITION
         ) or file != entry.name:

@@ -48,9 +48,14 @@ def check_directories(root: LogDirectory) -> None:
 def _strange_directory(path: str, _version: FileVersion | None) -> str | None:
     """The first such directory; cached until the log directory changes."""
     for entry in _entries(path):
-        if entry.is_dir() and entry.name != _REMOTE_INDEXES and not _is_partition(entry.name):
+        if entry.is_dir() and stops_start(entry.name):
             return shown(entry.path)
     return None
+
+
+def stops_start(name: str) -> bool:
+    """Whether a broker does not start with a folder of this name in a log directory."""
+    return name != _REMOTE_INDEXES and not _is_partition(name)
 
 
 def check_files(directory: PartitionDirectory) -> None:

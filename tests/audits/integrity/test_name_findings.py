@@ -55,3 +55,15 @@ def test_a_strange_name_is_shown_escaped(partition: Path, name: str) -> None:
     assert code == "KL-003"
     assert file is not None
     assert file.isprintable()
+
+
+def test_the_cache_of_remote_indexes_stops_nothing(partition: Path) -> None:
+    (partition.parent / "remote-log-index-cache").mkdir()
+    assert found_in(partition.parent) == []
+
+
+def test_a_controller_loads_no_partitions(tmp_path: Path) -> None:
+    log = replica("a@0/e0", topic="__cluster_metadata")
+    (root,) = cluster(tmp_path, {0: log}).values()
+    (root / "lost+found").mkdir()
+    assert found_in(root) == []
