@@ -72,6 +72,7 @@ def plan_command(
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.plan.decisions import Decisions
+    from kafkalog_reader.audits.tables.findings import root_units
     from kafkalog_reader.cli.interrupt import whole
     from kafkalog_reader.cli.screen import screen, write_lines
     from kafkalog_reader.errors import UsageError
@@ -89,6 +90,8 @@ def plan_command(
     if len(clusters) > 1:
         raise UsageError("a plan is for one cluster; these log directories belong to several")
     decisions = Decisions(wanted)
+    for unit in root_units(evidence, request):
+        decisions.add_directory(unit.findings)
     _decide(evidence, request, decisions, rows_on_stdout=output_format != "text")
     plan = decisions.plan(
         paths=paths,

@@ -131,7 +131,10 @@ def plan_schema() -> Schema:
                     _object({**_named(_TEXT, "partition", "reason"), "outcome": _or_null(_TEXT)})
                 ),
                 "findings": _list(
-                    _object(_named(_TEXT, "partition", "code", "severity", "message"))
+                    _object(
+                        _named(_TEXT, "code", "severity", "message")
+                        | _named(_or_null(_TEXT), "partition", "logDirectory")
+                    )
                 ),
                 "steps": _list(_object(step)),
             }

@@ -45,7 +45,8 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         ],
         "findings": [
             {
-                "partition": each.name,
+                "partition": each.name if each.log_directory is None else None,
+                "logDirectory": each.log_directory,
                 "code": each.code,
                 "severity": each.severity,
                 "message": each.message,

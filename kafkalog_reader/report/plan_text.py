@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
 """Steps that have a command for each partition or topic."""
-_BUT: Final = "but not every copy is sound"
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
 
@@ -104,7 +103,7 @@ def _answer(plan: Plan) -> str:
         if not plan.has_work and not plan.open_findings:
             return f"The start of broker {broker} takes nothing from its {count}."
         if not plan.has_work:
-            return f"The start of broker {broker} takes nothing from its {count}, {_BUT}."
+            return f"The start of broker {broker} takes nothing from its {count}, {_but(plan)}."
         taken = lost_words(lost) if lost.total else "no record"
         return f"The start of broker {broker} takes {taken}."
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
@@ -115,13 +114,18 @@ def _answer(plan: Plan) -> str:
         copies = _counted(sum(len(c.apart) for c in plan.apart), "copy", "copies")
         order = f"{order}, then replace {copies} by reassignments"
     if plan.open_findings and not plan.has_work:
-        return f"No start and no election loses records in {count}, {_BUT}."
+        return f"No start and no election loses records in {count}, {_but(plan)}."
     if not plan.has_work:
         return f"Nothing to do: {order}. Nothing is lost in {count}."
     order = f"{order[0].upper()}{order[1:]}."
     if not lost.total:
         return f"{order} Nothing is lost in {count} then."
     return f"{order} Lost then: {lost_words(lost)}; save them first."
+
+
+def _but(plan: Plan) -> str:
+    of_directories = all(each.log_directory is not None for each in plan.open_findings)
+    return f"but not every {'log directory' if of_directories else 'copy'} is sound"
 
 
 def unanswered_word(plan: Plan) -> str:

@@ -268,6 +268,39 @@ def test_committed_records_that_no_copy_holds_are_said_before_any_start(
     assert "KL-524" in run("plan", root, "--format", "script").out
 
 
+def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_path: Path) -> None:
+    root = tmp_path / "broker-0"
+    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    shutil.rmtree(root / "codec-none-0")
+    answer = run("plan", root)
+    assert answer.status == 1
+    text = " ".join(answer.out.split())
+    assert "takes nothing from its 41 partitions, but not every log directory is sound." in text
+    assert "KL-310 HIGH broker 0: codec-none-0: named by" in text
+    structured = run("plan", root, "--format", "json")
+    document = plan(structured)
+    assert structured.status == 1
+    assert document["nothingToDo"] is False
+    (found,) = document["findings"]
+    assert (found["code"], found["partition"], found["logDirectory"]) == ("KL-310", None, str(root))
+    script = run("plan", root, "--format", "script")
+    assert script.status == 1
+    assert "KL-310 broker 0: codec-none-0: named by" in script.out
+    assert "go_on 'That is not settled by these steps" in script.out
+
+
+def test_findings_of_log_directories_stay_open_where_there_is_work(
+    run: Run, tmp_path: Path
+) -> None:
+    shutil.copytree(S3_2, tmp_path / "c")
+    shutil.rmtree(tmp_path / "c" / "broker-2" / "t-0")
+    document = plan(run("plan", tmp_path / "c", "--format", "json"))
+    assert document["steps"]
+    assert [(each["code"], each["partition"]) for each in document["findings"]] == [
+        ("KL-310", None)
+    ]
+
+
 def test_when_brokers_start_decides_what_retention_deletes(run: Run) -> None:
     """The records of the capture are younger than 7 days, the default, but not after 30 years."""
     stopped = CAPTURES / "s1" / "healed"

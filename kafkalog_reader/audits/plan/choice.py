@@ -171,14 +171,16 @@ class OpenFinding:
     """A finding of critical or high severity that no order of starts resolves.
 
     Attributes:
-        name: topic and number of the partition.
+        name: topic and number of the partition, or the broker whose log directory it is.
         severity: ``C`` or ``H``.
+        log_directory: its path if the finding is about a log directory; None for a partition.
     """
 
     name: str
     code: str
     severity: str
     message: str
+    log_directory: str | None = None
 
 
 def choice_of(

@@ -65,6 +65,20 @@ class Decisions:
             if each.severity in _SEVERE
         ]
 
+    def add_directory(self, found: Iterable[Finding]) -> None:
+        """Take the findings of one log directory, which no partition has."""
+        for each in found:
+            if each.severity in _SEVERE and each.directory is not None:
+                self._severe.append(
+                    OpenFinding(
+                        name=each.directory.replica_name,
+                        code=each.code,
+                        severity=each.severity,
+                        message=each.message,
+                        log_directory=each.directory.log_directory.path,
+                    )
+                )
+
     def plan(
         self,
         *,

@@ -30,7 +30,7 @@ class Plan:
         choices: of every partition that could be decided.
         unanswered: the others.
         order: the order of starts.
-        severe: critical and high findings of the partitions.
+        severe: critical and high findings of the partitions and log directories.
         configs: settings by topic, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
         follow_links: whether links were followed.
@@ -140,12 +140,14 @@ class Plan:
         """The findings that the plan does not resolve, the worst first.
 
         If the brokers just have to be started, these are all severe findings; otherwise those about
-        committed records that no copy holds.
+        committed records that no copy holds, and about log directories.
         """
         found = [
             each
             for each in self.severe
-            if not self.has_work or each.code == COMMITTED_RECORDS_MISSING
+            if not self.has_work
+            or each.code == COMMITTED_RECORDS_MISSING
+            or each.log_directory is not None
         ]
         return tuple(
             sorted(
@@ -204,7 +206,7 @@ def plan_of(
     Args:
         decided: the choice of every partition, see ``choice_of``.
         paths: those given by the user.
-        severe: critical and high findings of the partitions.
+        severe: critical and high findings of the partitions and log directories.
         configs: settings by topic, according to the metadata log.
         options: options of the audit as they were given; ``replica-diff`` takes the same.
         follow_links: whether links were followed.
