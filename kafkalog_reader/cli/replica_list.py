@@ -202,7 +202,7 @@ def _state(row: Row) -> str:
     if row["state"] is not None:
         remarks.append(words.get(row["state"], shown(row["state"])))
     if missing := _missing(row):
-        remarks.append(f"HIGH WATERMARK {grouped(missing)} ABOVE THE LOG END")
+        remarks.append(f"HIGH WATERMARK ABOVE THE LOG END BY {grouped(missing)}")
     if row["cleanShutdown"] is False:
         remarks.append("not shut down cleanly")
     if row["tornBytes"]:

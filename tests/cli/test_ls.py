@@ -142,7 +142,7 @@ def test_a_high_watermark_above_the_log_end_is_shown_as_it_is(brokers: Path, run
     checkpoint.write_text("0\n1\nt 0 99\n")
     lines = run("ls", brokers).out.splitlines()
     assert lines[2].split()[:5] == ["2", "t-0", "0", "4", "99!"]
-    assert "HIGH WATERMARK 95 ABOVE THE LOG END" in lines[2]
+    assert "HIGH WATERMARK ABOVE THE LOG END BY 95" in lines[2]
     assert "ABOVE" not in lines[1] + lines[3]
 
 
