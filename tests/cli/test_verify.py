@@ -276,6 +276,17 @@ def test_missing_rights_are_no_damage(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "check disk" not in text
 
 
+def test_a_single_offset_is_no_range(tmp_path: Path, run: Run) -> None:
+    (root,) = cluster(tmp_path, {1: replica("a@0/e0 b@1/e0 c@2/e0", high_watermark=3)}).values()
+    log = root / "t-0" / f"{0:020d}.log"
+    content = bytearray(log.read_bytes())
+    content[(len(content) // 3) + 16] = 80  # the magic of the second of three equal batches
+    log.write_bytes(content)
+    words = " ".join(run("verify", root).out.split())
+    assert "unknown magic 80" in words
+    assert "; offset 1 follows it" in words
+
+
 @pytest.mark.parametrize("name", ["lost+found", "notes"])
 def test_a_folder_that_stops_the_start_is_high(name: str, tmp_path: Path, run: Run) -> None:
     brokers = tmp_path / "healed"

@@ -219,12 +219,13 @@ def _stop_finding(audit: PartitionAudit, replica: ReplicaAudit, stop: Unreadable
     directory = replica.directory
     offset = stop.where.offset
     hides = offset is not None and stop.next_offset is not None and stop.next_offset > offset
-    behind = f"; offsets {offset} to {(stop.next_offset or 0) - 1}" if hides else ""
-    saved = (
-        f"{behind} follow it, another copy has them"
-        if behind and replaced
-        else (f"{behind} follow it" if behind else "")
-    )
+    saved = ""
+    if offset is not None and stop.next_offset is not None and hides:
+        if stop.next_offset - offset == 1:
+            saved = f"; offset {offset} follows it" + (", another copy has it" if replaced else "")
+        else:
+            saved = f"; offsets {offset} to {stop.next_offset - 1} follow it"
+            saved += ", another copy has them" if replaced else ""
     until = None if offset is None else stop.next_offset or offset
     return finding(
         code,
