@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shlex
 import shutil
 from typing import TYPE_CHECKING, Any
@@ -299,6 +301,28 @@ def test_findings_of_log_directories_stay_open_where_there_is_work(
     assert [(each["code"], each["partition"]) for each in document["findings"]] == [
         ("KL-310", None)
     ]
+
+
+@pytest.mark.parametrize("form", ["text", "json", "script"])
+def test_a_copy_that_may_not_be_read_has_no_plan(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    shutil.copytree(CAPTURES / "s1" / "stale", tmp_path / "s")
+    refused = str(tmp_path / "s" / "broker-0" / "t-0" / "00000000000000000000.log")
+    really_open = os.open
+
+    def without_rights(path: str, *arguments: int, **options: int) -> int:
+        if os.fspath(path) == refused:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return really_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", without_rights)
+    answer = run("plan", tmp_path / "s", "--format", form)
+    assert answer.status == 2
+    text = " ".join(answer.out.split())
+    assert "the copy of broker 0 was not read in full: " in text
+    assert "Permission denied" in text
+    assert "Nothing is lost" not in text
 
 
 def test_when_brokers_start_decides_what_retention_deletes(run: Run) -> None:

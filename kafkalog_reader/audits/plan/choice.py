@@ -16,6 +16,7 @@ from kafkalog_reader.audits.plan.unanswered import (
     Unanswered,
     failure_of,
     why_all_fail,
+    why_not_read,
     why_unanswered,
 )
 from kafkalog_reader.audits.recovery.files import read_log_starts
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
@@ -184,7 +186,11 @@ class OpenFinding:
 
 
 def choice_of(
-    audit: PartitionAudit, wanted: int | None = None, *, allows_unclean: bool = False
+    audit: PartitionAudit,
+    wanted: int | None = None,
+    *,
+    allows_unclean: bool = False,
+    not_read: Sequence[Finding] = (),
 ) -> Choice | Unanswered:
     """Decide one partition.
 
@@ -192,11 +198,14 @@ def choice_of(
         audit: of the partition with all its copies.
         wanted: the broker that the user chose; None for the election that loses least.
         allows_unclean: whether the topic's own configuration allows unclean election.
+        not_read: findings about files of the copies that could not be read.
     """
     replicas = audit.everyone
     brokers = [_broker(each) for each in replicas]
     topic, partition = audit.topic or "", audit.partition or 0
     reason, failure = why_unanswered(audit, brokers), failure_of(audit)
+    if not reason and not_read:
+        reason = why_not_read(not_read)
     elections = [each for each in audit.elections if wanted in (None, _broker(each.candidate))]
     if not reason and not elections:
         reason = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.input_rules import UNREADABLE_FILE
 from kafkalog_reader.audits.plan.choice import Choice, OpenFinding, choice_of
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
 
@@ -44,6 +45,7 @@ class Decisions:
             found: its findings.
             topics: of the cluster, as far as the metadata log was supplied.
         """
+        found = tuple(found)
         topic, partition = audit.topic or "", audit.partition or 0
         if topics is not None:
             self._configs.update(topics.configs)
@@ -52,6 +54,7 @@ class Decisions:
                 audit,
                 self._wanted.get((topic, partition)),
                 allows_unclean=allows_unclean(topic, self._configs),
+                not_read=[each for each in found if each.code == UNREADABLE_FILE],
             )
         )
         self._severe += [

@@ -12,6 +12,7 @@ from kafkalog_reader.errors import LocatedError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 FAILURES: Final = frozenset({StartOutcome.BROKER_ABORTS, StartOutcome.DIRECTORY_OFFLINE})
@@ -53,6 +54,16 @@ def why_unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
                 "directory and keep it, and make the plan again"
             )
     return ""
+
+
+def why_not_read(found: Sequence[Finding]) -> str:
+    """Why no plan is possible where files of copies could not be read, which are named."""
+    copies = {
+        "a copy" if each.directory is None else f"the copy of {each.directory.replica_name}": each
+        for each in reversed(found)
+    }
+    texts = [f"{copy} was not read in full: {each.message}" for copy, each in copies.items()]
+    return "; ".join(reversed(texts))
 
 
 def failure_of(audit: PartitionAudit) -> StartOutcome | None:
