@@ -12,7 +12,6 @@ from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
     COMPARE_REPLICAS,
     FORBID_UNCLEAN_ELECTION,
-    KEEP_ONE_DIRECTORY,
     LET_BEST_LEAD,
     MOVE_COPY_ASIDE,
     SAVE_RECORDS,
@@ -209,8 +208,9 @@ def _freeze(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterato
     )
 
 
-def _move_aside(_audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
-    for replica in replicas:
+def _move_aside(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
+    """Nothing where this is the only copy: nobody knows then that another holds the records."""
+    for replica in replicas if len(audit.everyone) > 1 else ():
         path = replica.directory.path.rstrip("/")
         root, name = posixpath.split(path)
         aside = posixpath.join(posixpath.dirname(root.rstrip("/")), ASIDE)
@@ -222,8 +222,13 @@ def _export(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterato
 
 
 def _epochs(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
-    """The content of the file according to the batches."""
+    """The content of the file according to the batches; not where another copy contradicts them.
+
+    No checksum covers the leader epoch of a batch: where copies disagree, it may be damaged.
+    """
     for replica in (each for each in replicas if each in audit.replicas):
+        if any(each.history.data != replica.history.data for each in audit.replicas):
+            continue
         path = posixpath.join(replica.directory.path, "leader-epoch-checkpoint")
         entries = replica.history.data.epoch_starts
         body = "".join(f"{epoch} {start}\\n" for epoch, start in entries)
@@ -239,7 +244,6 @@ def _abort(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator
 
 _COMMANDS: Final[dict[str, Callable[[PartitionAudit, Sequence[ReplicaAudit]], Iterator[str]]]] = {
     LET_BEST_LEAD: _elect,
-    KEEP_ONE_DIRECTORY: _move_aside,
     MOVE_COPY_ASIDE: _move_aside,
     SAVE_RECORDS: _export,
     WRITE_EPOCHS: _epochs,

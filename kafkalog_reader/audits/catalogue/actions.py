@@ -120,10 +120,11 @@ MOVE_COPY_ASIDE: Final = action(
 KEEP_ONE_DIRECTORY: Final = action(
     "A23",
     "keep-one-directory",
-    short="while {where} {are} stopped, move the shorter copy out of its log directory, never "
-    "delete it",
+    short="while {where} {are} stopped, move one of the two copies out of its log directory; keep "
+    "the one that agrees with the other replicas, and never delete the other",
     explanation="A broker refuses to start while one partition is in two of its log directories. "
-    "Compare both copies; keep the longer log, unless the other holds records that it lacks.",
+    "Compare each copy alone with the other replicas, and keep the one that agrees with them. The "
+    "longer log may be the wrong one.",
     warnings=("Compare both with the other replicas first: neither may be complete.",),
     command="replica-diff a=/mnt/disk1/kafka-logs b=/mnt/disk2/kafka-logs --topic TOPIC "
     "--partition N",
