@@ -361,9 +361,7 @@ def test_one_broker_supplied_twice_is_undecidable(diff: Run, tmp_path: Path) -> 
     assert out.startswith("t-0: UNDECIDABLE: broker 0: supplied more than once")
 
 
-def test_two_disks_of_a_broker_with_the_partition_the_shorter_copy_moves(
-    diff: Run, tmp_path: Path
-) -> None:
+def test_of_two_copies_of_one_broker_no_command_moves_either(diff: Run, tmp_path: Path) -> None:
     for disk, batches in (("full", AB), ("short", "a@0/e0")):
         root = cluster(tmp_path / disk, {0: replica(batches, high_watermark=1)})[0]
         properties = root / "meta.properties"
@@ -374,8 +372,8 @@ def test_two_disks_of_a_broker_with_the_partition_the_shorter_copy_moves(
     assert out.startswith("t-0: UNDECIDABLE: broker 0: has the partition twice and will not start")
     words = " ".join(out.replace("\\\n", " ").split())
     assert "KL-007 HIGH broker 0" in words
-    assert f"mv {tmp_path}/short/broker-0/t-0 " in words
-    assert f"mv {tmp_path}/full/broker-0/t-0 " not in words
+    assert "keep the one that agrees with the other replicas" in words  # the longer may be wrong
+    assert "mv " not in words
 
 
 @pytest.mark.parametrize("magic", [3])
