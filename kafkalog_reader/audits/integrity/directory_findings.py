@@ -31,7 +31,11 @@ from kafkalog_reader.audits.integrity.checkpoint_findings import (
     temporary_files,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.integrity.partial_copy import is_partial_copy, named_partitions
+from kafkalog_reader.audits.integrity.partial_copy import (
+    folders_of_siblings,
+    is_partial_copy,
+    named_partitions,
+)
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.release_signs import LOG_STARTS, release_signs
 from kafkalog_reader.audits.recovery.names import stops_start
@@ -236,18 +240,25 @@ def _checkpoints(
         except LocatedError as error:
             yield _checkpoint_problem(error, name, place)
     named = named_partitions(root)
-    is_partial = is_partial_copy(named, folders)
+    elsewhere = folders_of_siblings(root)
+    is_partial = is_partial_copy(named, elsewhere | folders.keys())
     if is_partial:
-        yield _partial(place, named, folders)
+        yield _partial(place, named, elsewhere | folders.keys())
     for (topic, partition), files in sorted(rows.items())[:_MAX_LISTED]:
         # The two that name every replica; the next write removes a deleted topic from both.
-        is_missing = {HIGH_WATERMARKS, RECOVERY_POINTS} <= set(files)
+        is_elsewhere = (topic, partition) in elsewhere
+        is_missing = {HIGH_WATERMARKS, RECOVERY_POINTS} <= set(files) and not is_elsewhere
         if is_missing and is_partial:
             continue
+        if is_elsewhere:
+            instead = "its folder is in another log directory of this broker"
+        elif is_missing:
+            instead = "there is no such folder: the broker will create an empty replica"
+        else:
+            instead = "there is no such folder"
         yield finding(
             REPLICA_DIRECTORY_MISSING if is_missing else CHECKPOINT_ROW_WITHOUT_DIRECTORY,
-            f"{shown(topic)}-{partition}: named by {', '.join(files)}, but there is no such folder"
-            + (": the broker will create an empty replica" if is_missing else ""),
+            f"{shown(topic)}-{partition}: named by {', '.join(files)}, but {instead}",
             confidence="proven" if root.clean_shutdown else "possible",
             directory=place,
             file=files[0],

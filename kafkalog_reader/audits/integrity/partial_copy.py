@@ -48,10 +48,22 @@ def is_partial_copy(named: Collection[Partition], folders: Collection[Partition]
 
 def is_part_of_log_directory(root: LogDirectory) -> bool:
     """The same for a log directory; one that cannot be listed is not a partial copy."""
+    folders = _folders(root.path) | folders_of_siblings(root)
+    return is_partial_copy(named_partitions(root), folders)
+
+
+def folders_of_siblings(root: LogDirectory) -> set[tuple[str | None, int | None]]:
+    """Partitions with a folder in another log directory of the same broker, in any state.
+
+    A broker loads a replica from where its folder is, whichever checkpoint names it.
+    """
+    return {folder for path in root.siblings for folder in _folders(path)}
+
+
+def _folders(path: str) -> set[tuple[str | None, int | None]]:
     try:
-        with os.scandir(root.path) as entries:
+        with os.scandir(path) as entries:
             names = [parse_directory_name(entry.name) for entry in entries]
     except OSError:  # has its own finding
-        return False
-    folders = {(name.topic, name.partition) for name in names if name is not None}
-    return is_partial_copy(named_partitions(root), folders)
+        return set()
+    return {(name.topic, name.partition) for name in names if name is not None}

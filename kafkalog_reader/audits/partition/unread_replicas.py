@@ -16,7 +16,11 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.integrity.checkpoint_findings import HIGH_WATERMARKS, RECOVERY_POINTS
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.audits.integrity.partial_copy import is_partial_copy, named_partitions
+from kafkalog_reader.audits.integrity.partial_copy import (
+    folders_of_siblings,
+    is_partial_copy,
+    named_partitions,
+)
 from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import parse_directory_name, shown
 
@@ -79,6 +83,7 @@ def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
                     directory=_place(root, name.topic, name.partition),
                     file=shown(file),
                 )
+    has_folder |= folders_of_siblings(root)
     named = named_partitions(root)
     is_partial = is_partial_copy(named, has_folder)
     for topic, partition in sorted(named - has_folder):
