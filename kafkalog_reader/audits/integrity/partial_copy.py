@@ -52,18 +52,22 @@ def is_part_of_log_directory(root: LogDirectory) -> bool:
     return is_partial_copy(named_partitions(root), folders)
 
 
-def folders_of_siblings(root: LogDirectory) -> set[tuple[str | None, int | None]]:
-    """Partitions with a folder in another log directory of the same broker, in any state.
+def folders_of_siblings(root: LogDirectory) -> set[Partition]:
+    """Partitions with a folder in another log directory of the same broker.
 
     A broker loads a replica from where its folder is, whichever checkpoint names it.
     """
-    return {folder for path in root.siblings for folder in _folders(path)}
+    return {folder for path in root.siblings for folder in _folders(path, only_live=True)}
 
 
-def _folders(path: str) -> set[tuple[str | None, int | None]]:
+def _folders(path: str, *, only_live: bool = False) -> set[Partition]:
     try:
         with os.scandir(path) as entries:
             names = [parse_directory_name(entry.name) for entry in entries]
     except OSError:  # has its own finding
         return set()
-    return {(name.topic, name.partition) for name in names if name is not None}
+    return {
+        (name.topic, name.partition)
+        for name in names
+        if name is not None and not (only_live and name.state)
+    }
