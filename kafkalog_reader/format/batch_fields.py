@@ -8,6 +8,7 @@ common.record.DefaultRecordBatch and LegacyRecord.
 
 from __future__ import annotations
 
+import struct
 from typing import Final
 
 # The start of every entry of a log: offset, length, four bytes, magic.
@@ -34,6 +35,14 @@ BASE_SEQUENCE_AT: Final[int] = 53
 RECORDS_COUNT_AT: Final[int] = 57
 HEADER_SIZE: Final[int] = 61
 MIN_LENGTH_2: Final[int] = 49
+
+# A header as Python reads it: all its fields in their order, and the first of them.
+_HEADER_FORMAT: Final = ">qiibIhiqqqhii"
+OFFSET_AND_LENGTH: Final = struct.Struct(_HEADER_FORMAT[:3])
+UP_TO_MAGIC: Final = struct.Struct(_HEADER_FORMAT[:5])
+"""Of a message, too, which has its CRC where a batch has its leader epoch."""
+UP_TO_LAST_OFFSET_DELTA: Final = struct.Struct(_HEADER_FORMAT[:8])
+HEADER: Final = struct.Struct(_HEADER_FORMAT)
 
 # A message of magic 0 or 1. The key of magic 0 begins where magic 1 has its timestamp.
 MESSAGE_CRC_AT: Final[int] = 12

@@ -9,10 +9,10 @@ LogLoader#removeTempFilesAndCollectSwapFiles and #load.
 
 from __future__ import annotations
 
-import struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from kafkalog_reader.format.batch_fields import LENGTH_END, MAGIC, MIN_LENGTH_0
+from kafkalog_reader.format.batch_fields import UP_TO_LAST_OFFSET_DELTA as HEADER_START
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
@@ -20,9 +20,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
-
-# baseOffset, batchLength, partitionLeaderEpoch, magic, crc, attributes, lastOffsetDelta
-_HEADER: Final = struct.Struct(">qiibIhi")
 
 
 def settle_swaps(
@@ -65,10 +62,10 @@ def read_next_offset(segment: SegmentFiles, context: ReadContext) -> int:
     with Windows(segment.path("log"), size=1 << 20, context=context) as windows:
         position = 0
         window, window_start = windows.read(0), 0
-        while position < windows.size_in_bytes - _HEADER.size:
-            if position + _HEADER.size > window_start + len(window):
+        while position < windows.size_in_bytes - HEADER_START.size:
+            if position + HEADER_START.size > window_start + len(window):
                 window, window_start = windows.read(position), position
-            base_offset, length, _, magic, _, _, last_offset_delta = _HEADER.unpack_from(
+            base_offset, length, _, magic, _, _, last_offset_delta = HEADER_START.unpack_from(
                 window, position - window_start
             )
             if not MIN_LENGTH_0 <= length <= windows.size_in_bytes - position - LENGTH_END:

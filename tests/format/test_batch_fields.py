@@ -34,6 +34,19 @@ def test_positions_in_a_batch_are_those_of_its_declaration() -> None:
     assert declared["end"] - fields.LENGTH_END == fields.MIN_LENGTH_2
 
 
+def test_python_reads_the_fields_of_a_header_where_they_are_declared() -> None:
+    content = bytes(range(1, 62))
+    declared = [
+        value for name, value in RECORD_BATCH_HEADER.parse(content).items() if name != "_io"
+    ]
+    for header in (
+        fields.OFFSET_AND_LENGTH, fields.UP_TO_MAGIC, fields.UP_TO_LAST_OFFSET_DELTA, fields.HEADER
+    ):  # fmt: skip
+        read = header.unpack_from(content)
+        assert list(read) == declared[: len(read)]
+    assert len(declared) == len(fields.HEADER.unpack(content))
+
+
 def test_every_entry_begins_alike() -> None:
     for declared in (LOG_ENTRY, RECORD_BATCH_HEADER, *MESSAGE_HEADERS.values()):
         found = positions(declared)

@@ -7,7 +7,6 @@ fit into the file. Source: Kafka 4.3, FileLogInputStream.
 
 from __future__ import annotations
 
-import struct
 import zlib
 from dataclasses import dataclass
 from enum import Enum
@@ -19,6 +18,7 @@ from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
     CRC_AT,
     CRC_COVERS_FROM,
+    HEADER,
     LENGTH_END,
     LOG_ENTRY_SIZE,
     MAGIC,
@@ -30,6 +30,8 @@ from kafkalog_reader.format.batch_fields import (
     MIN_LENGTH_0,
     MIN_LENGTH_1,
     MIN_LENGTH_2,
+    OFFSET_AND_LENGTH,
+    UP_TO_MAGIC,
 )
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.progress import Progress, no_progress
@@ -44,9 +46,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.scan.batch_run import BatchRun
 
-_START: Final = struct.Struct(">qiib")  # baseOffset, batchLength, leader epoch or CRC, magic
-_HEADER: Final = struct.Struct(">qiibIhiqqqhii")
-_OFFSET_AND_LENGTH: Final = struct.Struct(">qi")
 _TIMESTAMP_END: Final = MESSAGE_TIMESTAMP_AT + MESSAGE_TIMESTAMP_SIZE
 _MIN_OF: Final = {0: MIN_LENGTH_0, 1: MIN_LENGTH_1, 2: MIN_LENGTH_2}
 """Minimum lengths at which the kernel itself reads a batch or message."""
@@ -206,8 +205,8 @@ class BatchWalk:
         ) as windows:
             peek = _Peek(windows)
             while self._has_batch(peek):
-                start = peek.at(self.end_position, _START.size + 1)
-                _, length, _, magic = _START.unpack_from(start)
+                start = peek.at(self.end_position, UP_TO_MAGIC.size + 1)
+                _, length, _, magic = UP_TO_MAGIC.unpack_from(start)
                 in_a_row = in_a_row + 1 if length >= _MIN_OF.get(magic, _NEVER) else 0
                 if in_a_row > self._patience:
                     break
@@ -217,7 +216,7 @@ class BatchWalk:
                     _row(peek.at(self.end_position, size)[:size], self.end_position, magic)
                     if self._check_crc or is_wrapper
                     else _unchecked_row(
-                        peek.at(self.end_position, _HEADER.size), self.end_position, magic
+                        peek.at(self.end_position, HEADER.size), self.end_position, magic
                     )
                 )
                 self.end_position += size
@@ -240,8 +239,8 @@ class BatchWalk:
         if left <= self._reading.start_size:
             self._over(WalkEnd.CUT_SHORT, f"{left} bytes are left, too few for a batch")
             return False
-        start = peek.at(self.end_position, _OFFSET_AND_LENGTH.size)
-        _, length = _OFFSET_AND_LENGTH.unpack_from(start)
+        start = peek.at(self.end_position, OFFSET_AND_LENGTH.size)
+        _, length = OFFSET_AND_LENGTH.unpack_from(start)
         if length < MIN_LENGTH_0:
             end = WalkEnd.TOO_SMALL if self._reading.raises else WalkEnd.CUT_SHORT
             self._over(end, f"batch length {length}, at least 14 expected")
@@ -298,7 +297,7 @@ def _stored(run: BatchRun, *, check_crc: bool) -> StoredBatches:
 def _row(batch: memoryview, position: int, magic: int) -> _Row:
     if magic < MAGIC:
         stored, crc = _uint32(batch, MESSAGE_CRC_AT), zlib.crc32(batch[MESSAGE_CRC_COVERS_FROM:])
-    elif len(batch) < _HEADER.size:
+    elif len(batch) < HEADER.size:
         return _unchecked_row(batch, position, magic)._replace(is_sound=False)
     else:
         stored, crc = _uint32(batch, CRC_AT), compute_crc32c(bytes(batch[CRC_COVERS_FROM:]))
@@ -310,7 +309,7 @@ def _uint32(content: memoryview, at: int) -> int:
 
 
 def _unchecked_row(header: memoryview, position: int, magic: int) -> _Row:
-    base_offset, length = _OFFSET_AND_LENGTH.unpack_from(header)
+    base_offset, length = OFFSET_AND_LENGTH.unpack_from(header)
     if magic < MAGIC:
         timestamp = -1
         if magic == 1 and len(header) >= _TIMESTAMP_END:
@@ -318,8 +317,8 @@ def _unchecked_row(header: memoryview, position: int, magic: int) -> _Row:
                 header[MESSAGE_TIMESTAMP_AT:_TIMESTAMP_END], "big", signed=True
             )
         return _Row(position, LENGTH_END + length, base_offset, base_offset, -1, timestamp, 1)
-    fields = bytes(header[: _HEADER.size]).ljust(_HEADER.size, b"\0")
-    _, _, leader_epoch, _, _, _, delta, _, max_timestamp, *_, records = _HEADER.unpack(fields)
+    fields = bytes(header[: HEADER.size]).ljust(HEADER.size, b"\0")
+    _, _, leader_epoch, _, _, _, delta, _, max_timestamp, *_, records = HEADER.unpack(fields)
     last_offset = (base_offset + delta + 2**63) % 2**64 - 2**63
     return _Row(
         position,
