@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import struct
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,9 +9,14 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.cli.dump_log import base_offset_of, optional_long
 from kafkalog_reader.cli.options import read_context
 from kafkalog_reader.errors import CorruptIndexError, LogPosition
-from kafkalog_reader.format import transaction_index
+from kafkalog_reader.format.index_entries import (
+    OFFSET_INDEX_ENTRY,
+    TIME_INDEX_ENTRY,
+    TRANSACTION_INDEX_ENTRY,
+)
 from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry, parse_producer_snapshot
 from kafkalog_reader.format.record_batch_header import MAX_SEQUENCE
+from kafkalog_reader.format.transaction_index import parse_aborted_transaction
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.io.window import Windows, read_small_file
@@ -23,8 +27,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.cli.dump_mismatches import IndexMismatches
     from kafkalog_reader.io.progress import Progress
 
-OFFSET_INDEX_ENTRY: Final = struct.Struct(">ii")
-TIME_INDEX_ENTRY: Final = struct.Struct(">qi")
 LOG_OVERHEAD: Final = 12
 """Bytes of base offset and length, which the length does not count."""
 MAX_SNAPSHOT: Final = 256 << 20
@@ -68,7 +70,7 @@ def offset_index_lines(
         return
     entries: list[tuple[int, int]] = []
     for place, entry in _entries(path, OFFSET_INDEX_ENTRY.size):
-        relative_offset, position = OFFSET_INDEX_ENTRY.unpack(entry)
+        relative_offset, position = OFFSET_INDEX_ENTRY.struct.unpack(entry)
         if relative_offset == 0 and place > 0:
             break
         if options.max_message_size is not None:
@@ -99,7 +101,7 @@ def time_index_lines(
         return
     entries: list[tuple[int, int]] = []
     for place, entry in _entries(path, TIME_INDEX_ENTRY.size):
-        timestamp, relative_offset = TIME_INDEX_ENTRY.unpack(entry)
+        timestamp, relative_offset = TIME_INDEX_ENTRY.struct.unpack(entry)
         if relative_offset == 0 and place > 0:
             break
         entries.append((timestamp, base_offset + relative_offset))
@@ -112,7 +114,7 @@ def _check_offset_index(path: str) -> None:
     """Source: Kafka 4.3, OffsetIndex#sanityCheck."""
     base_offset = base_offset_of(path)
     position, (_, last) = _last_entry(path, OFFSET_INDEX_ENTRY.size)
-    relative_offset, _ = OFFSET_INDEX_ENTRY.unpack(last)
+    relative_offset, _ = OFFSET_INDEX_ENTRY.struct.unpack(last)
     _check_last_offset(path, position, base_offset, relative_offset)
     _check_length(path, OFFSET_INDEX_ENTRY.size)
 
@@ -122,8 +124,8 @@ def _check_time_index(path: str) -> None:
     base_offset = base_offset_of(path)
     if Path(path).stat().st_size >= TIME_INDEX_ENTRY.size:
         position, (first, last) = _last_entry(path, TIME_INDEX_ENTRY.size)
-        first_timestamp, _ = TIME_INDEX_ENTRY.unpack(first)
-        timestamp, relative_offset = TIME_INDEX_ENTRY.unpack(last)
+        first_timestamp, _ = TIME_INDEX_ENTRY.struct.unpack(first)
+        timestamp, relative_offset = TIME_INDEX_ENTRY.struct.unpack(last)
         if timestamp < first_timestamp:
             raise CorruptIndexError(
                 f"the last timestamp is {timestamp}, less than the first, {first_timestamp}: "
@@ -179,9 +181,9 @@ def _check_size_at(path: str, position: int, max_message_size: int) -> None:
 
 def transaction_index_lines(path: str) -> Iterator[str]:
     """The aborted transactions."""
-    for position, entry in _entries(path, transaction_index.ENTRY_SIZE):
+    for position, entry in _entries(path, TRANSACTION_INDEX_ENTRY.size):
         where = LogPosition(shown(path), position)
-        found = transaction_index.parse_aborted_transaction(entry, where)
+        found = parse_aborted_transaction(entry, where)
         yield (
             f"version: 0 producerId: {found.producer_id} firstOffset: {found.first_offset} "
             f"lastOffset: {found.last_offset} lastStableOffset: {found.last_stable_offset}"

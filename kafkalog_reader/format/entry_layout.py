@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from construct import Int16sb, Int32sb, Int32ub, Int64sb, Struct
+from construct import FormatField, Int16sb, Int32sb, Int32ub, Struct
 
-from kafkalog_reader.format import offset_index, producer_snapshot, time_index, transaction_index
+from kafkalog_reader.format import producer_snapshot
 from kafkalog_reader.format.crc import compute_crc32c
+from kafkalog_reader.format.index_entries import (
+    OFFSET_INDEX_ENTRY,
+    PRODUCER_ENTRY,
+    TIME_INDEX_ENTRY,
+    TRANSACTION_INDEX_ENTRY,
+    FixedEntry,
+)
 from kafkalog_reader.format.layout import (
     Structure,
     none_if_minus_one,
@@ -29,16 +36,6 @@ _SNAPSHOT_HEADER: Final = Struct(
     "crc" / Int32ub,
     "count" / Int32sb,
 )
-_SNAPSHOT_ENTRY: Final = Struct(
-    "producer_id" / Int64sb,
-    "producer_epoch" / Int16sb,
-    "last_sequence" / Int32sb,
-    "last_offset" / Int64sb,
-    "offset_delta" / Int32sb,
-    "timestamp" / Int64sb,
-    "coordinator_epoch" / Int32sb,
-    "current_transaction_first_offset" / Int64sb,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,10 +43,19 @@ class EntryKind:
     """A file of entries of one size, after a header of ``header_size`` bytes."""
 
     noun: str
-    declaration: Construct
-    entry_size: int
-    header_size: int
+    entry: FixedEntry
     meanings: Callable[[bytes, int | None], dict[str, Meaning]]
+    header_size: int = 0
+
+    @property
+    def entry_size(self) -> int:
+        return self.entry.size
+
+    @property
+    def declaration(self) -> Construct:
+        """Its fields as ``struct_fields`` takes them."""
+        fields = zip(self.entry.names, self.entry.struct.format.removeprefix(">"), strict=True)
+        return Struct(*(name / FormatField(">", kind) for name, kind in fields))
 
 
 def entry_structure(
@@ -106,7 +112,9 @@ def _transaction_index(_entry: bytes, _base_offset: int | None) -> dict[str, Mea
 
 
 def _producer_snapshot(entry: bytes, _base_offset: int | None) -> dict[str, Meaning]:
-    fields: Any = _SNAPSHOT_ENTRY.parse(entry)
+    fields = producer_snapshot.ProducerSnapshotEntry(
+        **dict(zip(PRODUCER_ENTRY.names, PRODUCER_ENTRY.struct.unpack(entry), strict=True))
+    )
 
     def sequence_text(last: int) -> str:
         if last < 0:
@@ -125,30 +133,15 @@ def _producer_snapshot(entry: bytes, _base_offset: int | None) -> dict[str, Mean
 
 
 OFFSET_INDEX: Final = EntryKind(
-    noun="offset index",
-    declaration=offset_index.OFFSET_INDEX_ENTRY,
-    entry_size=offset_index.ENTRY_SIZE,
-    header_size=0,
-    meanings=_offset_index,
+    noun="offset index", entry=OFFSET_INDEX_ENTRY, meanings=_offset_index
 )
-TIME_INDEX: Final = EntryKind(
-    noun="time index",
-    declaration=time_index.TIME_INDEX_ENTRY,
-    entry_size=time_index.ENTRY_SIZE,
-    header_size=0,
-    meanings=_time_index,
-)
+TIME_INDEX: Final = EntryKind(noun="time index", entry=TIME_INDEX_ENTRY, meanings=_time_index)
 TRANSACTION_INDEX: Final = EntryKind(
-    noun="transaction index",
-    declaration=transaction_index.ABORTED_TRANSACTION,
-    entry_size=transaction_index.ENTRY_SIZE,
-    header_size=0,
-    meanings=_transaction_index,
+    noun="transaction index", entry=TRANSACTION_INDEX_ENTRY, meanings=_transaction_index
 )
 PRODUCER_SNAPSHOT: Final = EntryKind(
     noun="producer snapshot",
-    declaration=_SNAPSHOT_ENTRY,
-    entry_size=producer_snapshot.ENTRY_SIZE,
+    entry=PRODUCER_ENTRY,
     header_size=producer_snapshot.HEADER_SIZE,
     meanings=_producer_snapshot,
 )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import CorruptCheckpointError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.crc import compute_crc32c
+from kafkalog_reader.format.index_entries import PRODUCER_ENTRY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -18,10 +19,7 @@ if TYPE_CHECKING:
 SNAPSHOT_VERSION: Final[int] = 1
 _HEADER: Final = struct.Struct(">hIi")
 """Version, CRC, count."""
-_ENTRY: Final = struct.Struct(">qhiqiqiq")
-"""The fields of ``ProducerSnapshotEntry``, in their order."""
 HEADER_SIZE: Final[int] = _HEADER.size
-ENTRY_SIZE: Final[int] = _ENTRY.size
 CRC_COVERS_FROM: Final[int] = 6
 """The CRC covers everything after itself, to the end of the file."""
 
@@ -51,9 +49,6 @@ class ProducerSnapshotEntry:
     current_transaction_first_offset: int
 
 
-_FIELDS: Final = ProducerSnapshotEntry.__slots__
-
-
 def parse_producer_snapshot(
     content: bytes, where: LogPosition
 ) -> tuple[ProducerSnapshotEntry, ...]:
@@ -65,8 +60,8 @@ def parse_producer_snapshot(
     """
     check_producer_snapshot(content, where)
     return tuple(
-        ProducerSnapshotEntry(**dict(zip(_FIELDS, values, strict=True)))
-        for values in _ENTRY.iter_unpack(content[HEADER_SIZE:])
+        ProducerSnapshotEntry(**dict(zip(PRODUCER_ENTRY.names, values, strict=True)))
+        for values in PRODUCER_ENTRY.struct.iter_unpack(content[HEADER_SIZE:])
     )
 
 
@@ -94,7 +89,7 @@ def build_producer_snapshot(
     count: int | None = None,
 ) -> bytes:
     """Build a ``.snapshot`` file; ``version``, ``crc`` and ``count`` may be wrong on purpose."""
-    built = [_ENTRY.pack(*astuple(entry)) for entry in entries]
+    built = [PRODUCER_ENTRY.struct.pack(*astuple(entry)) for entry in entries]
     announced = len(built) if count is None else count
     body = announced.to_bytes(4, "big", signed=True) + b"".join(built)
     checked = compute_crc32c(body) if crc is None else crc
@@ -114,8 +109,9 @@ def _check_header(version: int, crc: int, count: int, content: bytes, where: Log
             f"producer snapshot CRC-32C stored 0x{crc:08x}, computed 0x{computed:08x}", where
         )
     size = len(content) - HEADER_SIZE
-    if count < 0 or size != count * ENTRY_SIZE:  # compared, never allocated
+    if count < 0 or size != count * PRODUCER_ENTRY.size:  # compared, never allocated
         raise CorruptCheckpointError(
-            f"producer snapshot announces {count} entries of {ENTRY_SIZE} bytes, has {size} bytes",
+            f"producer snapshot announces {count} entries of {PRODUCER_ENTRY.size} bytes, "
+            f"has {size} bytes",
             where,
         )

@@ -2,22 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Final
 
-from construct import ConstructError, Int16sb, Int64sb, Struct
-
 from kafkalog_reader.errors import CorruptIndexError, LogPosition, UnsupportedFormatError
+from kafkalog_reader.format.index_entries import TRANSACTION_INDEX_ENTRY
 
 TRANSACTION_INDEX_VERSION: Final[int] = 0
-ABORTED_TRANSACTION: Final = Struct(
-    "version" / Int16sb,
-    "producer_id" / Int64sb,
-    "first_offset" / Int64sb,
-    "last_offset" / Int64sb,
-    "last_stable_offset" / Int64sb,
-)
-ENTRY_SIZE: Final[int] = ABORTED_TRANSACTION.sizeof()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,21 +35,16 @@ def parse_aborted_transaction(entry: bytes, where: LogPosition) -> AbortedTransa
         CorruptIndexError: the entry is cut short, or its version is negative.
         UnsupportedFormatError: its version is newer than 0.
     """
-    try:
-        fields = ABORTED_TRANSACTION.parse(entry)
-    except ConstructError as error:
+    size = TRANSACTION_INDEX_ENTRY.size
+    if len(entry) < size:
         raise CorruptIndexError(
-            f"aborted transaction cut short: {len(entry)} of {ENTRY_SIZE} bytes", where
-        ) from error
-    if fields.version > TRANSACTION_INDEX_VERSION:
-        raise UnsupportedFormatError(
-            f"transaction index version {fields.version}: only version 0 is known", where
+            f"aborted transaction cut short: {len(entry)} of {size} bytes", where
         )
-    if fields.version < TRANSACTION_INDEX_VERSION:
-        raise CorruptIndexError(f"transaction index version {fields.version} is negative", where)
-    return AbortedTransaction(**{name: fields[name] for name in AbortedTransaction.__slots__})
-
-
-def build_aborted_transaction(entry: AbortedTransaction, *, version: int = 0) -> bytes:
-    """Build one entry of a transaction index; ``version`` may be wrong on purpose."""
-    return bytes(ABORTED_TRANSACTION.build({"version": version, **asdict(entry)}))
+    version, *values = TRANSACTION_INDEX_ENTRY.struct.unpack_from(entry)
+    if version > TRANSACTION_INDEX_VERSION:
+        raise UnsupportedFormatError(
+            f"transaction index version {version}: only version 0 is known", where
+        )
+    if version < TRANSACTION_INDEX_VERSION:
+        raise CorruptIndexError(f"transaction index version {version} is negative", where)
+    return AbortedTransaction(**dict(zip(AbortedTransaction.__slots__, values, strict=True)))

@@ -14,9 +14,10 @@ import numpy as np
 
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
+from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.rising_selection import heaviest_rising
-from kafkalog_reader.tables.index_file import OFFSET_INDEX_ENTRY, read_entries
+from kafkalog_reader.tables.index_file import read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -306,7 +307,7 @@ class _IndexVotes:
                     parts = [entries for _, entries in read]
                 except UnreadableFileError:  # the other votes stay as they are
                     parts = []
-            entries = np.concatenate(parts) if parts else np.empty(0, OFFSET_INDEX_ENTRY)
+            entries = np.concatenate(parts) if parts else np.empty(0, OFFSET_INDEX_ENTRY.dtype)
             positions = entries["position"].astype(np.int64)
             offsets = entries["relative_offset"].astype(np.int64) + self._segment.base_offset
             order = np.argsort(positions, kind="stable")

@@ -15,6 +15,7 @@ from kafkalog_reader.decode.control_type import ABORT
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.batch_fields import CONTROL_BIT
 from kafkalog_reader.format.checkpoint import LeaderEpochEntry, build_leader_epoch_checkpoint
+from kafkalog_reader.format.index_entries import TRANSACTION_INDEX_ENTRY
 from kafkalog_reader.format.partition_metadata import PartitionMetadata, build_partition_metadata
 from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
@@ -25,7 +26,7 @@ from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.parquet import divided
 from kafkalog_reader.salvage.segment_file import SegmentFile
 from kafkalog_reader.salvage.standalone_batches import standalone_batches
-from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, read_entries
+from kafkalog_reader.tables.index_file import read_entries
 from kafkalog_reader.tables.transaction_outcomes import UNDECIDED
 
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY as ENTRY
 from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import Windows
 
@@ -12,8 +13,6 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kafkalog_reader.io.evidence import SegmentFiles
-
-ENTRY_SIZE: Final = 8
 
 
 class SparseIndex:
@@ -27,9 +26,9 @@ class SparseIndex:
 
     def __init__(self, segment: SegmentFiles, *, context: ReadContext = PLAIN) -> None:
         self._base_offset = segment.base_offset
-        self._windows = Windows(segment.path("index"), size=ENTRY_SIZE, context=context)
+        self._windows = Windows(segment.path("index"), size=ENTRY.size, context=context)
         self._count = self._first_where(
-            self._windows.size_in_bytes // ENTRY_SIZE, lambda n: self[n] == (self._base_offset, 0)
+            self._windows.size_in_bytes // ENTRY.size, lambda n: self[n] == (self._base_offset, 0)
         )
 
     def __len__(self) -> int:
@@ -37,9 +36,10 @@ class SparseIndex:
 
     def __getitem__(self, number: int) -> tuple[int, int]:
         """The offset and the position that an entry names."""
-        entry = self._windows.read(number * ENTRY_SIZE, ENTRY_SIZE)
-        relative_offset = int.from_bytes(entry[:4], "big")
-        return self._base_offset + relative_offset, int.from_bytes(entry[4:], "big")
+        entry = self._windows.read(number * ENTRY.size, ENTRY.size)
+        # Unsigned, so that damage never points before the file.
+        relative_offset, position = (value % 2**32 for value in ENTRY.struct.unpack(entry))
+        return self._base_offset + relative_offset, position
 
     def last_below_offset(self, offset: int) -> int:
         """The number of the last entry whose offset is below ``offset``, or -1."""

@@ -17,20 +17,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.io.read_context import ReadContext
 
 logger = logging.getLogger(__name__)
-
-OFFSET_INDEX_ENTRY: Final = np.dtype([("relative_offset", ">i4"), ("position", ">i4")])
-TIME_INDEX_ENTRY: Final = np.dtype([("timestamp", ">i8"), ("relative_offset", ">i4")])
-TRANSACTION_INDEX_ENTRY: Final = np.dtype([
-    ("version", ">i2"),
-    ("producer_id", ">i8"),
-    ("first_offset", ">i8"),
-    ("last_offset", ">i8"),
-    ("last_stable_offset", ">i8"),
-])  # fmt: skip
 
 ENTRIES_AT_ONCE: Final = 4 << 20
 """More than the 1.3 million of a default index, so that one pass over the log confirms all."""
@@ -38,7 +29,7 @@ _WINDOW_SIZE: Final = 1 << 20
 
 
 def read_entries(
-    path: str, entry: np.dtype[Any], progress: Progress, context: ReadContext
+    path: str, entry: FixedEntry, progress: Progress, context: ReadContext
 ) -> Iterator[tuple[int, NDArray[Any]]]:
     """Yield the entries of an index file, with the number of the first of each piece.
 
@@ -50,14 +41,14 @@ def read_entries(
     """
     with Windows(path, size=_WINDOW_SIZE, context=context) as windows:
         size_in_bytes = windows.size_in_bytes
-        if size_in_bytes % entry.itemsize:
-            torn = size_in_bytes - size_in_bytes % entry.itemsize
+        if size_in_bytes % entry.size:
+            torn = size_in_bytes - size_in_bytes % entry.size
             logger.warning("%s: entry cut short", LogPosition(shown(path), torn))
-        count = _used_entries(windows, entry.itemsize)
+        count = _used_entries(windows, entry.size)
         for first in range(0, count, ENTRIES_AT_ONCE):
             wanted = min(ENTRIES_AT_ONCE, count - first)
             yield first, _read(windows, first, wanted, entry)
-            progress(wanted * entry.itemsize)
+            progress(wanted * entry.size)
 
 
 def in_file_order(
@@ -69,12 +60,12 @@ def in_file_order(
     return pa.array(answers, mask=unknown)
 
 
-def _read(windows: Windows, first: int, count: int, entry: np.dtype[Any]) -> NDArray[Any]:
-    entries = np.empty(count, entry)
+def _read(windows: Windows, first: int, count: int, entry: FixedEntry) -> NDArray[Any]:
+    entries = np.empty(count, entry.dtype)
     into = entries.view(np.uint8)
     filled = 0
     while filled < len(into):
-        window = windows.read(first * entry.itemsize + filled)[: len(into) - filled]
+        window = windows.read(first * entry.size + filled)[: len(into) - filled]
         into[filled : filled + len(window)] = window
         filled += len(window)
     return entries

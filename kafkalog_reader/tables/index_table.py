@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.evidence import Evidence, SegmentFiles
     from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.request import ReadRequest
@@ -36,7 +37,7 @@ class IndexTable(Table[SegmentUnit]):
 
     kind: ClassVar[str]
     """How the names of its files end: ``index``, ``timeindex``, ``txnindex``."""
-    entry: ClassVar[np.dtype[Any]]
+    entry: ClassVar[FixedEntry]
 
     @abstractmethod
     def size_of(self, segment: SegmentFiles) -> int | None:

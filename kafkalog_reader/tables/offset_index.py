@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from kafkalog_reader.tables.index_file import OFFSET_INDEX_ENTRY, in_file_order
+from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
+from kafkalog_reader.tables.index_file import in_file_order
 from kafkalog_reader.tables.index_table import Entries, IndexTable
 from kafkalog_reader.tables.schemas import OFFSET_INDEX
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.tables.segment_batches import SegmentBatches
     from kafkalog_reader.tables.table import Column
@@ -28,7 +30,7 @@ class OffsetIndexTable(IndexTable):
     doc: ClassVar[str] = "one row per entry of an offset index, and whether the log confirms it"
     columns: ClassVar[tuple[Column, ...]] = OFFSET_INDEX
     kind: ClassVar[str] = "index"
-    entry: ClassVar[np.dtype[Any]] = OFFSET_INDEX_ENTRY
+    entry: ClassVar[FixedEntry] = OFFSET_INDEX_ENTRY
 
     def size_of(self, segment: SegmentFiles) -> int | None:
         return segment.offset_index_size

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 
 from kafkalog_reader.errors import LocatedError, LogPosition
+from kafkalog_reader.format.index_entries import PRODUCER_ENTRY
 from kafkalog_reader.format.producer_snapshot import HEADER_SIZE, check_producer_snapshot
 from kafkalog_reader.io.checkpoints import producer_snapshot_path, read_producer_snapshot
 from kafkalog_reader.io.names import shown
@@ -27,17 +28,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
-
-PRODUCER_ENTRY: Final = np.dtype([
-    ("producer_id", ">i8"),
-    ("producer_epoch", ">i2"),
-    ("last_sequence", ">i4"),
-    ("last_offset", ">i8"),
-    ("offset_delta", ">i4"),
-    ("timestamp", ">i8"),
-    ("coordinator_epoch", ">i4"),
-    ("current_transaction_first_offset", ">i8"),
-])  # fmt: skip
 
 
 class ProducersTable(Table[DirectoryUnit]):
@@ -83,10 +73,10 @@ def read_producers(directory: PartitionDirectory, offset: int) -> NDArray[Any]:
     """
     content = read_producer_snapshot(directory.path, offset, context=directory.context)
     if content is None:
-        return np.empty(0, PRODUCER_ENTRY)
+        return np.empty(0, PRODUCER_ENTRY.dtype)
     path = producer_snapshot_path(directory.path, offset)
     count = check_producer_snapshot(content, LogPosition(shown(path)))
-    return np.frombuffer(content, PRODUCER_ENTRY, count, HEADER_SIZE)
+    return np.frombuffer(content, PRODUCER_ENTRY.dtype, count, HEADER_SIZE)
 
 
 def _columns(offset: int, producers: NDArray[Any]) -> dict[str, object]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 import numpy as np
 
-from kafkalog_reader.tables.index_file import TIME_INDEX_ENTRY, in_file_order
+from kafkalog_reader.format.index_entries import TIME_INDEX_ENTRY
+from kafkalog_reader.tables.index_file import in_file_order
 from kafkalog_reader.tables.index_table import Entries, IndexTable
 from kafkalog_reader.tables.rows import microseconds
 from kafkalog_reader.tables.schemas import TIME_INDEX
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.tables.segment_batches import SegmentBatches
     from kafkalog_reader.tables.table import Column
@@ -29,7 +31,7 @@ class TimeIndexTable(IndexTable):
     doc: ClassVar[str] = "one row per entry of a time index, and whether the log confirms it"
     columns: ClassVar[tuple[Column, ...]] = TIME_INDEX
     kind: ClassVar[str] = "timeindex"
-    entry: ClassVar[np.dtype[Any]] = TIME_INDEX_ENTRY
+    entry: ClassVar[FixedEntry] = TIME_INDEX_ENTRY
 
     def size_of(self, segment: SegmentFiles) -> int | None:
         return segment.time_index_size

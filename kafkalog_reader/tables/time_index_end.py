@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import struct
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from kafkalog_reader.format.index_entries import TIME_INDEX_ENTRY
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
-
-_TIME_ENTRY: Final = struct.Struct(">qi")
 
 
 def last_timestamp(files: SegmentFiles, *, context: ReadContext) -> int:
@@ -22,10 +20,12 @@ def last_timestamp(files: SegmentFiles, *, context: ReadContext) -> int:
     """
     if not files.time_index_size:
         return -1
-    size = _TIME_ENTRY.size
+    size = TIME_INDEX_ENTRY.size
     with Windows(files.path("timeindex"), size=size, context=context) as windows:
         entries = windows.size_in_bytes // size
         if entries == 0:
             return -1
-        timestamp, _ = _TIME_ENTRY.unpack(windows.read((entries - 1) * size, size)[:size])
+        timestamp, _ = TIME_INDEX_ENTRY.struct.unpack(
+            windows.read((entries - 1) * size, size)[:size]
+        )
         return int(timestamp)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 
 from kafkalog_reader.decode.control_type import ABORT, control_types
 from kafkalog_reader.errors import CorruptIndexError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.batch_fields import CONTROL_BIT
+from kafkalog_reader.format.index_entries import TRANSACTION_INDEX_ENTRY
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.damage import Damage
-from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, in_file_order
+from kafkalog_reader.tables.index_file import in_file_order
 from kafkalog_reader.tables.index_table import Entries, IndexTable
 from kafkalog_reader.tables.schemas import TRANSACTION_INDEX
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from numpy.typing import NDArray
 
+    from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.damage import Mode
     from kafkalog_reader.tables.segment_batches import SegmentBatches
@@ -32,7 +34,7 @@ class TransactionIndexTable(IndexTable):
     doc: ClassVar[str] = "one row per aborted transaction, and whether the log confirms it"
     columns: ClassVar[tuple[Column, ...]] = TRANSACTION_INDEX
     kind: ClassVar[str] = "txnindex"
-    entry: ClassVar[np.dtype[Any]] = TRANSACTION_INDEX_ENTRY
+    entry: ClassVar[FixedEntry] = TRANSACTION_INDEX_ENTRY
 
     def size_of(self, segment: SegmentFiles) -> int | None:
         return segment.transaction_index_size
@@ -80,7 +82,7 @@ def _check_versions(
     is_known = versions == 0
     if not is_known.all():
         entry = int(np.argmin(is_known))
-        where = LogPosition(shown(path), (first + entry) * TRANSACTION_INDEX_ENTRY.itemsize)
+        where = LogPosition(shown(path), (first + entry) * TRANSACTION_INDEX_ENTRY.size)
         version = int(versions[entry])
         problem = f"transaction index version {version}, expected 0"
         kind = UnsupportedFormatError if version > 0 else CorruptIndexError

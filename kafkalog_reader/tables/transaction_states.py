@@ -16,6 +16,7 @@ import pyarrow as pa
 from kafkalog_reader.decode.control_type import ABORT, COMMIT, control_types
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
+from kafkalog_reader.format.index_entries import TRANSACTION_INDEX_ENTRY
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import no_progress
@@ -23,7 +24,7 @@ from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.scan.scan import Scan
-from kafkalog_reader.tables.index_file import TRANSACTION_INDEX_ENTRY, read_entries
+from kafkalog_reader.tables.index_file import read_entries
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.transaction_outcomes import (
     CONTROL_BATCH,

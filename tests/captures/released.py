@@ -17,11 +17,10 @@ import pytest
 from fixtures.truth import ConsumedRecord
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY, TIME_INDEX_ENTRY
 from kafkalog_reader.format.message import Message, parse_message
 from kafkalog_reader.format.message_set import message_records, parse_message_set
-from kafkalog_reader.format.offset_index import parse_offset_index_entry
 from kafkalog_reader.format.record_batch import RecordBatch, parse_record_batch
-from kafkalog_reader.format.time_index import parse_time_index_entry
 from tests.captures import agreement
 
 if TYPE_CHECKING:
@@ -355,11 +354,9 @@ def _index_entries(path: Path, size: int) -> Iterator[tuple[int, int]]:
     content = path.read_bytes()
     base = int(path.stem)
     for position in range(0, len(content) // size * size, size):
-        where = LogPosition(str(path), position)
-        entry = content[position : position + size]
         if size == 8:
-            found = parse_offset_index_entry(entry, where)
-            yield base + found.relative_offset, found.position
+            relative_offset, at = OFFSET_INDEX_ENTRY.struct.unpack_from(content, position)
+            yield base + relative_offset, at
         else:
-            timed = parse_time_index_entry(entry, where)
-            yield timed.timestamp, base + timed.relative_offset
+            timestamp, relative_offset = TIME_INDEX_ENTRY.struct.unpack_from(content, position)
+            yield timestamp, base + relative_offset

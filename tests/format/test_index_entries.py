@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,25 +15,19 @@ from kafkalog_reader.errors import (
     LogPosition,
     UnsupportedFormatError,
 )
-from kafkalog_reader.format.offset_index import (
-    OffsetIndexEntry,
-    build_offset_index_entry,
-    parse_offset_index_entry,
+from kafkalog_reader.format.index_entries import (
+    OFFSET_INDEX_ENTRY,
+    TIME_INDEX_ENTRY,
+    TRANSACTION_INDEX_ENTRY,
+    FixedEntry,
 )
-from kafkalog_reader.format.preallocation import used_entries
 from kafkalog_reader.format.producer_snapshot import (
     ProducerSnapshotEntry,
     build_producer_snapshot,
     parse_producer_snapshot,
 )
-from kafkalog_reader.format.time_index import (
-    TimeIndexEntry,
-    build_time_index_entry,
-    parse_time_index_entry,
-)
 from kafkalog_reader.format.transaction_index import (
     AbortedTransaction,
-    build_aborted_transaction,
     parse_aborted_transaction,
 )
 from tests.format.vectors import T
@@ -55,25 +50,33 @@ PRODUCER = ProducerSnapshotEntry(
 )
 
 
-def test_offset_index_entry_of_the_reference_is_read_and_written() -> None:
-    entry = OffsetIndexEntry(relative_offset=5, position=166)
-    assert parse_offset_index_entry(bytes.fromhex("00000005000000a6"), WHERE) == entry
-    assert build_offset_index_entry(entry).hex() == "00000005000000a6"
+@pytest.mark.parametrize(
+    ("kind", "values", "content"),
+    [
+        pytest.param(OFFSET_INDEX_ENTRY, (5, 166), "00000005000000a6", id="offset_index"),
+        pytest.param(TIME_INDEX_ENTRY, (T + 2, 5), "0000018bcfe5680200000005", id="time_index"),
+        pytest.param(
+            TRANSACTION_INDEX_ENTRY, (0, 1000, 0, 1, 2),
+            "000000000000000003e8000000000000000000000000000000010000000000000002",
+            id="transaction_index",
+        ),
+    ],
+)  # fmt: skip
+def test_entries_of_the_reference_are_read_and_written(
+    kind: FixedEntry, values: tuple[int, ...], content: str
+) -> None:
+    assert kind.struct.unpack(bytes.fromhex(content)) == values
+    assert kind.struct.pack(*values).hex() == content
+    assert np.frombuffer(bytes.fromhex(content), kind.dtype)[0].item() == values
+    assert kind.dtype.itemsize == kind.size
 
 
-def test_time_index_entry_of_the_reference_is_read_and_written() -> None:
-    entry = TimeIndexEntry(timestamp=T + 2, relative_offset=5)
-    assert parse_time_index_entry(bytes.fromhex("0000018bcfe5680200000005"), WHERE) == entry
-    assert build_time_index_entry(entry).hex() == "0000018bcfe5680200000005"
-
-
-def test_aborted_transaction_of_the_reference_is_read_and_written() -> None:
+def test_aborted_transaction_of_the_reference_is_read() -> None:
     content = bytes.fromhex("000000000000000003e8000000000000000000000000000000010000000000000002")
     entry = AbortedTransaction(
         producer_id=1000, first_offset=0, last_offset=1, last_stable_offset=2
     )
     assert parse_aborted_transaction(content, WHERE) == entry
-    assert build_aborted_transaction(entry) == content
 
 
 @pytest.mark.parametrize(
@@ -90,28 +93,6 @@ def test_aborted_transaction_is_refused_with_its_place(
     with pytest.raises(error) as caught:
         parse_aborted_transaction(content, WHERE)
     assert caught.value.where == WHERE
-
-
-def test_index_entry_cut_short_is_corrupt() -> None:
-    with pytest.raises(CorruptIndexError, match="7 of 8"):
-        parse_offset_index_entry(bytes(7), WHERE)
-    with pytest.raises(CorruptIndexError, match="11 of 12"):
-        parse_time_index_entry(bytes(11), WHERE)
-
-
-@pytest.mark.parametrize(
-    ("content", "entry_size", "count"),
-    [
-        pytest.param(b"", 8, 0, id="empty"),
-        pytest.param(bytes(80), 8, 0, id="only_zeros"),
-        pytest.param(bytes(7) + b"\1" + bytes(72), 8, 1, id="one_entry_then_zeros"),
-        pytest.param(b"\1" + bytes(11), 12, 1, id="entry_that_ends_in_zeros"),
-        pytest.param(bytes(15) + b"\1", 8, 2, id="zero_entry_before_a_real_one"),
-        pytest.param(b"\1" * 20, 8, 2, id="partial_last_entry"),
-    ],
-)
-def test_trailing_zero_entries_are_not_used(content: bytes, entry_size: int, count: int) -> None:
-    assert used_entries(content, entry_size) == count
 
 
 def test_producer_snapshots_of_the_reference_are_read_and_written() -> None:

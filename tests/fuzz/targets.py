@@ -24,13 +24,11 @@ from kafkalog_reader.format import (
     message_layout,
     message_set,
     meta_properties,
-    offset_index,
     partition_metadata,
     producer_snapshot,
     record_batch,
     record_batch_layout,
     text_layout,
-    time_index,
     transaction_index,
 )
 from kafkalog_reader.format.compression import Codec, decompress
@@ -84,10 +82,8 @@ def texts(content: bytes) -> None:
 
 
 def entries(content: bytes) -> None:
-    """Entries of the three indexes, producer snapshots, keys and values of control records."""
+    """Entries of transaction indexes, producer snapshots, keys and values of control records."""
     for parse in (
-        offset_index.parse_offset_index_entry,
-        time_index.parse_time_index_entry,
         transaction_index.parse_aborted_transaction,
         producer_snapshot.parse_producer_snapshot,
         producer_snapshot.check_producer_snapshot,

@@ -14,9 +14,9 @@ from kafkalog_reader.format.batch_fields import (
     TRANSACTIONAL_BIT,
 )
 from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
 from kafkalog_reader.format.message import build_message
 from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
-from kafkalog_reader.format.offset_index import OffsetIndexEntry, build_offset_index_entry
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
@@ -107,8 +107,7 @@ def random_log(directory, chance: random.Random):
     if chance.random() < 0.1:
         chance.shuffle(positions)
     entries = [
-        build_offset_index_entry(OffsetIndexEntry(relative_offset=number, position=max(0, at)))
-        for number, at in enumerate(positions)
+        OFFSET_INDEX_ENTRY.struct.pack(number, max(0, at)) for number, at in enumerate(positions)
     ]
     path.with_suffix(".index").write_bytes(b"".join(entries) + bytes(chance.choice([0, 0, 64])))
     return path

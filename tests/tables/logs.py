@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import kafkalog_reader
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.compression import Codec
-from kafkalog_reader.format.offset_index import OffsetIndexEntry, build_offset_index_entry
+from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.format.record_batch import build_record_batch
 
@@ -46,11 +46,8 @@ def write_segment(
             header = batches[number]
             first = int.from_bytes(header[:8], "big")
             last = first + int.from_bytes(header[23:27], "big")
-            entries += build_offset_index_entry(
-                OffsetIndexEntry(
-                    relative_offset=last - base_offset,
-                    position=sum(map(len, batches[:number])),
-                )
+            entries += OFFSET_INDEX_ENTRY.struct.pack(
+                last - base_offset, sum(map(len, batches[:number]))
             )
         path.with_suffix(".index").write_bytes(entries)
     return path

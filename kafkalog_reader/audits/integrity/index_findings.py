@@ -27,14 +27,14 @@ from kafkalog_reader.audits.catalogue.index_rules import (
     TRANSACTION_INDEX_MALFORMED,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
-from kafkalog_reader.io.names import segment_file_name
-from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.tables.index_file import (
+from kafkalog_reader.format.index_entries import (
     OFFSET_INDEX_ENTRY,
     TIME_INDEX_ENTRY,
     TRANSACTION_INDEX_ENTRY,
-    read_entries,
 )
+from kafkalog_reader.io.names import segment_file_name
+from kafkalog_reader.io.progress import no_progress
+from kafkalog_reader.tables.index_file import read_entries
 from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
@@ -341,7 +342,7 @@ def transaction_index_findings(
 ) -> Iterator[Finding]:
     """Yield KL-213 for entries that no broker writes; this file has no checksum."""
     index = _opened(replica, segment, "txnindex", TRANSACTION_INDEX_ENTRY, is_hot=is_hot)
-    odd = index.size_in_bytes % TRANSACTION_INDEX_ENTRY.itemsize
+    odd = index.size_in_bytes % TRANSACTION_INDEX_ENTRY.size
     if odd:
         yield index.found(
             TRANSACTION_INDEX_MALFORMED,
@@ -357,7 +358,7 @@ def transaction_index_findings(
 
 
 def _opened(
-    replica: Replica, segment: SegmentFiles, kind: str, entry: np.dtype[Any], *, is_hot: bool
+    replica: Replica, segment: SegmentFiles, kind: str, entry: FixedEntry, *, is_hot: bool
 ) -> _Index:
     sizes = {
         "index": segment.offset_index_size,
@@ -371,7 +372,7 @@ def _opened(
         if size
         else []
     )
-    entries = np.concatenate(parts) if parts else np.empty(0, entry)
+    entries = np.concatenate(parts) if parts else np.empty(0, entry.dtype)
     return _Index(replica, segment, kind, entries, size, is_hot)
 
 

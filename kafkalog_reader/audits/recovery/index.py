@@ -5,9 +5,14 @@ Source: Kafka 4.3, AbstractIndex, OffsetIndex, TimeIndex, TransactionIndex.
 
 from __future__ import annotations
 
-import struct
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.format.index_entries import (
+    OFFSET_INDEX_ENTRY,
+    TIME_INDEX_ENTRY,
+    TRANSACTION_INDEX_ENTRY,
+)
+from kafkalog_reader.format.transaction_index import TRANSACTION_INDEX_VERSION
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.window import Windows
 
@@ -15,11 +20,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.read_context import ReadContext
 
-_OFFSET_ENTRY: Final = struct.Struct(">ii")
-_TIME_ENTRY: Final = struct.Struct(">qi")
-_ABORTED: Final = struct.Struct(">hqqqq")
-_WARM_ENTRIES: Final = 8192 // _OFFSET_ENTRY.size
-TRANSACTION_INDEX_VERSION: Final = 0
+_WARM_ENTRIES: Final = 8192 // OFFSET_INDEX_ENTRY.size
 
 
 def last_entry_lookup(files: SegmentFiles, *, context: ReadContext) -> tuple[int, int]:
@@ -32,11 +33,12 @@ def last_entry_lookup(files: SegmentFiles, *, context: ReadContext) -> tuple[int
         UnreadableFileError: the index cannot be opened or read.
     """
     with Windows(files.path("index"), size=1, context=context) as windows:
-        entries = windows.size_in_bytes // _OFFSET_ENTRY.size
+        entries = windows.size_in_bytes // OFFSET_INDEX_ENTRY.size
 
         def entry(number: int) -> tuple[int, int]:
-            size = _OFFSET_ENTRY.size
-            found: tuple[int, int] = _OFFSET_ENTRY.unpack(windows.read(number * size, size)[:size])
+            size = OFFSET_INDEX_ENTRY.size
+            content = windows.read(number * size, size)[:size]
+            found: tuple[int, int] = OFFSET_INDEX_ENTRY.struct.unpack(content)
             return found
 
         if entries == 0:
@@ -69,8 +71,8 @@ def index_contradiction(files: SegmentFiles, *, context: ReadContext) -> str:
     Source: Kafka 0.11, OffsetIndex#sanityCheck and TimeIndex#sanityCheck; KAFKA-7283.
     """
     for kind, layout, known in (
-        ("index", _OFFSET_ENTRY, files.offset_index_size),
-        ("timeindex", _TIME_ENTRY, files.time_index_size),
+        ("index", OFFSET_INDEX_ENTRY, files.offset_index_size),
+        ("timeindex", TIME_INDEX_ENTRY, files.time_index_size),
     ):
         if known is None:
             continue
@@ -81,8 +83,8 @@ def index_contradiction(files: SegmentFiles, *, context: ReadContext) -> str:
                 return f"{shown(path)}: its size is not a multiple of {size}"
             if entries == 0:
                 continue
-            first = layout.unpack(windows.read(0, size)[:size])
-            last = layout.unpack(windows.read((entries - 1) * size, size)[:size])
+            first = layout.struct.unpack(windows.read(0, size)[:size])
+            last = layout.struct.unpack(windows.read((entries - 1) * size, size)[:size])
         if kind == "index" and last[0] <= 0:
             return f"{shown(path)}: its last offset is not above the base"
         if kind == "timeindex" and (last[0] < first[0] or last[1] < 0):
@@ -104,13 +106,14 @@ def check_transaction_index(
     """
     if not files.transaction_index_size:
         return True, None
-    path = files.path("txnindex")
-    with Windows(path, size=_ABORTED.size * 4096, context=context) as windows:
-        position, end = 0, windows.size_in_bytes - windows.size_in_bytes % _ABORTED.size
+    path, size = files.path("txnindex"), TRANSACTION_INDEX_ENTRY.size
+    with Windows(path, size=size * 4096, context=context) as windows:
+        position, end = 0, windows.size_in_bytes - windows.size_in_bytes % size
         while position < end:
-            window = windows.read(position, _ABORTED.size)
-            whole = len(window) - len(window) % _ABORTED.size
-            for version, _, _, last_offset, _ in _ABORTED.iter_unpack(window[:whole]):
+            window = windows.read(position, size)
+            whole = len(window) - len(window) % size
+            aborted = TRANSACTION_INDEX_ENTRY.struct.iter_unpack(window[:whole])
+            for version, _, _, last_offset, _ in aborted:
                 first_byte = version >> 8
                 is_known = (
                     version == TRANSACTION_INDEX_VERSION

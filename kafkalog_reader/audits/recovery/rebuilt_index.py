@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY, TIME_INDEX_ENTRY
 from kafkalog_reader.tables.running_maximum import running_maximum
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.batches import BatchWalk
     from kafkalog_reader.audits.recovery.rule import LogConfig
 
-ENTRY_SIZES: Final = {"index": 8, "timeindex": 12}
+ENTRY_SIZES: Final = {"index": OFFSET_INDEX_ENTRY.size, "timeindex": TIME_INDEX_ENTRY.size}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
