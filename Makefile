@@ -96,7 +96,8 @@ types: $(VENV)/.test  ## run mypy --strict
 fixtures: check-test $(VENV)/.test  ## list what `python -m fixtures.run` can capture again from real brokers
 	$(RUN) -m fixtures.run --list
 
-schemas: $(VENV)/.demo  ## write docs/schemas, the JSON Schemas of --format json
+schemas: check-test $(VENV)/.test  ## write Kafka's message definitions, and docs/schemas for --format json
+	$(RUN) -m examples.write_messages
 	PYTHONPATH=. $(RUN) examples/write_schemas.py
 
 findings: check-test $(VENV)/.test  ## write docs/findings.md, every code with a real example

@@ -13,23 +13,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.election.membership import NO_LEADER, PartitionMembership
-from kafkalog_reader.audits.election.metadata_record import (
-    NO_LEADER_CHANGE,
-    TOPIC_RESOURCE,
-    ClearElrRecord,
-    ConfigRecord,
-    FeatureLevelRecord,
-    MetadataRecord,
-    MetadataRecordType,
-    PartitionChangeRecord,
-    PartitionRecord,
-    RemoveTopicRecord,
-    TopicRecord,
-    TransactionRecord,
-    decode_metadata_record,
-)
 from kafkalog_reader.audits.recovery.rule import ClusterTopics
 from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.format.messages.decoder import MessageError
+from kafkalog_reader.format.messages.records import DecodedMessage, decode_framed
+from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.partition_directory import metadata_snapshots, segments
 from kafkalog_reader.scan.damage import Damage, Mode
@@ -44,6 +32,7 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from kafkalog_reader.format.messages.decoder import Value
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
 
 logger = logging.getLogger(__name__)
@@ -51,6 +40,9 @@ logger = logging.getLogger(__name__)
 _FIRST_OFFSETS: Final = 1
 """A complete log begins at 0, or at 1 after the marker of its first leader."""
 _ANY_END: Final = (math.inf, math.inf)
+_NO_LEADER_CHANGE: Final = -2
+_TOPIC_RESOURCE: Final = 2
+"""Of org.apache.kafka.common.config.ConfigResource.Type."""
 _FOOTER: Final = "SNAPSHOT_FOOTER"
 _COLUMNS: Final = ("offset", "leaderEpoch", "controlType", "value")
 _REQUEST: Final = ReadRequest(columns=_COLUMNS, topics=frozenset({METADATA_TOPIC}))
@@ -186,10 +178,10 @@ class _Replay:
     names: dict[str, str] = field(default_factory=dict)  # by topic id
     configs: defaultdict[str, dict[str, str]] = field(default_factory=lambda: defaultdict(dict))
     features: dict[str, int] = field(default_factory=dict)
-    partitions: defaultdict[str, dict[int, PartitionRecord]] = field(
+    partitions: defaultdict[str, dict[int, dict[str, Value]]] = field(
         default_factory=lambda: defaultdict(dict)
-    )
-    open_transaction: list[MetadataRecord] | None = None
+    )  # by topic id and partition, the fields of PartitionRecord
+    open_transaction: list[DecodedMessage] | None = None
 
     def apply(
         self, offset: int, leader_epoch: int, control_type: str | None, value: bytes | None
@@ -199,56 +191,61 @@ class _Replay:
         if control_type is not None:
             return
         try:
-            record = decode_metadata_record(value or b"")
-        except ValueError as error:
+            record = decode_framed(Family.METADATA, value or b"")
+        except MessageError as error:
             logger.warning("metadata record at offset %d: %s; left out", offset, error)
             return
-        if isinstance(record, TransactionRecord):
-            if record.type is MetadataRecordType.END_TRANSACTION:
+        if record.message is None:
+            return
+        match record.message.name:
+            # Records between begin and end apply together or not at all (KIP-868).
+            case "BeginTransactionRecord":
+                self.open_transaction = []
+            case "EndTransactionRecord":
                 for each in self.open_transaction or ():
                     self._take(each)
-            begins = record.type is MetadataRecordType.BEGIN_TRANSACTION
-            self.open_transaction = [] if begins else None
-        elif record is not None:
-            if self.open_transaction is None:
+                self.open_transaction = None
+            case "AbortTransactionRecord":
+                self.open_transaction = None
+            case _ if self.open_transaction is None:
                 self._take(record)
-            else:
+            case _:
                 self.open_transaction.append(record)
 
-    def _take(self, record: MetadataRecord) -> None:
-        match record:
-            case TopicRecord():
-                self.names[record.topic_id] = record.name
-            case RemoveTopicRecord():
-                name = self.names.pop(record.topic_id, None)
-                self.partitions.pop(record.topic_id, None)
+    def _take(self, record: DecodedMessage) -> None:
+        assert record.message is not None
+        fields = record.fields
+        match record.message.name:
+            case "TopicRecord":
+                self.names[fields["topicId"]] = fields["name"]
+            case "RemoveTopicRecord":
+                name = self.names.pop(fields["topicId"], None)
+                self.partitions.pop(fields["topicId"], None)
                 if name is not None:
                     self.configs.pop(name, None)
-            case ConfigRecord() if record.resource_type == TOPIC_RESOURCE:
-                if record.value is None:
-                    self.configs[record.resource_name].pop(record.name, None)
+            case "ConfigRecord" if fields["resourceType"] == _TOPIC_RESOURCE:
+                if fields["value"] is None:
+                    self.configs[fields["resourceName"]].pop(fields["name"], None)
                 else:
-                    self.configs[record.resource_name][record.name] = record.value
-            case FeatureLevelRecord():
-                self.features[record.name] = record.feature_level
-            case PartitionRecord():
-                self.partitions[record.topic_id][record.partition] = record
-            case PartitionChangeRecord():
-                known = self.partitions[record.topic_id].get(record.partition)
+                    self.configs[fields["resourceName"]][fields["name"]] = fields["value"]
+            case "FeatureLevelRecord":
+                self.features[fields["name"]] = fields["featureLevel"]
+            case "PartitionRecord":
+                self.partitions[fields["topicId"]][fields["partitionId"]] = dict(fields)
+            case "PartitionChangeRecord":
+                known = self.partitions[fields["topicId"]].get(fields["partitionId"])
                 if known is not None:
-                    self.partitions[record.topic_id][record.partition] = _merged(known, record)
-            case ClearElrRecord():
-                self._clear_elr(record.topic)
+                    _merge(known, fields)
+            case "ClearElrRecord":
+                self._clear_elr(fields["topicName"])
             case _:
                 pass
 
     def _clear_elr(self, topic: str) -> None:
         for topic_id, name in self.names.items():
             if topic in ("", name):
-                self.partitions[topic_id] = {
-                    number: replace(each, elr=(), last_known_elr=())
-                    for number, each in self.partitions[topic_id].items()
-                }
+                for each in self.partitions[topic_id].values():
+                    each["eligibleLeaderReplicas"] = each["lastKnownElr"] = None
 
     def result(self, source: str) -> ClusterMetadata:
         return ClusterMetadata(
@@ -267,33 +264,27 @@ class _Replay:
         )
 
 
-def _merged(known: PartitionRecord, change: PartitionChangeRecord) -> PartitionRecord:
+def _merge(known: dict[str, Value], change: Mapping[str, Value]) -> None:
     """Apply a change; setting the leader, even to the same broker, raises the leader epoch."""
-    has_leader = change.leader != NO_LEADER_CHANGE
-    return replace(
-        known,
-        leader=change.leader if has_leader else known.leader,
-        leader_epoch=known.leader_epoch + has_leader,
-        partition_epoch=known.partition_epoch + 1,
-        replicas=known.replicas if change.replicas is None else change.replicas,
-        isr=known.isr if change.isr is None else change.isr,
-        elr=known.elr if change.elr is None else change.elr,
-        last_known_elr=(
-            known.last_known_elr if change.last_known_elr is None else change.last_known_elr
-        ),
-    )
+    if change["leader"] != _NO_LEADER_CHANGE:
+        known["leader"] = change["leader"]
+        known["leaderEpoch"] += 1
+    known["partitionEpoch"] += 1
+    for name in ("replicas", "isr", "eligibleLeaderReplicas", "lastKnownElr"):
+        if change.get(name) is not None:
+            known[name] = change[name]
 
 
-def _membership(record: PartitionRecord, source: str, offset: int) -> PartitionMembership:
+def _membership(fields: Mapping[str, Value], source: str, offset: int) -> PartitionMembership:
     return PartitionMembership(
-        leader=max(record.leader, NO_LEADER),
-        leader_epoch=record.leader_epoch,
-        partition_epoch=record.partition_epoch,
-        replicas=record.replicas,
-        isr=record.isr,
-        elr=record.elr,
-        last_known_elr=record.last_known_elr,
-        topic_id=record.topic_id,
+        leader=max(fields["leader"], NO_LEADER),
+        leader_epoch=fields["leaderEpoch"],
+        partition_epoch=fields["partitionEpoch"],
+        replicas=tuple(fields["replicas"]),
+        isr=tuple(fields["isr"]),
+        elr=tuple(fields.get("eligibleLeaderReplicas") or ()),
+        last_known_elr=tuple(fields.get("lastKnownElr") or ()),
+        topic_id=fields["topicId"],
         source=source,
         source_offset=offset,
     )

@@ -8,19 +8,18 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from fixtures import CAPTURES
 from fixtures.builder.log_directory import LogDirectory
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.dump import dump_log_segments
 from kafkalog_reader.audits.election import metadata_log as replaying
 from kafkalog_reader.audits.election.metadata_log import ClusterMetadata, read_cluster_metadata
-from kafkalog_reader.audits.election.metadata_record import decode_metadata_record
 from kafkalog_reader.io.discovery import discover
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    import pytest
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.io.evidence import PartitionDirectory
@@ -203,24 +202,3 @@ def test_eligible_leader_replicas_may_lead(tmp_path: Path) -> None:
     membership = _metadata(tmp_path).partitions["t", 0]
     assert (membership.leader, membership.elr) == (-1, (2,))
     assert [membership.may_lead_cleanly(broker) for broker in (0, 1, 2)] == [False, False, True]
-
-
-@pytest.mark.parametrize(
-    ("value", "message"),
-    [
-        (b"", "beyond the end"),
-        (b"\x00\x02\x00", "frame version 0"),
-        (b"\x01\x03\x09", "version 9"),
-        (b"\x01\x02\x00\xff\xff\xff\xff\x0f", "beyond the end"),
-        (b"\x01\x02\x00\xff\xff\xff\xff\xff", "five bytes"),
-        (b"\x01\x02\x00\x00", "null"),
-        (b"\x01\x09\x00" + bytes(16) + b"\x00\x00", "after the last field"),
-    ],
-)
-def test_lying_records_are_refused(value: bytes, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        decode_metadata_record(value)
-
-
-def test_records_of_other_types_are_passed_by() -> None:
-    assert decode_metadata_record(b"\x01\x14\x00\x00") is None  # NoOpRecord

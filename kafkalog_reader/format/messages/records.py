@@ -1,0 +1,112 @@
+"""Records of internal topics: which message their keys and values are, and what it says.
+
+A coordinator's key begins with the record type, its value with the version (two bytes each). Values
+of ``__cluster_metadata`` and ``__remote_log_metadata`` begin with three unsigned varints: frame
+version, type and version. Source: CoordinatorRecordSerde, AbstractApiMessageSerde.
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.format.messages.decoder import (
+    MessageError,
+    UnknownVersionError,
+    Value,
+    decode,
+    read_unsigned_varint,
+)
+from kafkalog_reader.format.messages.schema import Family, Message, Part, messages_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FRAME_VERSION: Final = 1
+_NUMBER: Final = struct.Struct(">h")
+
+
+@dataclass(frozen=True, slots=True)
+class DecodedMessage:
+    """A key or value.
+
+    Attributes:
+        type: number of the record type.
+        version: of the message; of a key, the one that its definition has.
+        message: None if no known release has the type.
+        fields: by name; empty if the type is unknown.
+    """
+
+    type: int
+    version: int
+    message: Message | None
+    fields: Mapping[str, Value]
+
+
+def decode_key(family: Family, content: bytes) -> DecodedMessage:
+    """Decode a coordinator's key.
+
+    Raises:
+        MessageError: the bytes do not fit the definition of their type.
+    """
+    number = _number(content)
+    known = messages_of(family, Part.KEY).get(number)
+    if known is None:
+        return DecodedMessage(number, 0, None, {})
+    version = known[0].versions.first  # keys have one version each
+    return DecodedMessage(number, version, known[0], decode(known[0], version, content, 2))
+
+
+def decode_value(family: Family, type_: int, content: bytes) -> DecodedMessage:
+    """Decode a coordinator's value, whose type its key names.
+
+    Raises:
+        UnknownVersionError: no known release has the version.
+        MessageError: the bytes do not fit the definition.
+    """
+    return _decoded(family, type_, _number(content), content, 2)
+
+
+def decode_framed(family: Family, content: bytes) -> DecodedMessage:
+    """Decode a value of ``__cluster_metadata`` or ``__remote_log_metadata``.
+
+    Raises:
+        UnknownVersionError: no known release has the frame version or the version.
+        MessageError: the bytes do not fit the definition.
+    """
+    try:
+        frame, position = read_unsigned_varint(content, 0)
+        type_, position = read_unsigned_varint(content, position)
+        version, position = read_unsigned_varint(content, position)
+    except IndexError as error:
+        raise MessageError("the record ends within its frame", len(content)) from error
+    if frame != FRAME_VERSION:
+        raise UnknownVersionError(f"frame version {frame}, expected {FRAME_VERSION}", 0)
+    return _decoded(family, type_, version, content, position)
+
+
+def _number(content: bytes) -> int:
+    if len(content) < _NUMBER.size:
+        raise MessageError(f"{len(content)} bytes where at least 2 are needed", 0)
+    number: int = _NUMBER.unpack_from(content)[0]
+    return number
+
+
+def _decoded(
+    family: Family, type_: int, version: int, content: bytes, position: int
+) -> DecodedMessage:
+    """Try the shapes of a type, the newest first."""
+    known = messages_of(family, Part.VALUE).get(type_)
+    if known is None:
+        return DecodedMessage(type_, version, None, {})
+    problem: MessageError | None = None
+    for message in known:
+        try:
+            fields = decode(message, version, content, position)
+        except MessageError as error:
+            problem = problem or error
+        else:
+            return DecodedMessage(type_, version, message, fields)
+    assert problem is not None
+    raise problem
