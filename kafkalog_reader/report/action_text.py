@@ -22,6 +22,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     SINGLE_COPY_RANGE,
 )
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.comparison.difference import DifferenceKind, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.partition.partition_audit import joined_names
@@ -85,6 +86,10 @@ def actions_of(
             continue
         findings = asked[code]
         replicas = _replicas(audit, findings)
+        if code == WRITE_EPOCHS and replicas:
+            replicas = [each for each in replicas if not _has_doubtful_epochs(audit, each)]
+            if not replicas:
+                continue
         where = joined_names(replicas) if replicas else "the broker"
         best = audit.elections[0].candidate.name if audit.elections else ""
         made.append(
@@ -167,11 +172,10 @@ def _lead_text(audit: PartitionAudit) -> str:
     alike = [
         each.candidate
         for each in audit.elections
-        if (each.lost, each.kind, each.clean_by_membership)
-        == (best.lost, best.kind, best.clean_by_membership)
+        if (each.cost, each.clean_by_membership) == (best.cost, best.clean_by_membership)
     ]
     if len(alike) == len(audit.replicas):
-        return "every copy may lead this partition: none loses less than another"
+        return "every copy may lead this partition: none is a better leader than another"
     return f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
 
 
@@ -222,17 +226,26 @@ def _export(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterato
 
 
 def _epochs(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
-    """The content of the file according to the batches; not where another copy contradicts them.
-
-    No checksum covers the leader epoch of a batch: where copies disagree, it may be damaged.
-    """
-    for replica in (each for each in replicas if each in audit.replicas):
-        if any(each.history.data != replica.history.data for each in audit.replicas):
-            continue
+    """The content of the file according to the batches."""
+    for replica in replicas:
         path = posixpath.join(replica.directory.path, "leader-epoch-checkpoint")
         entries = replica.history.data.epoch_starts
         body = "".join(f"{epoch} {start}\\n" for epoch, start in entries)
         yield f"printf '0\\n{len(entries)}\\n{body}' > {shell_word(path)}"
+
+
+def _has_doubtful_epochs(audit: PartitionAudit, replica: ReplicaAudit) -> bool:
+    """Whether another copy has the same records under other leader epochs.
+
+    No checksum covers the leader epoch of a batch: where equal records disagree, it may be damaged.
+    """
+    if replica not in audit.replicas or isinstance(audit.comparison, NotCompared):
+        return True
+    return any(
+        difference.kind is DifferenceKind.UNCOVERED
+        and any(replica.files in side for side in difference.contents)
+        for difference in audit.comparison.differences
+    )
 
 
 def _abort(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

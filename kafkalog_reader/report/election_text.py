@@ -156,11 +156,19 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 
 _OUT_OF_SYNC: Final = {
-    FollowingEnd.STUCK: ", inside a batch, cannot append it, and stays out of sync until it is "
-    "started again",
-    FollowingEnd.REFETCHES: " on and cuts it off again, for ever: the leader's epoch checkpoint "
-    "lacks the epoch of its last batches, or ends it too early; records that it writes end this",
+    FollowingEnd.STUCK: (
+        "fetches from {}, inside a batch, cannot append it, and stays out of sync",
+        "fetch from {}, inside a batch, cannot append it, and stay out of sync",
+        " until a restart",
+    ),
+    FollowingEnd.REFETCHES: (
+        "fetches from {} on and cuts it off again",
+        "fetch from {} on and cut it off again",
+        ", for ever: the leader's epoch checkpoint lacks the epoch of its last batches, or ends it "
+        "too early; records that it writes end this",
+    ),
 }
+"""What one follower does, what several do, and how it ends."""
 
 
 def never_in_sync(audit: PartitionAudit) -> bool:
@@ -175,14 +183,16 @@ def never_in_sync(audit: PartitionAudit) -> bool:
 def _out_of_sync_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     """Followers that do not get in sync by themselves."""
     for election in audit.elections:
-        for outcome in election.followers:
-            why = _OUT_OF_SYNC.get(outcome.following.outcome)
-            if why is not None:
-                text = (
-                    f" with {election.candidate.name} leading, "
-                    f"{outcome.follower.name} fetches from "
-                    f"{outcome.following.follower.log_end_offset:,}{why}"
-                )
+        alike: dict[tuple[FollowingEnd, int], list[Candidate]] = {}
+        for each in election.out_of_sync:
+            fetches_from = each.following.follower.log_end_offset
+            alike.setdefault((each.following.outcome, fetches_from), []).append(each.follower)
+        for (outcome, fetches_from), followers in alike.items():
+            if outcome in _OUT_OF_SYNC:
+                one, several, ending = _OUT_OF_SYNC[outcome]
+                does = (one if len(followers) == 1 else several).format(f"{fetches_from:,}")
+                leader, names = election.candidate.name, joined_names(followers)
+                text = f" with {leader} leading, {names} {does}{ending}"
                 beginning = (Span("STUCK:", Style.LOST),)
                 yield from wrapped(text, columns, indent=2, beginning=beginning)
 

@@ -88,7 +88,9 @@ def plan_schema() -> Schema:
         "personMustChoose": _BOOLEAN,
         "lost": lost,
         "lostRanges": _list(_object(lost_range)),
-        "alternatives": _list(_object({"leader": _INTEGER, "lost": lost})),
+        "alternatives": _list(
+            _object({"leader": _INTEGER, "lost": lost, "neverInSync": _list(_INTEGER)})
+        ),
         "starts": _list(_object(start)),
     }
     election = {

@@ -71,7 +71,11 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "lost": lost_object(choice.lost_records),
         "lostRanges": [_lost(each) for each in choice.lost],
         "alternatives": [
-            {"leader": each.broker_id, "lost": lost_object(each.lost)}
+            {
+                "leader": each.broker_id,
+                "lost": lost_object(each.lost),
+                "neverInSync": list(each.never_in_sync),
+            }
             for each in choice.alternatives
         ],
         "starts": [_start_loss(each) for each in choice.start_losses],

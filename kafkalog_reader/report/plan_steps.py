@@ -127,6 +127,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
         for each in plan.start_losses
         if each.broker_id in start.brokers and (each.name, each.broker_id) not in moved
     ]
+    texts += [text for each in start.settled for text in _worse_leaders(each.choice)]
     is_last = number == len(plan.order.starts) - 1
     checks = tuple(_leader_checks(start))
     if is_last and not plan.is_one_broker:
@@ -156,6 +157,16 @@ def start_text(loss: StartLoss) -> str:
     more = _EXPLAINED.get(loss.outcome)
     keep = f". `kafkalog explain {more}` says how to keep them" if more else ""
     return shown(f"{loss.name} on broker {loss.broker_id}: {what}{why}{keep}")
+
+
+def _worse_leaders(choice: Choice) -> Iterator[str]:
+    """Brokers that wait because others could not follow them."""
+    for each in choice.alternatives:
+        if each.never_in_sync:
+            yield (
+                f"{shown(choice.name)}: with broker {each.broker_id} leading, "
+                f"{brokers_text(each.never_in_sync)} would never get in sync."
+            )
 
 
 def _leader_checks(start: Start) -> Iterator[Check]:

@@ -87,6 +87,16 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
     )
 
 
+def replica_diff_text(*paths: str) -> str:
+    """What `replica-diff` prints about the topic of a capture."""
+    return _asked(replica_diff, *paths, "--topic", "t")[1]
+
+
+def plan_text(*paths: str) -> str:
+    """What `plan` prints."""
+    return _asked(plan_command, *paths)[1]
+
+
 def contradictions(said: Answers) -> Iterator[str]:
     """Yield what cannot both be right."""
     verify_line, diff_line = said.first_lines

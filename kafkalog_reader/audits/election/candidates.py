@@ -73,6 +73,25 @@ class Election:
         """Whether a follower keeps content that differs from the leader's: KL-517."""
         return any(outcome.silent_divergence is not None for outcome in self.followers)
 
+    @property
+    def out_of_sync(self) -> tuple[FollowerOutcome, ...]:
+        """Followers that do not get in sync by themselves."""
+        return tuple(each for each in self.followers if not each.following.outcome.is_in_sync)
+
+    @property
+    def cost(self) -> tuple[int, ...]:
+        """What speaks against this leader, the worst first; equal if either may lead."""
+        candidate, lost = self.candidate, self.lost
+        return (
+            lost.known,
+            lost.possible,
+            bool(candidate.cut_transactions) or self.is_silent,
+            candidate.unreplaceable,
+            lost.total,
+            len(self.out_of_sync),
+            candidate.damaged,  # equal so far: consumers read an intact copy without errors
+        )
+
 
 def elections(
     candidates: Sequence[Candidate],
@@ -122,14 +141,9 @@ def ranked(held: Iterable[Election]) -> tuple[Election, ...]:
     def cost(election: Election) -> tuple[int | float, ...]:
         candidate = election.candidate
         assert candidate.log is not None
-        broker_id, lost = candidate.broker_id, election.lost
+        broker_id = candidate.broker_id
         return (
-            lost.known,
-            lost.possible,
-            bool(candidate.cut_transactions) or election.is_silent,
-            candidate.unreplaceable,
-            lost.total,
-            candidate.damaged,  # equal so far: consumers read an intact copy without errors
+            *election.cost,
             -candidate.last_leader_epoch,
             -candidate.log.log_end_offset,
             candidate.is_member is False,

@@ -47,6 +47,11 @@ class FollowingEnd(Enum):
     HIGH_WATERMARK = "cut to the high watermark"
     """By an older rule: the leader had no answer, or was not asked."""
 
+    @property
+    def is_in_sync(self) -> bool:
+        """Whether the follower gets in sync by itself."""
+        return self not in (FollowingEnd.STUCK, FollowingEnd.LOOPS, FollowingEnd.REFETCHES)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Round:

@@ -36,16 +36,21 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import LogDirectory
 
-_NEVER_IN_SYNC: Final = frozenset({FollowingEnd.STUCK, FollowingEnd.LOOPS})
-"""Endings of a follower that never gets in sync; with an empty log it would."""
+_NEEDS_EMPTY_LOG: Final = frozenset({FollowingEnd.STUCK, FollowingEnd.LOOPS})
+"""Endings of a follower that never gets in sync with its log; with an empty one it would."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Alternative:
-    """Another leader, and what its election loses."""
+    """Another leader, and what its election loses.
+
+    Attributes:
+        never_in_sync: brokers that would not get in sync with it.
+    """
 
     broker_id: int
     lost: CommitCount
+    never_in_sync: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +258,11 @@ def choice_of(
         ),
         apart=apart,
         alternatives=tuple(
-            Alternative(broker_id=_broker(each.candidate), lost=each.lost)
+            Alternative(
+                broker_id=_broker(each.candidate),
+                lost=each.lost,
+                never_in_sync=tuple(_broker(apart.follower) for apart in each.out_of_sync),
+            )
             for each in audit.elections
             if _broker(each.candidate) not in equals
         ),
@@ -315,8 +324,7 @@ def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
             if each.silent_divergence is not None
         ),
         candidate.cut_transactions,
-        candidate.unreplaceable,
-        candidate.damaged,
+        election.cost,
     )
 
 
@@ -351,7 +359,7 @@ def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
     return failing | {
         _broker(each.follower)
         for each in election.followers
-        if each.following.outcome in _NEVER_IN_SYNC
+        if each.following.outcome in _NEEDS_EMPTY_LOG
     }
 
 

@@ -1,0 +1,30 @@
+"""Copies of a capture with single flipped bits, and what the commands say of them."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from fixtures import CAPTURES
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HEALED: Final = CAPTURES / "s3_2" / "healed"
+SEGMENT: Final = "t-0/00000000000000000000.log"
+
+
+def flipped(root: Path, *bits: tuple[int, int, int]) -> Path:
+    """Copy the healed capture to ``root`` and flip bits of the log of ``t-0``.
+
+    Args:
+        root: does not exist yet.
+        bits: broker, byte of its segment, and number of the bit, 0 the lowest.
+    """
+    shutil.copytree(HEALED, root)
+    for broker, byte, bit in bits:
+        path = root / f"broker-{broker}" / SEGMENT
+        content = bytearray(path.read_bytes())
+        content[byte] ^= 1 << bit
+        path.write_bytes(content)
+    return root

@@ -1,0 +1,40 @@
+"""One damaged bit in a copy of the healed capture: every command gives the answer of a broker.
+
+The segment holds four batches of one record, 69 bytes each: offsets 0 and 1 of leader epoch 0,
+offsets 2 and 3 of leader epoch 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.agreement.commands import plan_text, replica_diff_text
+from tests.agreement.single_bit import flipped
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("bit", [1, 2], ids=["epoch 3", "epoch 5"])
+def test_a_copy_whose_followers_never_get_in_sync_ranks_last(tmp_path: Path, bit: int) -> None:
+    """Byte 153 is the lowest of the leader epoch of offset 2; no checksum covers it.
+
+    Broker 1 then has epoch 3 (or 5) from offset 2 on, and no entry for epoch 1, under which the
+    others hold offsets 2 and 3: a leader answers with the end of epoch 0, so they truncate to 2,
+    fetch both batches, and truncate again (replica-divergence, 8.5; 4.4.0 did so).
+    """
+    path = str(flipped(tmp_path / "evidence", (1, 153, bit)))
+    said = replica_diff_text(path)
+    ranks = [line.split()[:3] for line in said.splitlines() if line.strip()[:1].isdigit()]
+    assert [["1", "broker", "0"], ["2", "broker", "2"], ["3", "broker", "1"]] == [
+        each for each in ranks if each[1:2] == ["broker"]
+    ]
+    words = " ".join(said.split())
+    assert "STUCK: with broker 1 leading, brokers 0 and 2 fetch from 2 on and cut it off" in words
+    assert "A5 one of brokers 0 and 2 should lead this partition" in words
+    assert "write leader-epoch-checkpoint" not in words  # its batches contradict each other
+    planned = " ".join(plan_text(path).split())
+    assert planned.startswith("Start brokers 0 and 2, then broker 1. Nothing is lost")
+    assert "with broker 1 leading, brokers 0 and 2 would never get in sync" in planned
