@@ -28,8 +28,10 @@ def test_a_copy_whose_followers_never_get_in_sync_ranks_last(tmp_path: Path, bit
     path = str(flipped(tmp_path / "evidence", (1, 153, bit)))
     said = replica_diff_text(path)
     ranks = [line.split()[:3] for line in said.splitlines() if line.strip()[:1].isdigit()]
-    assert [["1", "broker", "0"], ["2", "broker", "2"], ["3", "broker", "1"]] == [
-        each for each in ranks if each[1:2] == ["broker"]
+    assert [each for each in ranks if each[1:2] == ["broker"]] == [
+        ["1", "broker", "0"],
+        ["2", "broker", "2"],
+        ["3", "broker", "1"],
     ]
     words = " ".join(said.split())
     assert "STUCK: with broker 1 leading, brokers 0 and 2 fetch from 2 on and cut it off" in words
