@@ -13,7 +13,6 @@ from kafkalog_reader.decode.messages import MessageReader
 from kafkalog_reader.decode.record_buffers import MAX_COLUMN, RecordBuffers
 from kafkalog_reader.errors import CorruptRecordError, LimitReachedError, LogPosition
 from kafkalog_reader.format.batch_fields import CODEC_MASK, HEADER_SIZE
-from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.kernel import codes, payload_shapes, sound_batches, uncompressed_batches
 from kafkalog_reader.scan.recycled_memory import allocate, room_for
@@ -129,7 +128,6 @@ class RecordDecoder:
         wanted: names of columns of ``records``.
         piece: the slice of the batches, for messages.
         damage: handles batches that contradict themselves.
-        limits: how much one batch may decompress to.
         with_control: whether control batches that were not pruned are decoded.
     """
 
@@ -138,13 +136,13 @@ class RecordDecoder:
         wanted: AbstractSet[str],
         piece: SegmentSlice,
         damage: Damage,
-        limits: Limits = Limits(),  # noqa: B008  frozen
         *,
         with_control: bool = True,
     ) -> None:
         self._wanted = wanted
         self._piece = piece
         self._damage = damage
+        limits = piece.directory.context.limits
         self._decompressor = Decompressor(limits)
         self._messages = MessageReader(piece, damage, self._decompressor)
         self._decoded: DecodedRecords | None = None

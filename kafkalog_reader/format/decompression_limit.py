@@ -30,10 +30,8 @@ class Limits:
     zstd_window: int = 128 << 20
 
     @classmethod
-    def allowing(cls, batch_bytes: int | None) -> Limits:
+    def allowing(cls, batch_bytes: int) -> Limits:
         """Limits for an explicit maximum of bytes per batch, with any ratio."""
-        if batch_bytes is None:
-            return cls()
         return cls(batch_bytes=batch_bytes, ratio_from_bytes=batch_bytes)
 
     def largest_output(self, compressed_size: int) -> int:

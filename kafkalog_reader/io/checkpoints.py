@@ -14,7 +14,6 @@ from kafkalog_reader.format.checkpoint import (
 )
 from kafkalog_reader.format.partition_metadata import parse_partition_metadata
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
-from kafkalog_reader.io.one_look import once
 from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
 
@@ -59,7 +58,7 @@ def checkpointed_offsets(root: LogDirectory, name: str) -> Mapping[TopicPartitio
     Raises:
         KafkaLogError: see ``read_offset_checkpoint``.
     """
-    return once(("checkpoint", root.path, root.context, name), lambda: _checkpointed(root, name))
+    return root.context.once(("checkpoint", root.path, name), lambda: _checkpointed(root, name))
 
 
 def _checkpointed(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
@@ -67,7 +66,7 @@ def _checkpointed(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]
     version = file_version(path, context=context)
     if version is None:  # absent or not readable: reading it shows which
         return MappingProxyType(read_offset_checkpoint(path, context=context))
-    return _reader_of(version.size_in_bytes)(path, context, version)
+    return _reader_of(version.size_in_bytes)(path, context.looking_again(), version)
 
 
 class FileVersion(NamedTuple):
@@ -79,8 +78,8 @@ class FileVersion(NamedTuple):
 
 
 def file_version(path: str, *, context: ReadContext = PLAIN) -> FileVersion | None:
-    """The version of a file, read once in ``one_look``; None if the file is absent."""
-    return once(("version", path, context), lambda: _file_version(path, context))
+    """The version of a file, read once a look; None if the file is absent."""
+    return context.once(("version", path), lambda: _file_version(path, context))
 
 
 def _file_version(path: str, context: ReadContext) -> FileVersion | None:

@@ -10,6 +10,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Protocol
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
+from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import (
     NOT_A_PARTITION,
     parse_directory_name,
@@ -105,6 +106,10 @@ class PartitionDirectory:
         """Whether symbolic links inside may be followed."""
         return self.context.follow_links
 
+    def within(self, context: ReadContext) -> PartitionDirectory:
+        """The same directory, read in another way."""
+        return replace(self, log_directory=replace(self.log_directory, context=context))
+
     @property
     def is_replica(self) -> bool:
         """Whether a broker would serve it: it is not being deleted or moved, and not set aside."""
@@ -179,11 +184,14 @@ class Evidence:
     def within(self, context: ReadContext) -> Evidence:
         """The same evidence, read in another way."""
         roots = tuple(replace(root, context=context) for root in self.roots)
-        given = tuple(
-            replace(each, log_directory=replace(each.log_directory, context=context))
-            for each in self.given
-        )
+        given = tuple(each.within(context) for each in self.given)
         return Evidence(roots=roots, given=given, context=context)
+
+    def allowing(self, batch_bytes: int | None) -> Evidence:
+        """The same evidence, whose batches may decompress to so much; None changes nothing."""
+        if batch_bytes is None:
+            return self
+        return self.within(replace(self.context, limits=Limits.allowing(batch_bytes)))
 
     @cached_property
     def log_directories(self) -> tuple[LogDirectory, ...]:

@@ -24,7 +24,6 @@ from kafkalog_reader.io.names import (
     parse_snapshot_file_name,
     shown,
 )
-from kafkalog_reader.io.one_look import entries, once
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -55,7 +54,9 @@ def segments(directory: PartitionDirectory, *, live_only: bool = True) -> tuple[
         if not live_only:
             return found
         next_offset = partial(read_next_offset, context=directory.context)
-        return once(("live segments", *_key(directory)), lambda: settle_swaps(found, next_offset))
+        return directory.context.once(
+            ("live segments", directory.path), lambda: settle_swaps(found, next_offset)
+        )
     wanted = {
         (name.base_offset, name.suffix)
         for name in map(parse_segment_file_name, directory.only)
@@ -135,11 +136,7 @@ def metadata_snapshots(directory: PartitionDirectory) -> tuple[tuple[int, Segmen
 
 
 def _all_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
-    return once(("segments", *_key(directory)), lambda: _listed_segments(directory))
-
-
-def _key(directory: PartitionDirectory) -> tuple[str, bool]:
-    return directory.path, directory.follow_links
+    return directory.context.once(("segments", directory.path), lambda: _listed_segments(directory))
 
 
 def _listed_segments(directory: PartitionDirectory) -> tuple[SegmentFiles, ...]:
@@ -183,7 +180,7 @@ def _segment_file_name(entry: os.DirEntry[str]) -> SegmentFileName | None:
 
 def _entries(directory: PartitionDirectory) -> Iterator[os.DirEntry[str]]:
     try:
-        yield from entries(directory.path)
+        yield from directory.context.entries(directory.path)
     except FileNotFoundError:  # a running broker removes deleted and moved partitions
         logger.warning("%s: deleted since it was listed", shown(directory.path))
     except OSError as error:

@@ -2,12 +2,50 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+import os
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from kafkalog_reader.format.decompression_limit import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Hashable, Sequence
+
     from kafkalog_reader.io.read_rate import ReadRate
     from kafkalog_reader.io.threads import Threads
+
+_T = TypeVar("_T")
+
+_MAX_LISTED: Final = 10_000
+"""Maximum entries of a folder that is remembered; a larger one is listed again."""
+
+
+class Look:
+    """What was listed and read; travels in a ``ReadContext`` and is empty once it has ended."""
+
+    def __init__(self) -> None:
+        self._seen: dict[Hashable, Any] | None = {}
+
+    @property
+    def is_over(self) -> bool:
+        return self._seen is None
+
+    def once(self, key: Hashable, read: Callable[[], _T], keep: Callable[[_T], bool]) -> _T:
+        """What ``read`` returns; see ``ReadContext.once``."""
+        seen = self._seen
+        if seen is None:
+            return read()
+        if key in seen:
+            kept: _T = seen[key]
+            return kept
+        answer = read()
+        if keep(answer):
+            seen[key] = answer
+        return answer
+
+    def end(self) -> None:
+        """Forget everything; from now on each thing is read every time."""
+        self._seen = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,20 +56,57 @@ class ReadContext:
 
     Attributes:
         follow_links: whether symbolic links may be followed.
+        limits: how much one batch may decompress to.
         rate: limits the bytes per second from disk; None does not.
         threads: those that share the work; None where each question has its own.
+        look: remembers small files and folders; None or ended, each is read every time.
     """
 
     follow_links: bool = False
+    limits: Limits = field(default=DEFAULT_LIMITS, compare=False)
     rate: ReadRate | None = field(default=None, compare=False, repr=False)
     threads: Threads | None = field(default=None, compare=False, repr=False)
+    look: Look | None = field(default=None, compare=False, repr=False)
+
+    def once(
+        self, key: Hashable, read: Callable[[], _T], keep: Callable[[_T], bool] = lambda _: True
+    ) -> _T:
+        """What ``read`` returns, remembered by key until the look ends. Errors are not.
+
+        Args:
+            key: of the result; its first item distinguishes kinds of results.
+            read: computes the result.
+            keep: whether a result is small enough to remember; by default all are.
+        """
+        if self.look is None:
+            return read()
+        return self.look.once((self.follow_links, key), read, keep)
+
+    def entries(self, path: str) -> Sequence[os.DirEntry[str]]:
+        """The entries of a folder, unordered, with their status as far as known.
+
+        Raises:
+            OSError: it cannot be listed.
+        """
+        return self.once(
+            ("entries", path), lambda: _listed(path), lambda found: len(found) <= _MAX_LISTED
+        )
+
+    def looking_again(self) -> ReadContext:
+        """The same, without what was read before."""
+        return replace(self, look=None)
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _plain, (self.follow_links,)
+        return _plain, (self.follow_links, self.limits)
 
 
-def _plain(follow_links: bool) -> ReadContext:
-    return ReadContext(follow_links=follow_links)
+def _plain(follow_links: bool, limits: Limits) -> ReadContext:
+    return ReadContext(follow_links=follow_links, limits=limits)
+
+
+def _listed(path: str) -> Sequence[os.DirEntry[str]]:
+    with os.scandir(path) as found:
+        return tuple(found)
 
 
 PLAIN: Final = ReadContext()

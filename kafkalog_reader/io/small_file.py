@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Final
 
 from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.io.one_look import once
 from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import read_small_file
 
@@ -13,7 +12,7 @@ CHECKPOINT_LIMIT: Final = 256 << 20
 """Size of a checkpoint of a million partitions with the longest names; none is larger."""
 METADATA_LIMIT: Final = 1 << 20
 _KEPT: Final = 64 << 10
-"""Maximum bytes of a file that is cached within ``one_look``."""
+"""Maximum bytes of a file that one look remembers."""
 
 
 def read_if_present(path: str, limit: int, *, context: ReadContext = PLAIN) -> bytes | None:
@@ -31,8 +30,8 @@ def read_if_present(path: str, limit: int, *, context: ReadContext = PLAIN) -> b
                 return None
             raise
 
-    return once(
-        ("small file", path, limit, context),
+    return context.once(
+        ("small file", path, limit),
         read,
         lambda content: content is None or len(content) <= _KEPT,
     )

@@ -10,7 +10,6 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from kafkalog_reader.decode.record_decoder import RecordDecoder
-from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.counts import Reason, record_counts
 from kafkalog_reader.salvage.left_out import NotedDamage
@@ -48,7 +47,6 @@ class RecordsFile:
         self._piece = piece
         self._schema = RecordsTable().projected(request)
         self._rows = RecordRows(piece, self._schema, request, TransactionStates(piece))
-        self._limits = Limits.allowing(request.max_batch_bytes)
         self._decoder = self._new_decoder()
         self._writer: parquet.ParquetWriter | None = None
         self._group: list[pa.RecordBatch] = []
@@ -78,9 +76,7 @@ class RecordsFile:
         return self._writer is not None
 
     def _new_decoder(self) -> RecordDecoder:
-        return RecordDecoder(
-            frozenset(self._schema.names), self._piece, NotedDamage.silent(), self._limits
-        )
+        return RecordDecoder(frozenset(self._schema.names), self._piece, NotedDamage.silent())
 
     def _take(
         self, decoded: Iterable[DecodedRecords], repair: str | None

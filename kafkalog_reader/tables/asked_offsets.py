@@ -200,10 +200,7 @@ class _AskedOffsets:
 
         Source: Kafka 4.0, UnifiedLog#fetchOffsetByTimestamp.
         """
-        asked = ReadRequest(
-            from_timestamp=time, log_range_only=True, mode=self._request.mode,
-            max_batch_bytes=self._request.max_batch_bytes,
-        )  # fmt: skip
+        asked = ReadRequest(from_timestamp=time, log_range_only=True, mode=self._request.mode)
         context = self._replica.context
         for piece in slices_of(self._replica, asked):
             newest = last_timestamp(piece.segment, context=context)

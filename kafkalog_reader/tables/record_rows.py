@@ -14,7 +14,6 @@ from kafkalog_reader.decode.record_buffers import RecordBuffers
 from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, TRANSACTIONAL_BIT
-from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Mode
@@ -64,12 +63,10 @@ def read_slice(
         LocatedError: what ``damage`` raises; the records before it are yielded first.
         UnreadableFileError: the file cannot be opened or read.
     """
-    limits = Limits.allowing(request.max_batch_bytes)
     decoder = RecordDecoder(
         frozenset(schema.names),
         piece,
         damage,
-        limits,
         with_control=request.include_control_records,
     )
     states = TransactionStates(piece)

@@ -40,7 +40,8 @@ class RecordsTable(Table[LogUnit]):
         def asked(replica: PartitionDirectory) -> ReadRequest:
             return asked_of(replica, request, expected)
 
-        return log_units(chosen_replicas(evidence, request), request, asked, expected)
+        supplied = evidence.allowing(request.max_batch_bytes)
+        return log_units(chosen_replicas(supplied, request), request, asked, expected)
 
     def read(
         self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress

@@ -57,13 +57,13 @@ class ReplicasTable(Table[DirectoryUnit]):
         schema = self.projected(request)
         rows = []
         for directory in unit.directories:
-            replica = _Replica(directory, frozenset(schema.names), request.mode, progress)
-            try:
-                with one_look():
+            with one_look([directory]) as (looked_at,):
+                replica = _Replica(looked_at, frozenset(schema.names), request.mode, progress)
+                try:
                     rows.append(replica.row())
-            except LocatedError as error:
-                Damage(request.mode).left_out(error)
-                rows.append(dict.fromkeys(self.schema.names) | replica.described())
+                except LocatedError as error:
+                    Damage(request.mode).left_out(error)
+                    rows.append(dict.fromkeys(self.schema.names) | replica.described())
         yield build_rows(
             schema, len(rows), {name: [row[name] for row in rows] for name in schema.names}
         )

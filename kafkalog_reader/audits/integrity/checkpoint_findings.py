@@ -52,13 +52,13 @@ from kafkalog_reader.io.names import (
     PARTITION_METADATA,
     shown,
 )
-from kafkalog_reader.io.one_look import entries
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.io.read_context import ReadContext
 
 HIGH_WATERMARKS = "replication-offset-checkpoint"
 RECOVERY_POINTS = "recovery-point-offset-checkpoint"
@@ -242,7 +242,7 @@ def snapshot_findings(replica: Replica) -> Iterator[Finding]:
 def temporary_findings(replica: Replica) -> Iterator[Finding]:
     """Yield KL-303 for temporary files of small files that a broker was replacing."""
     if replica.directory.only is None:
-        for name in temporary_files(replica.directory.path):
+        for name in temporary_files(replica.directory.path, replica.directory.context):
             yield finding(
                 CHECKPOINT_TEMPORARY_LEFT,
                 f"{replica.file(name)}: left behind when a small file was replaced",
@@ -251,9 +251,9 @@ def temporary_findings(replica: Replica) -> Iterator[Finding]:
             )
 
 
-def temporary_files(path: str) -> Sequence[str]:
+def temporary_files(path: str, context: ReadContext) -> Sequence[str]:
     """The names in a folder that end in ``.tmp``."""
-    names = (entry.name for entry in entries(path))
+    names = (entry.name for entry in context.entries(path))
     return sorted(shown(name) for name in names if name.endswith(".tmp"))
 
 

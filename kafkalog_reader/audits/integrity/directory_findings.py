@@ -84,7 +84,7 @@ def directory_findings(root: LogDirectory) -> Iterator[Finding]:
         )
     yield from _meta_properties(root, place)
     yield from _unsafe_and_strange(entries, place, follow_links=root.follow_links)
-    for name in temporary_files(root.path):
+    for name in temporary_files(root.path, root.context):
         yield finding(
             CHECKPOINT_TEMPORARY_LEFT,
             f"{name}: left over from replacing a file",

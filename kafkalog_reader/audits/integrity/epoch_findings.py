@@ -17,7 +17,6 @@ from kafkalog_reader.audits.catalogue.log_rules import (
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
-from kafkalog_reader.io.one_look import entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -158,7 +157,7 @@ def _is_replica(replica: Replica) -> bool:
     if directory.log_directory.clean_shutdown is not None:
         return True
     try:
-        beside = entries(directory.path)
+        beside = directory.context.entries(directory.path)
     except OSError:  # reported as KL-004
         return False
     return any(

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.format.decompression_limit import DEFAULT_LIMITS, Limits
-
 if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.tables.request import ReadRequest
@@ -20,14 +18,12 @@ class FileChecks:
 
     Attributes:
         deep: whether to decompress and decode every record.
-        limits: maximum size to which one batch may decompress.
         from_timestamp, to_timestamp: milliseconds, half-open; segments completely outside are not
             read.
         max_message_bytes: the topic's; None if its configuration is unknown.
     """
 
     deep: bool = False
-    limits: Limits = DEFAULT_LIMITS
     from_timestamp: int | None = None
     to_timestamp: int | None = None
     max_message_bytes: int | None = None
@@ -43,7 +39,6 @@ class FileChecks:
         """The checks that a request asks for on one topic."""
         return cls(
             deep=request.deep,
-            limits=Limits.allowing(request.max_batch_bytes),
             from_timestamp=request.from_timestamp,
             to_timestamp=request.to_timestamp,
             max_message_bytes=_max_message_bytes(topic, topics),

@@ -11,7 +11,6 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.io.names import parse_segment_file_name, parse_snapshot_file_name, shown
-from kafkalog_reader.io.one_look import entries
 
 if TYPE_CHECKING:
     import os
@@ -35,7 +34,7 @@ def name_findings(replica: Replica) -> Iterator[Finding]:
     if directory.only is not None:
         return
     reported = 0
-    for entry in sorted(entries(directory.path), key=lambda entry: entry.name):
+    for entry in sorted(directory.context.entries(directory.path), key=lambda entry: entry.name):
         found = _of_entry(replica, entry)
         if found is not None:
             yield found

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.compaction_findings import CompactedKeys
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.errors import LocatedError
-    from kafkalog_reader.format.decompression_limit import Limits
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
@@ -79,9 +78,7 @@ class PayloadCheck:
     Batches with a header finding (checksum, codec, impossible counts) are skipped.
     """
 
-    def __init__(
-        self, replica: Replica, segment: SegmentFiles, limits: Limits, keys: CompactedKeys
-    ) -> None:
+    def __init__(self, replica: Replica, segment: SegmentFiles, keys: CompactedKeys) -> None:
         self._replica = replica
         self._file = replica.segment_file(segment)
         self._damage = _Collected()
@@ -96,7 +93,7 @@ class PayloadCheck:
         )
         self._keys = keys
         wanted = _WANTED | {"key"} if keys.is_wanted else _WANTED
-        self._decoder = RecordDecoder(wanted, segment_slice, self._damage, limits)
+        self._decoder = RecordDecoder(wanted, segment_slice, self._damage)
         self._found: dict[str, _Place] = {}
         self._counted = 0
         self._chain_end = self._reached = -1

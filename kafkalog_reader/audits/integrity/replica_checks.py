@@ -28,7 +28,6 @@ from kafkalog_reader.audits.integrity.name_findings import name_findings
 from kafkalog_reader.audits.integrity.segment_chain_findings import file_findings
 from kafkalog_reader.audits.integrity.start_findings import fails_readers, start_findings
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.one_look import look_again
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
@@ -143,8 +142,8 @@ def _last_segment(replica: Replica) -> str:
 
 
 def _changes(replica: Replica, before: Sequence[SegmentFiles]) -> Iterator[Finding]:
-    with look_again():
-        now = {segment.base_offset: segment for segment in readable_segments(replica.directory)}
+    again = replica.directory.within(replica.directory.context.looking_again())
+    now = {segment.base_offset: segment for segment in readable_segments(again)}
     for segment in before:
         after = now.get(segment.base_offset)
         if after is None or (after.log_size, after.modified_at) != (

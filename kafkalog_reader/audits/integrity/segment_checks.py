@@ -50,7 +50,7 @@ def segment_checks(
     if checks.deep:
         from kafkalog_reader.audits.integrity.payload_findings import PayloadCheck  # decodes
 
-        made.append(PayloadCheck(replica, segment, checks.limits, keys))
+        made.append(PayloadCheck(replica, segment, keys))
     return tuple(made)
 
 

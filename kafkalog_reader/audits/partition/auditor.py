@@ -54,7 +54,6 @@ _ALL_WINDOWS: Final[int] = 64 << 20
 _MIN_WINDOW: Final[int] = 256 << 10
 
 
-@one_look()
 def audit_partition(
     directories: Sequence[PartitionDirectory],
     progress: Progress = no_progress,
@@ -95,6 +94,12 @@ def audit_partition(
         quick=quick,
         started_at=started_at,
     )
+    with one_look(directories) as looked_at:
+        return _audited(auditor, looked_at)
+
+
+def _audited(auditor: _Auditor, directories: Sequence[PartitionDirectory]) -> PartitionAudit:
+    """Audit all copies, and again without those whose content is unknown."""
     together = auditor.audit(directories)
     unusable = unusable_copies({each.files: each.scan for each in together.replicas})
     if not unusable or together.reason not in unusable.values():

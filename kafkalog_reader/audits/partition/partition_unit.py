@@ -51,8 +51,9 @@ def partition_units(
         request: which partitions and columns are requested.
         with_topics: read the metadata log first, because predictions need it.
     """
+    supplied = evidence.allowing(request.max_batch_bytes)
     clusters = cluster_metadata(evidence) if with_topics else {}
-    for (cluster_id, topic, partition), directories in evidence.topic_partitions(request):
+    for (cluster_id, topic, partition), directories in supplied.topic_partitions(request):
         known = None if topic == METADATA_TOPIC else clusters.get(cluster_id)
         unit = PartitionUnit(size_in_bytes=0, directories=directories)
         if known is not None and topic is not None and partition is not None:

@@ -26,7 +26,7 @@ def audit_unit(
 
     Args:
         unit: the copies, and what the metadata log says of the partition.
-        request: the truncation rule, when brokers start, and what limits reading payloads.
+        request: the truncation rule, and when brokers start.
         progress: receives the number of bytes read.
         quick: compare epochs, ends and tails only, and no other files.
     """

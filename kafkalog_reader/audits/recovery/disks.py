@@ -15,7 +15,6 @@ from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
 from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes
 from kafkalog_reader.io.names import META_PROPERTIES, METADATA_TOPIC, parse_directory_name, shown
-from kafkalog_reader.io.one_look import entries
 from kafkalog_reader.io.read_context import FOLLOWING
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
@@ -139,7 +138,7 @@ def _twice(known: Sequence[tuple[_Disk, MetaProperties]]) -> Iterator[str]:
 
 def _partitions(disk: _Disk) -> frozenset[str]:
     try:
-        names = [entry.name for entry in entries(disk.path)]
+        names = [entry.name for entry in FOLLOWING.entries(disk.path)]
     except OSError:
         return frozenset()
     return frozenset(name for name in names if parse_directory_name(name) is not None)

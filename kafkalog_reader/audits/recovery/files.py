@@ -209,7 +209,7 @@ def _read(root: LogDirectory, name: str) -> Mapping[TopicPartition, int]:
         read = _parsed(path, root.context)
     else:
         read = (_read_small if version.size_in_bytes <= _SMALL else _read_large)(
-            path, root.context, version
+            path, root.context.looking_again(), version
         )
     if isinstance(read, Exception):
         raise read.with_traceback(None)

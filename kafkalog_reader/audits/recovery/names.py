@@ -13,8 +13,7 @@ from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailu
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.checkpoints import file_version
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.one_look import entries
-from kafkalog_reader.io.read_context import FOLLOWING
+from kafkalog_reader.io.read_context import FOLLOWING, PLAIN, ReadContext
 
 if TYPE_CHECKING:
     import os
@@ -47,7 +46,7 @@ def check_directories(root: LogDirectory) -> None:
 @lru_cache(maxsize=64)
 def _strange_directory(path: str, _version: FileVersion | None) -> str | None:
     """The first such directory; cached until the log directory changes."""
-    for entry in _entries(path):
+    for entry in _entries(path, PLAIN):
         if entry.is_dir() and stops_start(entry.name):
             return shown(entry.path)
     return None
@@ -67,7 +66,7 @@ def check_files(directory: PartitionDirectory) -> None:
         UnreadableFileError: the directory cannot be listed.
     """
     logs, folders = set(), []
-    for entry in _entries(directory.path):
+    for entry in _entries(directory.path, directory.context):
         prefix = entry.name.split(".", 1)[0]
         is_loaded = entry.name.endswith(_LOADED_ENDINGS) and entry.is_file()
         if is_loaded and not _is_number(prefix, 63):
@@ -95,9 +94,9 @@ def _is_number(text: str, bits: int) -> bool:
     return _NUMBER.fullmatch(text) is not None and -(1 << bits) <= int(text) < 1 << bits
 
 
-def _entries(path: str) -> Iterator[os.DirEntry[str]]:
+def _entries(path: str, context: ReadContext) -> Iterator[os.DirEntry[str]]:
     try:
-        yield from entries(path)
+        yield from context.entries(path)
     except OSError as error:
         where = LogPosition(shown(path))
         raise UnreadableFileError(error.strerror or str(error), where) from error

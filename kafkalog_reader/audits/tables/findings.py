@@ -149,9 +149,9 @@ def audited(
     checks = FileChecks.asked(request, directories[0].topic, unit.topics)
     groups = [[each] for each in directories] if checks.has_time_range else [directories]
     for number, group in enumerate(groups):
-        with one_look():
+        with one_look(group) as looked_at:
             audit = audit_partition(
-                group,
+                looked_at,
                 progress,
                 check_files=True,
                 checks=checks,
