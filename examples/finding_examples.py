@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import kafkalog_reader
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.faults.catalogue import FAULTS, PLAIN, bases_of
 from fixtures.synthetic import EXPECTED, SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
@@ -30,7 +30,7 @@ PLANS: Final = frozenset({"KL-901", "KL-902"})
 """What follows every comparison, and is not among what is expected."""
 COPIES: Final = (("F01", 1), ("F06", 1), ("F19", 1), ("F01", 3), ("D07", 3), ("D18", 1))
 """Faults in the first of three copies of one replica, or in all of them."""
-SPLIT: Final = CAPTURES / "s3_2" / "both-led"
+SPLIT: Final = captures.path("s3_2/both-led")
 STARTED_AT: Final = "2040-01-01T00:00:00Z"
 SHOWN: Final = ("code", "severity", "name", "file", "position", "message")
 

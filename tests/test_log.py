@@ -14,6 +14,7 @@ import pyarrow as pa
 import pytest
 
 import kafkalog_reader
+from fixtures import captures
 from fixtures.builder import cluster, replica
 from kafkalog_reader.cli.table import OF_ROWS, OF_SOME_TABLES
 from kafkalog_reader.errors import CorruptRecordError, OptionError, SalvageCountError, UsageError
@@ -23,9 +24,8 @@ from kafkalog_reader.tables.options import OPTIONS, ReadOptions
 from kafkalog_reader.tables.request import ReadRequest
 from spark_datasource.option_names import KNOWN
 
-CAPTURES = Path(__file__).parent.parent / "fixtures" / "captures"
-SPLIT = CAPTURES / "s3_2" / "both-led"
-EVERYTHING = CAPTURES / "everything" / "stopped"
+SPLIT = captures.path("s3_2/both-led")
+EVERYTHING = captures.path("everything/stopped")
 
 
 @pytest.fixture(scope="module")

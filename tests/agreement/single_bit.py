@@ -5,12 +5,12 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING, Final
 
-from fixtures import CAPTURES
+from fixtures import captures
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-HEALED: Final = CAPTURES / "s3_2" / "healed"
+HEALED: Final = captures.path("s3_2/healed")
 SEGMENT: Final = "t-0/00000000000000000000.log"
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.faults.catalogue import FAULTS
 from fixtures.synthetic import SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
@@ -18,16 +18,10 @@ if TYPE_CHECKING:
     from fixtures.faults.fault import Fault
     from fixtures.synthetic.across_replicas import CrossFault
 
-STATES = sorted(
-    path.relative_to(CAPTURES)
-    for path in CAPTURES.glob("*/*")
-    if path.is_dir() and path.name != "truth"
-)
 
-
-@pytest.mark.parametrize("state", STATES, ids=str)
-def test_commands_agree_on_what_brokers_left(state: Path, tmp_path: Path) -> None:
-    assert contradicted(str(CAPTURES / state), tmp_path) == []
+@pytest.mark.parametrize("state", captures.states())
+def test_commands_agree_on_what_brokers_left(state: str, tmp_path: Path) -> None:
+    assert contradicted(str(captures.path(state)), tmp_path) == []
 
 
 @pytest.mark.parametrize("name", sorted(SCENARIOS))

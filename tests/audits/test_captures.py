@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.tables.findings import findings_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 STATES = [
     (scenario, state)
     for scenario in ("s1", "s3_2", "s5_1", "s5_2")
-    for state in json.loads((CAPTURES / scenario / "expected.json").read_text())["captures"]
+    for state in json.loads(captures.path(f"{scenario}/expected.json").read_text())["captures"]
 ]
 VERDICTS = {
     ("s1", "shrunk"): Verdict.LAGGING,
@@ -39,12 +39,14 @@ VERDICTS = {
 
 def audit_of(scenario: str, state: str) -> PartitionAudit:
     request = ReadRequest(topics=frozenset({"t"}))
-    ((_, directories),) = discover([str(CAPTURES / scenario / state)]).topic_partitions(request)
+    ((_, directories),) = discover([str(captures.path(f"{scenario}/{state}"))]).topic_partitions(
+        request
+    )
     return audit_partition(directories)
 
 
 def expected_of(scenario: str, state: str) -> dict[str, Any]:
-    return json.loads((CAPTURES / scenario / "expected.json").read_text())["captures"][state]
+    return json.loads(captures.path(f"{scenario}/expected.json").read_text())["captures"][state]
 
 
 @pytest.mark.parametrize(("scenario", "state"), STATES)
@@ -97,7 +99,7 @@ def test_the_record_that_the_unclean_election_lost_is_known_to_be_committed() ->
 
 def test_a_topic_of_every_kind_has_no_finding_above_information() -> None:
     for state in ("running", "stopped", "killed"):
-        for _, directories in discover([str(CAPTURES / "everything" / state)]).topic_partitions(
+        for _, directories in discover([str(captures.path("everything") / state)]).topic_partitions(
             ReadRequest()
         ):
             audit = audit_partition(directories)

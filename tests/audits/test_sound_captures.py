@@ -8,17 +8,20 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
 from kafkalog_reader.cli.verify import verify_command
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+OF_BROKERS = ("meta.properties", "recovery-point-offset-checkpoint")
 STATES = sorted(
-    path.parent
-    for path in CAPTURES.glob("*/*/*/meta.properties")
-) + sorted(path.parent for path in CAPTURES.glob("release_0.8*/*/*/recovery-point*"))  # fmt: skip
+    folder
+    for state in captures.states()
+    for folder in captures.path(state).iterdir()
+    if any((folder / name).is_file() for name in OF_BROKERS)  # 0.8 has no meta.properties
+)
 
 
 def rows_of(*paths: Path, deep: bool = True) -> list[dict[str, object]]:
@@ -52,6 +55,6 @@ def test_nothing_above_low(state: Path) -> None:
 
 
 def test_the_same_input_gives_the_same_bytes() -> None:
-    assert rows_of(CAPTURES / "everything" / "killed") == rows_of(
-        CAPTURES / "everything" / "killed"
+    assert rows_of(captures.path("everything/killed")) == rows_of(
+        captures.path("everything/killed")
     )

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 import kafkalog_reader
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder import cluster, data_batch, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log, metadata_records
 from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-STOPPED = CAPTURES / "everything" / "stopped"
+STOPPED = captures.path("everything/stopped")
 LATER_TAG = b"\x01\x32\x02hi"
 """One tagged field: number 50, two bytes."""
 STATE = PartitionState(replicas=(0, 1), in_sync=(0, 1), leader=0, leader_epoch=3)

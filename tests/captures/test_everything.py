@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import truth
+from fixtures import captures, truth
 from tests.captures import agreement, every_kind
 
 if TYPE_CHECKING:
@@ -20,7 +19,7 @@ CAPTURES = ("running", "stopped", "killed")
 
 @pytest.fixture(scope="module")
 def everything() -> Truth:
-    return truth.load(Path(truth.__file__).parent / "captures" / "everything")
+    return truth.load(captures.path("everything"))
 
 
 def test_all_captures_are_tested(everything: Truth) -> None:

@@ -12,9 +12,9 @@ import pyarrow as pa
 import pytest
 
 import kafkalog_reader
-from fixtures import truth
+from fixtures import captures
 
-CAPTURE = Path(truth.__file__).parent / "captures" / "everything" / "running"
+CAPTURE = captures.path("everything/running")
 READ = """
 import sys
 import pyarrow as pa

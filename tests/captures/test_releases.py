@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import truth
+from fixtures import captures, truth
 from fixtures.release import RELEASES
 from tests.captures import released
 
@@ -16,13 +15,12 @@ if TYPE_CHECKING:
 
     from fixtures.truth import CaptureTruth, Truth
 
-COMMITTED = Path(truth.__file__).parent / "captures"
 MAX_SIZE = 300_000
 
 
 @pytest.fixture(params=RELEASES, scope="module")
 def scenario(request: pytest.FixtureRequest) -> Truth:
-    return truth.load(COMMITTED / f"release_{request.param}")
+    return truth.load(captures.path(f"release_{request.param}"))
 
 
 @pytest.mark.parametrize("holds", released.ALL, ids=lambda check: check.__name__)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import truth
+from fixtures import captures, truth
 from tests.captures import replication
 
 if TYPE_CHECKING:
@@ -15,12 +14,10 @@ if TYPE_CHECKING:
 
     from fixtures.truth import CaptureTruth, Truth
 
-COMMITTED = Path(__file__).parents[2] / "fixtures" / "captures"
-
 
 @pytest.fixture(params=["s1", "s3_2", "s5_1", "s5_2"], scope="module")
 def scenario(request: pytest.FixtureRequest) -> Truth:
-    return truth.load(COMMITTED / request.param)
+    return truth.load(captures.path(request.param))
 
 
 @pytest.mark.parametrize("holds", replication.ALL, ids=lambda check: check.__name__)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder import cluster, data_batch, replica
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
@@ -120,7 +120,7 @@ def test_partitions_that_came_and_went_are_named(tmp_path: Path, run: Run) -> No
 
 
 def test_a_real_broker_that_healed_lost_nothing_committed(run: Run) -> None:
-    captured = CAPTURES / "s3_2"
+    captured = captures.path("s3_2")
     answer = run("changes", captured / "both-led" / "broker-0", captured / "healed" / "broker-0",
                  "--topic", "t", "--format", "json")  # fmt: skip
     # it led alone with the high watermark 2 while the others committed f and g: S3.2
@@ -141,7 +141,7 @@ def test_a_real_broker_that_healed_lost_nothing_committed(run: Run) -> None:
     ],
 )
 def test_other_brokers_are_refused(old: str, new: str, said: str, run: Run) -> None:
-    answer = run("changes", CAPTURES / "s3_2" / old, CAPTURES / "s3_2" / new)
+    answer = run("changes", captures.path("s3_2") / old, captures.path("s3_2") / new)
     assert answer.status == 2
     assert said in answer.err
 

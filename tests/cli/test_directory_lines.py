@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from click.testing import CliRunner
 
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.cli.replica_diff import replica_diff
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def test_a_log_directory_without_meta_properties_is_not_sound(tmp_path: Path) -> None:
-    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", tmp_path / "broker-0")
+    shutil.copytree(captures.path("everything/stopped/broker-0"), tmp_path / "broker-0")
     (tmp_path / "broker-0" / "meta.properties").unlink()
     result = CliRunner().invoke(replica_diff, [str(tmp_path)], standalone_mode=False)
     lines = result.stdout.splitlines()

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import truth
+from fixtures import captures
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.cli.conftest import Run
 
-EVERYTHING = Path(truth.__file__).parent / "captures" / "everything"
+EVERYTHING = captures.path("everything")
 CODEC_NONE = "codec-none-0"
 ONE = "one-record-batches-0"
 SEGMENT = f"{0:020d}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES, jars
+from fixtures import captures, jars
 from fixtures.dump import LATEST_TOOL
 from fixtures.java_process import JAVA
 
@@ -26,9 +26,9 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Partitions of a broker that stopped, and two of a release with messages."""
     root = tmp_path_factory.mktemp("dumped")
     for topic in TOPICS:
-        shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0" / topic, root / topic)
+        shutil.copytree(captures.path("everything/stopped/broker-0") / topic, root / topic)
     for topic in OLD_TOPICS:
-        old = CAPTURES / "release_0.10.2.2" / "stopped" / "broker-0" / topic
+        old = captures.path("release_0.10.2.2/stopped/broker-0") / topic
         shutil.copytree(old, root / f"old-{topic}")
     return root
 

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES, jars, truth
+from fixtures import captures, jars, truth
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
 EVERY = [
-    (scenario.parent.name, capture)
-    for scenario in sorted(CAPTURES.glob(f"*/{truth.EXPECTED}"))
+    (scenario, capture)
+    for scenario in captures.names()
     # Tools of older releases print otherwise.
-    if truth.load(scenario.parent).expected["kafka"] in (jars.LATEST, jars.LATEST_TOOLS)
-    for capture in truth.load(scenario.parent).captures
+    if truth.load(captures.path(scenario)).expected["kafka"] in (jars.LATEST, jars.LATEST_TOOLS)
+    for capture in truth.load(captures.path(scenario)).captures
 ]
 
 
@@ -29,8 +29,8 @@ def test_there_are_captures() -> None:
 def test_every_line_is_kafkas(
     scenario: str, capture: str, deep: bool, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(CAPTURES / scenario)
-    dumped = list(truth.load(CAPTURES / scenario).captures[capture].dump(deep=deep))
+    monkeypatch.chdir(captures.path(scenario))
+    dumped = list(truth.load(captures.path(scenario)).captures[capture].dump(deep=deep))
     assert dumped
     answer = run("dump", *(["--deep-iteration"] if deep else []), *(file.file for file in dumped))
     assert answer.status == 0

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES, jars
+from fixtures import captures, jars
 from fixtures.java_process import JAVA
 from fixtures.synthetic import SCENARIOS
 from fixtures.synthetic.across_replicas import CROSS_FAULTS
@@ -49,7 +49,7 @@ def printed(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, ...]]:
     """Every command that replica-diff and plan print about captures, scenarios and faults."""
     root = tmp_path_factory.mktemp("scenarios")
     states = [
-        *(CAPTURES / name for name in CAPTURED),
+        *(captures.path(name) for name in CAPTURED),
         *(scenario.write(root / name) for name, scenario in SCENARIOS.items()),
         *(fault.write(root / fault.id) for fault in CROSS_FAULTS),
         *(faulty_copy(fault, base_of(fault), root / fault.id) for fault in EVERY_FIFTH),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder import cluster, replica
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import click
 
-BROKER = CAPTURES / "s3_2" / "healed" / "broker-0"
+BROKER = captures.path("s3_2/healed/broker-0")
 COMMANDS = (
     pytest.param(kafkalog, ("verify",), id="verify"), pytest.param(replica_diff, (), id="diff"),
 )  # fmt: skip

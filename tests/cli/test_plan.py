@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 import pytest
 
+from fixtures import captures
 from fixtures.builder import cluster, log_directory, replica
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.plans.named_states import NAMED, deal_named
@@ -20,15 +21,13 @@ from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 from kafkalog_reader.report.plan_steps import _START_WORDS
-from tests.cli.conftest import ROOT, Answer
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.conftest import Run
+    from tests.cli.conftest import Answer, Run
 
-CAPTURES = ROOT / "fixtures" / "captures"
-S3_2 = CAPTURES / "s3_2" / "both-led"
+S3_2 = captures.path("s3_2/both-led")
 LONG, SHORT = "a@0/e0 b@1/e0 c@2/e0", "a@0/e0 b@1/e0"
 
 
@@ -82,13 +81,13 @@ def test_the_text_begins_with_the_order_and_the_loss(run: Run) -> None:
     "state", ["s3_2/healed", "s1/healed", "s1/shrunk", "s5_1/d-resynchronised"]
 )
 def test_where_copies_agree_nothing_is_to_be_done(run: Run, state: str) -> None:
-    answer = run("plan", CAPTURES / state)
+    answer = run("plan", captures.path(state))
     assert answer.status == 0
     assert answer.out.startswith("Nothing to do: start brokers 0")
 
 
 def test_where_every_leader_loses_committed_records_a_person_chooses(run: Run) -> None:
-    state = CAPTURES / "s5_2" / "c-written"
+    state = captures.path("s5_2/c-written")
     answer = run("plan", state)
     assert answer.status == 1
     assert "A person must choose" in answer.out
@@ -220,7 +219,7 @@ def test_replica_diff_of_several_partitions_shows_the_first_lines_of_the_plan(
 def test_every_save_command_runs_and_holds_all_that_is_lost(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, state: str
 ) -> None:
-    document = plan(run("plan", CAPTURES / state, "--format", "json"))
+    document = plan(run("plan", captures.path(state), "--format", "json"))
     (save,) = [step for step in document["steps"] if step["kind"] == "save"]
     monkeypatch.chdir(tmp_path)
     for command in save["commands"]:
@@ -238,7 +237,7 @@ def test_every_save_command_runs_and_holds_all_that_is_lost(
 
 def test_a_plan_says_what_a_start_hides_and_how_to_keep_it(run: Run, tmp_path: Path) -> None:
     root = tmp_path / "broker-0"
-    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    shutil.copytree(captures.path("everything/stopped/broker-0"), root)
     log = root / "codec-none-0" / "00000000000000000048.log"
     content = log.read_bytes()
     log.write_bytes(content[: len(content) // 2 + 7])  # with the clean-shutdown marker
@@ -272,7 +271,7 @@ def test_committed_records_that_no_copy_holds_are_said_before_any_start(
 
 def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_path: Path) -> None:
     root = tmp_path / "broker-0"
-    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    shutil.copytree(captures.path("everything/stopped/broker-0"), root)
     shutil.rmtree(root / "codec-none-0")
     answer = run("plan", root)
     assert answer.status == 1
@@ -307,7 +306,7 @@ def test_findings_of_log_directories_stay_open_where_there_is_work(
 def test_a_copy_that_may_not_be_read_has_no_plan(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
-    shutil.copytree(CAPTURES / "s1" / "stale", tmp_path / "s")
+    shutil.copytree(captures.path("s1/stale"), tmp_path / "s")
     refused = str(tmp_path / "s" / "broker-0" / "t-0" / "00000000000000000000.log")
     really_open = os.open
 
@@ -327,7 +326,7 @@ def test_a_copy_that_may_not_be_read_has_no_plan(
 
 def test_when_brokers_start_decides_what_retention_deletes(run: Run) -> None:
     """The records of the capture are younger than 7 days, the default, but not after 30 years."""
-    stopped = CAPTURES / "s1" / "healed"
+    stopped = captures.path("s1/healed")
     assert run("plan", stopped, "--started-at", "2026-11-21").status == 0
     late = run("plan", stopped, "--started-at", "2056-01-01", "--format", "json")
     assert late.status == 1

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.synthetic import SCENARIOS
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-S3_2 = CAPTURES / "s3_2" / "both-led"
+S3_2 = captures.path("s3_2/both-led")
 TOOLS = (
     "kafkalog", "kafka-configs.sh", "kafka-topics.sh", "kafka-leader-election.sh",
     "kafka-reassign-partitions.sh",

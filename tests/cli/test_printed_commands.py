@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
 
+from fixtures import captures
 from fixtures.builder import cluster, replica
 from fixtures.faults.catalogue import FAULTS
 from fixtures.synthetic import SCENARIOS
@@ -20,11 +20,11 @@ from tests.agreement.faulty_copy import base_of, faulty_copy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from fixtures.faults.fault import Fault
     from fixtures.synthetic.across_replicas import CrossFault
 
-CAPTURES = Path(__file__).parent.parent.parent / "fixtures" / "captures"
 OURS = {"kafkalog": kafkalog, "replica-diff": replica_diff}
 PRINTING = {"s3_2/both-led", "s5_1/b-elected", "s5_1/c-written", "s5_2/c-written"}
 STATES = ["s1", "s3_2_a", "s4_2", "s5_1_b", "m1", "m5", "m8", "h5", "h6", *sorted(PRINTING)]
@@ -62,7 +62,7 @@ def runs(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
 def test_every_printed_command_runs_and_says_something(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    state = CAPTURES / name
+    state = captures.path(name)
     if name in SCENARIOS:
         state = SCENARIOS[name].write(tmp_path / "two words")
     monkeypatch.chdir(tmp_path)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder import cluster, replica
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def test_the_newest_records_of_each_partition(brokers: Path, run: Run) -> None:
 
 
 def test_the_newest_records_of_a_compacted_log_are_as_many(run: Run) -> None:
-    directory = CAPTURES / "everything" / "stopped" / "broker-0"
+    directory = captures.path("everything/stopped/broker-0")
     options = ("--topic", "compacted-transactions", "--format", "json", "--columns", "offset")
     whole = run("records", directory, *options).out.splitlines()
     assert run("records", directory, *options, "--last", "4").out.splitlines() == whole[-4:]
@@ -122,7 +122,7 @@ def test_a_time_before_now_is_printed_with_its_zone(tmp_path: Path, run: Run) ->
 
 
 def test_transactions_say_how_they_ended(run: Run) -> None:
-    directory = CAPTURES / "everything" / "running" / "broker-0"
+    directory = captures.path("everything/running/broker-0")
     answer = run("table", "records", directory, "--topic", "open-transaction", "--partition", "0",
                  "--columns", "offset,transactionState", "--format", "json")  # fmt: skip
     states = {row["offset"]: row["transactionState"] for row in map(json.loads, answer.out.split())}

@@ -20,14 +20,14 @@ import pyarrow.parquet as pq
 import pytest
 
 import kafkalog_reader
+from fixtures import captures
 from fixtures.builder import cluster, replica
 from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 
 ROOT = Path(__file__).parent.parent.parent
-CAPTURES = ROOT / "fixtures" / "captures"
-S3_2 = CAPTURES / "s3_2" / "both-led"
+S3_2 = captures.path("s3_2/both-led")
 AB = "a@0/e0 b@1/e0"
 Answer = tuple[int, str, str]
 Run = Callable[..., Answer]
@@ -151,7 +151,7 @@ def test_json_is_one_object_a_partition_with_its_version(diff: Run) -> None:
 
 
 def test_every_way_to_lose_committed_records_is_said_so(diff: Run) -> None:
-    code, out, _ = diff(CAPTURES / "s5_2/c-written", "--topic", "t")
+    code, out, _ = diff(captures.path("s5_2/c-written"), "--topic", "t")
     assert code == 1
     assert "loses committed records" in out
     assert "do not" not in out  # there is nothing else to do
@@ -167,7 +167,7 @@ def test_what_is_not_known_is_said(diff: Run) -> None:
         "whether an election was unclean: only then can offsets 2–4 on broker 0 have been committed"
     ) in text
     assert "further copies" not in text  # the metadata log names three
-    state = CAPTURES / "s5_1/a-down"
+    state = captures.path("s5_1/a-down")
     _, out, _ = diff(*(f"{node}={state}/broker-{node}/t-0" for node in (0, 1)))
     assert "whether offset 2 on broker 0 was committed" in out
     assert "further copies hold, if there are any: 2 were supplied" in " ".join(out.split())
@@ -175,13 +175,15 @@ def test_what_is_not_known_is_said(diff: Run) -> None:
 
 
 def test_the_metadata_log_settles_what_an_in_sync_replica_lacks(diff: Run) -> None:
-    _, out, _ = diff(CAPTURES / "s5_1/a-down", "--topic", "t")  # in sync: 0 and 1, and 1 lacks c
+    _, out, _ = diff(
+        captures.path("s5_1/a-down"), "--topic", "t"
+    )  # in sync: 0 and 1, and 1 lacks c
     assert "was committed" not in out
     assert re.search(r"broker 1 +0: 3 → 2 +1 record, none committed +in ISR", out), out
 
 
 def test_pending_truncation_shows_the_place_and_saves_what_will_be_cut(diff: Run) -> None:
-    _, out, _ = diff(CAPTURES / "s5_1/b-elected", "--topic", "t")
+    _, out, _ = diff(captures.path("s5_1/b-elected"), "--topic", "t")
     assert out.startswith("t-0: PENDING TRUNCATION: broker 0")
     assert "▲ will be cut" in out
     assert "Broker 1 was elected (leader epoch 1)" in out
@@ -278,28 +280,20 @@ def test_damaged_metadata_log_is_found(diff: Run, tmp_path: Path) -> None:
     assert out.startswith("__cluster_metadata-0: DAMAGED, NO INTACT COPY SUPPLIED")
 
 
-CAPTURED = sorted(
-    str(path.relative_to(CAPTURES))
-    for scenario in CAPTURES.iterdir()
-    for path in scenario.iterdir()
-    if path.is_dir() and path.name != "truth"
-)
-
-
-@pytest.mark.parametrize("capture", CAPTURED)
+@pytest.mark.parametrize("capture", captures.states())
 def test_every_capture_keeps_within_80_columns_and_stays_unchanged(diff: Run, capture: str) -> None:
-    before = contents(CAPTURES / capture)
-    code, out, err = diff(CAPTURES / capture, "--verbose")
+    before = contents(captures.path(capture))
+    code, out, err = diff(captures.path(capture), "--verbose")
     assert code in (0, 1), err
     words = [line for line in out.splitlines() if len(line) > 80 and "kafkalog " not in line]
     assert [line for line in words if len(line.split()) > 2] == []  # a path alone stays whole
-    assert contents(CAPTURES / capture) == before
+    assert contents(captures.path(capture)) == before
 
 
-@pytest.mark.parametrize("capture", CAPTURED)
+@pytest.mark.parametrize("capture", captures.states())
 def test_json_of_every_capture_agrees_with_the_partitions_table(diff: Run, capture: str) -> None:
-    _, out, _ = diff(CAPTURES / capture, "--format", "json")
-    rows = kafkalog_reader.open(str(CAPTURES / capture)).table(
+    _, out, _ = diff(captures.path(capture), "--format", "json")
+    rows = kafkalog_reader.open(str(captures.path(capture))).table(
         "partitions", columns=("topic", "partition", "verdict", "forkOffset")
     )
     answers = [json.loads(line) for line in out.splitlines()]
@@ -550,7 +544,7 @@ def test_a_quick_look_says_what_it_left_out(diff: Run) -> None:
     assert [(e["candidateBrokerId"], e["lostRecords"]) for e in ends["elections"]] == [
         (1, 3), (2, 3), (0, 2),
     ]  # fmt: skip
-    _, out, _ = diff(CAPTURES / "s3_2" / "healed", "--topic", "t", "--quick")
+    _, out, _ = diff(captures.path("s3_2/healed"), "--topic", "t", "--quick")
     assert "alike at the end" in out
     assert "identical" not in out
     assert "below offset 3 not compared" in out
@@ -575,7 +569,7 @@ def test_actions_of_a_fork_freeze_first(diff: Run) -> None:
     _, out, _ = diff(S3_2, "--topic", "t")
     assert out.index("A16 freeze") < out.index("A5  one of brokers 1 and 2 should lead")
     assert "unclean.leader.election.enable=false" in out
-    _, out, _ = diff(CAPTURES / "s1" / "shrunk", "--topic", "t")
+    _, out, _ = diff(captures.path("s1/shrunk"), "--topic", "t")
     assert "What to do" not in out
 
 

@@ -10,7 +10,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from examples.write_schemas import FOLDER, schemas
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.synthetic import SCENARIOS
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
 CAPTURED = [
-    CAPTURES / "s3_2" / "both-led",
-    CAPTURES / "s5_1" / "d-resynchronised",
-    CAPTURES / "everything" / "running",
-    CAPTURES / "release_0.10.2.2" / "stopped",
+    captures.path("s3_2/both-led"),
+    captures.path("s5_1/d-resynchronised"),
+    captures.path("everything/running"),
+    captures.path("release_0.10.2.2/stopped"),
 ]
 
 
@@ -96,13 +96,13 @@ def test_plan_with_a_start_that_cuts_is_valid(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("old", "new"), [("stale", "shrunk"), ("shrunk", "healed")])
 def test_changes_are_valid(old: str, new: str, run: Run) -> None:
-    pair = [CAPTURES / "s1" / each / "broker-1" for each in (old, new)]
+    pair = [captures.path("s1") / each / "broker-1" for each in (old, new)]
     assert_each_line_is_valid("changes", run("changes", *pair, "--format", "json").out)
 
 
 @pytest.mark.parametrize("by", ["topic", "broker"])
 def test_groups_of_replicas_are_valid(by: str, run: Run) -> None:
-    state = CAPTURES / "s3_2" / "both-led"
+    state = captures.path("s3_2/both-led")
     printed = run("ls", state, "--by", by, "--format", "json").out
     assert_each_line_is_valid(f"ls-by-{by}", printed)
 
@@ -119,7 +119,7 @@ def test_verify_prints_rows_of_findings(run: Run, tmp_path: Path) -> None:
 def test_rows_of_a_table_are_valid(name: str, run: Run) -> None:
     columns = ",".join(column.name for column in table(name).columns)
     answer = run(
-        "table", name, str(CAPTURES / "everything" / "stopped"), "--format", "json",
+        "table", name, str(captures.path("everything/stopped")), "--format", "json",
         "--columns", columns, "--limit", "50",
     )  # fmt: skip
     assert answer.status == 0, answer.err

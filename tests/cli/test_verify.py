@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder import cluster, replica
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
@@ -28,7 +28,7 @@ SEGMENT = "codec-none-0/00000000000000000024.log"
 @pytest.fixture
 def flipped(tmp_path: Path) -> Path:
     root = tmp_path / "broker-0"
-    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    shutil.copytree(captures.path("everything/stopped/broker-0"), root)
     segment = root / SEGMENT
     content = bytearray(segment.read_bytes())
     content[2000] ^= 4
@@ -38,7 +38,7 @@ def flipped(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("state", ["running", "stopped", "killed"])
 def test_what_a_sound_broker_left_is_sound(state: str) -> None:
-    path = str(CAPTURES / "everything" / state)
+    path = str(captures.path("everything") / state)
     result = CliRunner().invoke(
         verify_command, [path, "--fail-on", "medium"], standalone_mode=False
     )
@@ -73,9 +73,9 @@ def test_two_threads_find_the_same(flipped: Path) -> None:
     assert one.output == two.output
 
 
-@pytest.mark.parametrize("capture", sorted(path.name for path in CAPTURES.iterdir()))
+@pytest.mark.parametrize("capture", captures.names())
 def test_three_threads_find_in_each_capture_what_one_finds(capture: str) -> None:
-    arguments = [str(CAPTURES / capture), "--format", "json"]
+    arguments = [str(captures.path(capture)), "--format", "json"]
     one = CliRunner().invoke(verify_command, arguments)
     three = CliRunner().invoke(verify_command, [*arguments, "--threads", "3"])
     assert (three.exit_code, three.output) == (one.exit_code, one.output)
@@ -136,7 +136,7 @@ def test_deep_and_a_rate_are_taken(flipped: Path) -> None:
 
 def test_many_findings_are_counted_by_code(tmp_path: Path) -> None:
     root = tmp_path / "broker-0"
-    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    shutil.copytree(captures.path("everything/stopped/broker-0"), root)
     for index in root.glob("*/*.timeindex"):
         index.unlink()
     result = CliRunner().invoke(verify_command, [str(root)])
@@ -166,7 +166,7 @@ def torn(tmp_path: Path) -> Path:
     """Of six committed records of the last batch seven bytes are gone."""
     root = tmp_path / "torn" / "broker-0"
     root.mkdir(parents=True)
-    source = CAPTURES / "everything" / "stopped" / "broker-0"
+    source = captures.path("everything/stopped/broker-0")
     shutil.copytree(source / "codec-none-0", root / "codec-none-0")
     for file in source.iterdir():
         if file.is_file():
@@ -191,9 +191,9 @@ def test_the_headline_is_as_bad_as_the_worst_consequence(torn: Path) -> None:
 @pytest.mark.parametrize("fail_on", ["critical", "high", "medium", "low", "information"])
 def test_sound_is_never_said_with_status_1(torn: Path, tmp_path: Path, fail_on: str) -> None:
     missing = tmp_path / "missing" / "broker-0"
-    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", missing)
+    shutil.copytree(captures.path("everything/stopped/broker-0"), missing)
     next(missing.glob("codec-none-0/*.timeindex")).unlink()
-    for root in (torn, missing, CAPTURES / "everything" / "stopped" / "broker-0"):
+    for root in (torn, missing, captures.path("everything/stopped/broker-0")):
         status, output, _ = said(root, "--topic", "codec-none", "--fail-on", fail_on)
         assert output.startswith("sound: ") == (status == 0), output
     assert said(torn, "--fail-on", "never")[:1] == (0,)
@@ -207,7 +207,7 @@ def test_a_path_is_printed_once(flipped: Path) -> None:
 
 def test_replicas_that_fork_are_not_sound() -> None:
     """README of the capture: brokers 0 and 1 wrote different records from offset 2 on."""
-    status, output, text = said(CAPTURES / "s3_2" / "both-led")
+    status, output, text = said(captures.path("s3_2/both-led"))
     assert status == 1
     assert output.startswith("not sound: "), output
     assert "KL-503 HIGH the replicas have forked t-0 offsets 2–4" in text
@@ -218,7 +218,7 @@ def test_copies_that_cannot_be_compared_are_said_to_be(tmp_path: Path) -> None:
     """Two topics that had the same name: nothing is wrong with either copy."""
     roots = [tmp_path / name for name in ("broker-0", "broker-1")]
     for root in roots:
-        shutil.copytree(CAPTURES / "s3_2" / "healed" / root.name, root)
+        shutil.copytree(captures.path("s3_2/healed") / root.name, root)
     metadata = roots[1] / "t-0" / "partition.metadata"
     metadata.write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAABA\n")
     status, output, _ = said(*roots, "--topic", "t", "--fail-on", "never")
@@ -230,7 +230,7 @@ def test_copies_that_cannot_be_compared_are_said_to_be(tmp_path: Path) -> None:
 def test_columns_never_touch(tmp_path: Path) -> None:
     name = "_confluent-telemetry-metrics-of-every-broker-in-every-region-and-of-every-zone"
     root = tmp_path / "broker-0"
-    source = CAPTURES / "everything" / "stopped" / "broker-0"
+    source = captures.path("everything/stopped/broker-0")
     shutil.copytree(source / "codec-none-0", root / f"{name}-0")
     shutil.copy(source / "meta.properties", root)
     segment = root / f"{name}-0" / "00000000000000000024.log"
@@ -249,7 +249,7 @@ def test_of_a_partial_copy_the_missing_folders_are_one_line_behind_the_damage(to
     assert heads == [["KL-304", "CRITICAL"], ["KL-310", "LOW"]]
     assert "only part of this log directory was supplied" in text
     (torn / "codec-none-0" / "00000000000000000048.log").write_bytes(
-        (CAPTURES / "everything/stopped/broker-0/codec-none-0/00000000000000000048.log")
+        captures.path("everything/stopped/broker-0/codec-none-0/00000000000000000048.log")
         .read_bytes()
     )  # fmt: skip
     assert said(torn)[0] == 0
@@ -257,7 +257,7 @@ def test_of_a_partial_copy_the_missing_folders_are_one_line_behind_the_damage(to
 
 def test_missing_rights_are_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "broker-0"
-    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    shutil.copytree(captures.path("everything/stopped/broker-0"), root)
     refused = str(root / SEGMENT)
     really_open = os.open
 
@@ -290,7 +290,7 @@ def test_a_single_offset_is_no_range(tmp_path: Path, run: Run) -> None:
 @pytest.mark.parametrize("name", ["lost+found", "notes"])
 def test_a_folder_that_stops_the_start_is_high(name: str, tmp_path: Path, run: Run) -> None:
     brokers = tmp_path / "healed"
-    shutil.copytree(CAPTURES / "s3_2" / "healed", brokers)
+    shutil.copytree(captures.path("s3_2/healed"), brokers)
     assert run("verify", brokers).status == 0
     (brokers / "broker-0" / name).mkdir()
     answer = run("verify", brokers)
@@ -326,7 +326,7 @@ def test_a_folder_that_may_not_be_listed_is_no_loss(
 ) -> None:
     """Without its segments every row is above the log end, and means nothing."""
     root = tmp_path / "broker-0"
-    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    shutil.copytree(captures.path("everything/stopped/broker-0"), root)
     refused = str(root / "codec-none-0")
     really_scan = os.scandir
 
@@ -344,7 +344,7 @@ def test_a_folder_that_may_not_be_listed_is_no_loss(
 
 def test_a_start_that_cuts_sound_records_is_advised_against(tmp_path: Path, run: Run) -> None:
     root = tmp_path / "disk"
-    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    shutil.copytree(captures.path("everything/stopped/broker-0"), root)
     (root / ".kafka_cleanshutdown").unlink()
     (root / "recovery-point-offset-checkpoint").unlink()  # every segment is recovered
     log = root / "codec-none-0" / "00000000000000000024.log"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.format.batch_fields import HEADER_SIZE, LENGTH_END
 from kafkalog_reader.format.checkpoint import (
@@ -38,7 +38,8 @@ COMPUTED = {"length", "crc", "records_count"}
 
 def _contents(pattern: str) -> list[tuple[LogPosition, bytes]]:
     """Find the files of that name in all captures; there must be some, and some with content."""
-    paths = sorted(path for path in CAPTURES.rglob(pattern) if path.is_file())
+    found = (path for name in captures.names() for path in captures.path(name).rglob(pattern))
+    paths = sorted(path for path in found if path.is_file())
     contents = [(LogPosition(str(path), 0), path.read_bytes()) for path in paths]
     assert any(content for _, content in contents), f"no {pattern} in fixtures/captures"
     return contents

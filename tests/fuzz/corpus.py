@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.format.compression import Codec, compress
 from tests.fuzz.targets import DIRECTORY_FILES, PARTITION_FILES
 
@@ -55,4 +55,5 @@ def _as_one(directory: Path) -> bytes:
 
 
 def _files() -> list[Path]:
-    return sorted(path for path in CAPTURES.rglob("*") if path.is_file())
+    found = (path for name in captures.names() for path in captures.path(name).rglob("*"))
+    return sorted(path for path in found if path.is_file())

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixtures import live, truth
+from fixtures import captures, live, truth
 from fixtures.scenarios.salvage import (
     AFTER,
     CAPTURE,
-    CAPTURES,
     DAMAGED,
     FLIPPED,
     MEETING,
@@ -102,7 +101,7 @@ def _committed(missing: dict[str, list[list[int]]]) -> dict[str, list[list[Any]]
     for topic, (release, old) in OLD.items():  # no consumer of 0.8: the answers to producers
         records[f"{topic}-0"] = [
             [r.offset, r.timestamp, None if r.value is None else r.value.hex()]
-            for r in truth.load(CAPTURES / release).produced()
+            for r in truth.load(captures.path(release)).produced()
             if f"{r.topic}-{r.partition}" == old
         ]
     return records

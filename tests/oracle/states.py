@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
+from fixtures import captures
 from fixtures.synthetic import SCENARIOS
 
-CAPTURES: Final = Path(__file__).parents[2] / "fixtures" / "captures"
+if TYPE_CHECKING:
+    from pathlib import Path
+
 REPLICATED: Final = ("s1", "s3_2", "s5_1", "s5_2")
 
 
-def captured_states(captures: Path = CAPTURES) -> list[str]:
+def captured_states() -> list[str]:
     """The committed captures of several brokers, as scenario ``elections`` takes them."""
     return [
-        f"{name}.{folder.name}={folder}"
-        for name in REPLICATED
-        for folder in sorted((captures / name).iterdir())
-        if folder.is_dir() and folder.name != "truth"
+        f"{state.replace('/', '.')}={captures.path(state)}"
+        for state in captures.states(*REPLICATED)
     ]
 
 

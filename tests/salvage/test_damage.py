@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
 
-from fixtures import truth
+from fixtures import captures, truth
 from fixtures.builder import log_directory, replica
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.discovery import discover
@@ -20,11 +19,12 @@ from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
     from typing import Any
 
     from kafkalog_reader.salvage.manifest import SalvagedPartition
 
-EVERYTHING = Path(truth.__file__).parent / "captures" / "everything"
+EVERYTHING = captures.path("everything")
 STOPPED = truth.load(EVERYTHING).captures["stopped"]
 TOPIC = "one-record-batches"
 TOPIC_ID = "AAAAAAAAAAEAAAAAAAAABQ"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import kafkalog_reader
-from fixtures import truth
+from fixtures import captures, truth
 from fixtures.builder import cluster, replica
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.io.discovery import discover
@@ -20,12 +19,14 @@ from kafkalog_reader.tables.request import ReadRequest
 from tests.salvage.test_offsets import FIVE, TOPIC_ID, starts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kafkalog_reader.salvage.manifest import SalvagedPartition
 
-EVERYTHING = Path(truth.__file__).parent / "captures" / "everything"
+EVERYTHING = captures.path("everything")
 STOPPED = truth.load(EVERYTHING).captures["stopped"]
 BROKER = next(STOPPED.files.glob("broker-*"))
-S3_2 = EVERYTHING.parent / "s3_2"
+S3_2 = captures.path("s3_2")
 
 
 @pytest.fixture
@@ -200,7 +201,7 @@ def test_damaged_copies_of_a_real_log_give_what_consumers_were_given(
 
 def test_what_no_copy_of_compressed_messages_holds_is_said(tmp_path: Path) -> None:
     """Where a compressed message begins is not in its header: its records tell."""
-    capture = EVERYTHING.parent / "release_0.10.2.2" / "stopped"
+    capture = captures.path("release_0.10.2.2/stopped")
     (source,) = capture.glob("broker-*/librdkafka-gzip-0")
     for broker in range(2):
         copy = tmp_path / "in" / f"broker-{broker}"

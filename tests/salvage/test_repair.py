@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pyarrow.parquet as pq
 import pytest
 
-from fixtures import truth
+from fixtures import captures, truth
 from kafkalog_reader.errors import SalvageCountError
 from kafkalog_reader.salvage import run as run_module
 from tests.salvage.test_offsets import FIVE, FORMS, build, manifest, run, starts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kafkalog_reader.salvage.receiver import Receiver
 
-EVERYTHING = Path(truth.__file__).parent / "captures" / "everything"
+EVERYTHING = captures.path("everything")
 STOPPED = truth.load(EVERYTHING).captures["stopped"]
 BROKER = next(STOPPED.files.glob("broker-*"))
 

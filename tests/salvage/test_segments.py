@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 import kafkalog_reader
-from fixtures import truth
+from fixtures import captures, truth
 from fixtures.builder.batch import EPOCH_MILLIS, data_batch
 from fixtures.builder.segment import Segment
 from kafkalog_reader.errors import LogPosition, UsageError
@@ -23,10 +22,12 @@ from kafkalog_reader.salvage.run import salvage
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from fixtures.builder.batch import Batch
     from kafkalog_reader.salvage.manifest import SalvagedPartition
 
-EVERYTHING = Path(truth.__file__).parent / "captures" / "everything"
+EVERYTHING = captures.path("everything")
 STOPPED = truth.load(EVERYTHING).captures["stopped"]
 BROKER = next(STOPPED.files.glob("broker-*"))
 TOPIC_ID = "AAAAAAAAAAEAAAAAAAAABQ"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.truth import ConsumedRecord, load
 
 if TYPE_CHECKING:
@@ -15,15 +15,14 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.spark
 
-SCENARIOS = sorted(path.parent.name for path in CAPTURES.glob("*/expected.json"))
 MAX_MICROSECONDS = 2**63 - 1
 TIMESTAMP_TYPES = {"CreateTime": 0, "LogAppendTime": 1, "NoTimestampType": -1}
 
 
 CONSUMED = [
     pytest.param(scenario, name, id=f"{scenario}-{name}")
-    for scenario in SCENARIOS
-    for name, capture in load(CAPTURES / scenario).captures.items()
+    for scenario in captures.names()
+    for name, capture in load(captures.path(scenario)).captures.items()
     if capture.offsets  # otherwise no broker was alive to ask
 ]
 
@@ -47,7 +46,7 @@ def content(value: bytes | bytearray | None) -> bytes | None:
 
 @pytest.mark.parametrize(("scenario", "name"), CONSUMED)
 def test_spark_shows_what_a_consumer_was_given(read: Read, scenario: str, name: str) -> None:
-    capture = load(CAPTURES / scenario).captures[name]
+    capture = load(captures.path(scenario)).captures[name]
     frame = read(str(capture.files), includeHeaders="true")
     shown: Counter[tuple[Any, ...]] = Counter()
     rows = frame.selectExpr(
@@ -66,7 +65,7 @@ def test_spark_shows_what_a_consumer_was_given(read: Read, scenario: str, name: 
 def test_every_copy_of_a_forked_partition_shows_what_its_broker_wrote(
     read: Read, pushdown: bool
 ) -> None:
-    truth = load(CAPTURES / "s3_2")
+    truth = load(captures.path("s3_2"))
     replicas = truth.expected["captures"]["both-led"]["replicas"]
     frame = read(
         str(truth.captures["both-led"].files),

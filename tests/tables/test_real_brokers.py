@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from fixtures import CAPTURES, truth
+from fixtures import captures, truth
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
     Rows = Callable[..., list[dict[str, Any]]]
 
 ALL = [
-    pytest.param(capture, id=f"{scenario.parent.name}/{capture.name}")
-    for scenario in sorted(CAPTURES.glob("*/expected.json"))
-    for capture in truth.load(scenario.parent).captures.values()
+    pytest.param(capture, id=f"{scenario}/{capture.name}")
+    for scenario in captures.names()
+    for capture in truth.load(captures.path(scenario)).captures.values()
 ]
 OF_ONE_BROKER = [
     parameter

@@ -9,7 +9,7 @@ import pytest
 from click.testing import CliRunner
 
 import kafkalog_reader
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
     FORCE_RECOVERY,
@@ -36,7 +36,7 @@ BROKERS = ("this broker", "broker 1", "brokers 1 and 2")
 @pytest.fixture
 def broker(tmp_path: Path) -> Path:
     root = tmp_path / "broker-0"
-    shutil.copytree(CAPTURES / "everything" / "stopped" / "broker-0", root)
+    shutil.copytree(captures.path("everything/stopped/broker-0"), root)
     return root
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 
 import kafkalog_reader
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder import cluster
 from fixtures.faults.catalogue import BASES
 from fixtures.synthetic.base_sets import BASES as SETS
@@ -79,7 +79,7 @@ def test_healthy_replicas_have_these_codes_only(name: str, tmp_path: Path) -> No
 
 @pytest.mark.parametrize("name", sorted(CAPTURED))
 def test_captured_replicas_have_these_codes_only(name: str) -> None:
-    assert codes_in(CAPTURES / name) == CAPTURED[name]
+    assert codes_in(captures.path(name)) == CAPTURED[name]
 
 
 @pytest.mark.parametrize("code", CATALOGUE)

@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder.log_directory import LogDirectory
 from fixtures.builder.metadata_log import PartitionState, metadata_log
 from fixtures.dump import dump_log_segments
@@ -69,7 +69,7 @@ def test_partitions_are_as_kafkas_decoder_and_a_replay_of_its_json_say(tmp_path:
     directories = {}
     for state in STATES:
         name = state.replace("/", "-")
-        directories[name] = Path(_metadata(CAPTURES / state).source)
+        directories[name] = Path(_metadata(captures.path(state)).source)
         shutil.copytree(directories[name], tmp_path / name / "0" / "__cluster_metadata-0")
         shutil.copy(directories[name].parent / "meta.properties", tmp_path / name / "0")
     expected = _said_by_kafka(tmp_path, list(directories))
@@ -109,18 +109,18 @@ def _shown(membership: PartitionMembership) -> dict[str, Any]:
 
 
 def test_the_isolated_leader_is_not_in_sync() -> None:
-    membership = _metadata(CAPTURES / "s3_2" / "both-led").partitions["t", 0]
+    membership = _metadata(captures.path("s3_2/both-led")).partitions["t", 0]
     assert (membership.leader, membership.isr) == (1, (1, 2))
     assert [membership.may_lead_cleanly(broker) for broker in (0, 1, 2)] == [False, True, True]
 
 
 def test_features_are_those_of_the_release() -> None:
-    assert _metadata(CAPTURES / "s1" / "healed").features["metadata.version"] == 30  # 4.3-IV0
+    assert _metadata(captures.path("s1/healed")).features["metadata.version"] == 30  # 4.3-IV0
 
 
 def test_snapshot_stands_for_the_log_before_it(tmp_path: Path) -> None:
     """The log's beginning is gone; the broker's bootstrap.checkpoint is a real snapshot."""
-    state = CAPTURES / "s1" / "healed"
+    state = captures.path("s1/healed")
     root = tmp_path / "0"
     shutil.copytree(state / "broker-0" / "__cluster_metadata-0", root / "__cluster_metadata-0")
     shutil.copy(state / "broker-0" / "meta.properties", root)
@@ -145,7 +145,7 @@ def test_damaged_copy_is_left_to_a_whole_one(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     for broker in ("broker-0", "broker-1"):
-        source = CAPTURES / "s5_1" / "d-resynchronised" / broker
+        source = captures.path("s5_1/d-resynchronised") / broker
         shutil.copytree(source, tmp_path / broker)
     whole = _metadata(tmp_path)
     log = tmp_path / "broker-0" / "__cluster_metadata-0" / f"{0:020d}.log"
@@ -167,7 +167,7 @@ def test_of_equal_copies_one_is_replayed(tmp_path: Path, monkeypatch: pytest.Mon
         replayed.append(directory.path)
         return real(directory)
 
-    source = CAPTURES / "s5_1" / "d-resynchronised" / "broker-0"
+    source = captures.path("s5_1/d-resynchronised/broker-0")
     for broker in ("one", "two", "three"):
         shutil.copytree(source, tmp_path / broker)
     monkeypatch.setattr(replaying, "read_metadata_log", counting)

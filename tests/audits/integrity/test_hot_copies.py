@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
 
 SOURCES = [
-    CAPTURES / "everything" / "killed" / "broker-0",
-    CAPTURES / "everything" / "running" / "broker-0",
-    CAPTURES / "release_0.11.0.3" / "running" / "broker-0",
-    CAPTURES / "release_0.10.2.2" / "running" / "broker-0",
+    captures.path("everything/killed/broker-0"),
+    captures.path("everything/running/broker-0"),
+    captures.path("release_0.11.0.3/running/broker-0"),
+    captures.path("release_0.10.2.2/running/broker-0"),
 ]
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.audits.tables.verification import verify
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.names import OFFSET_CHECKPOINTS
@@ -22,7 +22,7 @@ from kafkalog_reader.registry import request, table
 if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
 
-CAPTURE = CAPTURES / "everything"
+CAPTURE = captures.path("everything")
 NAME = "codec-none-0"
 FIRST, MIDDLE, LAST = (f"{offset:020}" for offset in (0, 24, 48))
 PREDICTIONS = ("KL-412", "KL-413", "KL-414", "KL-415", "KL-417", "KL-418")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from typing import TYPE_CHECKING
 
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder import cluster, replica
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
 from kafkalog_reader.audits.tables.findings import audited
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.finding import Finding
 
-CAPTURE = CAPTURES / "s3_2" / "both-led"
+CAPTURE = captures.path("s3_2/both-led")
 AB = "a@0/e0 b@1/e0"
 
 
@@ -99,12 +99,12 @@ def test_one_topic_id_in_two_clusters_is_one_wrong_cluster_id(tmp_path: Path) ->
 
 def test_the_metadata_log_has_the_same_topic_id_in_every_cluster() -> None:
     """``Uuid.METADATA_TOPIC_ID``; nothing is wrong with these two clusters."""
-    other = CAPTURES / "s5_1" / "a-down"
+    other = captures.path("s5_1/a-down")
     assert of_code(found_in(CAPTURE, other), "KL-008") == []
 
 
 def test_of_a_partial_copy_no_folder_is_missed(tmp_path: Path) -> None:
-    source = CAPTURES / "everything" / "stopped" / "broker-0"
+    source = captures.path("everything/stopped/broker-0")
     shutil.copytree(source, tmp_path / "broker-0")
     kept = {"codec-none-0", "codec-lz4-0"}
     for folder in (tmp_path / "broker-0").iterdir():

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from itertools import groupby
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES
+import fixtures
 from fixtures.recovery import aged
 from fixtures.recovery.capture import read_expected, unpack
 from fixtures.recovery.clean_damages import CLEAN
@@ -17,11 +18,9 @@ from fixtures.recovery.unclean_damages import UNCLEAN
 from tests.oracle.recovery_agreement import disagreements, predictions
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from fixtures.recovery.observation import Observation
 
-CAPTURE = CAPTURES.parent / "recovery" / "captured"
+CAPTURE = Path(fixtures.__file__).parent / "recovery" / "captured"
 IS_BEFORE_4_4 = "Apache Kafka 4.3" in (CAPTURE / "README.md").read_text()
 DAMAGES = {
     "killed": {damage.name: damage for damage in (*UNCLEAN, *aged.KILLED)},

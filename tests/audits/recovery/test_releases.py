@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.release import possible_rules
 from kafkalog_reader.audits.recovery.rule import (
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     ],
 )
 def test_files_tell_by_which_rules_a_broker_may_start(capture: str, releases: list[str]) -> None:
-    evidence = discover([str(CAPTURES / capture / "stopped" / "broker-0")])
+    evidence = discover([str(captures.path(f"{capture}/stopped/broker-0"))])
     directory = next(iter(evidence.partition_directories(ReadRequest())))
     assert [rule.release for rule in possible_rules(directory.log_directory)] == releases
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder import Replica, cluster, replica
 from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
@@ -42,7 +42,7 @@ def expect_same(audit: PartitionAudit) -> None:
     "state", ["everything/killed", "everything/stopped", "s3_2/both-led", "release_2.8.2/running"]
 )
 def test_captures_start_as_a_second_reading_predicts(state: str) -> None:
-    found = audits(CAPTURES / state)
+    found = audits(captures.path(state))
     assert any(audit.candidates for audit in found)
     for audit in found:
         expect_same(audit)

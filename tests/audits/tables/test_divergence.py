@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import kafkalog_reader
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder import Replica, cluster, replica
 from fixtures.builder.log_directory import CLUSTER_ID, log_directory
 from kafkalog_reader.errors import UsageError
@@ -34,7 +34,7 @@ def ranges(path: Path) -> list[tuple[int, int, str, list[int]]]:
 
 
 def test_two_leaders_wrote_on_real_brokers() -> None:
-    both_led = CAPTURES / "s3_2" / "both-led"
+    both_led = captures.path("s3_2/both-led")
     assert ranges(both_led) == [
         (0, 2, "equal", [0, 1, 2]),
         (2, 5, "fork", [0]),

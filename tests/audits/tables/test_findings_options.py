@@ -5,11 +5,11 @@ from __future__ import annotations
 import pytest
 
 import kafkalog_reader
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.errors import UsageError
 from spark_datasource.options import parse_options
 
-STOPPED = CAPTURES / "everything" / "stopped"
+STOPPED = captures.path("everything/stopped")
 
 
 def implausible(**options: object) -> int:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import kafkalog_reader
-from fixtures import CAPTURES
+from fixtures import captures
 from kafkalog_reader.audits.election.metadata_log import read_cluster_metadata
 from kafkalog_reader.audits.tables.recoveries import RecoveriesTable
 from kafkalog_reader.errors import LocatedError
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 STATES = sorted(
     (scenario, state)
     for scenario in ("everything", "s1", "s3_2", "s5_1", "s5_2")
-    for state in json.loads((CAPTURES / scenario / "expected.json").read_text())["captures"]
+    for state in json.loads(captures.path(f"{scenario}/expected.json").read_text())["captures"]
 )
 
 
@@ -39,7 +39,7 @@ def _rows(path: Path, **options: Any) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("scenario", "state"), STATES)
 def test_sound_capture_loads_as_it_is(scenario: str, state: str) -> None:
-    rows = _rows(CAPTURES / scenario / state)
+    rows = _rows(captures.path(f"{scenario}/{state}"))
     assert {row["outcome"] for row in rows} == {"loads"}
     assert {row["bytesCut"] for row in rows} == {0}
     assert [row["logEndOffsetAfterStart"] for row in rows] == [row["logEndOffset"] for row in rows]
@@ -47,21 +47,21 @@ def test_sound_capture_loads_as_it_is(scenario: str, state: str) -> None:
 
 @pytest.mark.parametrize("state", ["stopped", "killed"])
 def test_log_end_after_the_start_is_what_the_broker_had_answered(state: str) -> None:
-    answers = json.loads((CAPTURES / "everything" / "truth" / state / "offsets.json").read_text())
+    answers = json.loads((captures.path("everything/truth") / state / "offsets.json").read_text())
     latest = {(each["topic"], each["partition"]): each["latest"] for each in answers}
-    rows = _rows(CAPTURES / "everything" / state, broker=0)
+    rows = _rows(captures.path("everything") / state, broker=0)
     ends = {(row["topic"], row["partition"]): row["logEndOffsetAfterStart"] for row in rows}
     assert ends == latest
 
 
 @pytest.mark.parametrize("state", ["stopped", "killed"])
 def test_only_a_crash_makes_the_broker_read_segments(state: str) -> None:
-    rows = _rows(CAPTURES / "everything" / state, broker=0)
+    rows = _rows(captures.path("everything") / state, broker=0)
     assert any(row["segmentsRead"] for row in rows) == (state == "killed")
 
 
 def test_metadata_log_tells_the_topic_ids_of_every_directory() -> None:
-    evidence = discover([str(CAPTURES / "everything" / "stopped")])
+    evidence = discover([str(captures.path("everything/stopped"))])
     (metadata,) = read_cluster_metadata(evidence).values()
     directories = {
         directory.topic: read_topic_id(directory.path)
@@ -73,19 +73,19 @@ def test_metadata_log_tells_the_topic_ids_of_every_directory() -> None:
 
 def test_metadata_log_tells_the_settings_of_topics() -> None:
     (metadata,) = read_cluster_metadata(
-        discover([str(CAPTURES / "everything" / "stopped")])
+        discover([str(captures.path("everything/stopped"))])
     ).values()
     assert metadata.configs["compacted"]["cleanup.policy"] == "compact"
     assert metadata.configs["__consumer_offsets"]["cleanup.policy"] == "compact"
 
 
 def test_rows_have_the_columns_asked_for() -> None:
-    rows = _rows(CAPTURES / "s1" / "healed", columns=["outcome", "brokerId"], topic="t", broker=[1])
+    rows = _rows(captures.path("s1/healed"), columns=["outcome", "brokerId"], topic="t", broker=[1])
     assert rows == [{"outcome": "loads", "brokerId": 1}]
 
 
 def test_units_can_travel() -> None:
-    evidence = discover([str(CAPTURES / "s1" / "healed")])
+    evidence = discover([str(captures.path("s1/healed"))])
     units = list(RecoveriesTable().units(evidence, ReadRequest()))
     assert len(units) == 3
     assert pickle.loads(pickle.dumps(units)) == units
