@@ -56,7 +56,7 @@ class RecordLines:
     def __init__(self, *, contents: bool, metadata: bool = True) -> None:
         self._contents = contents
         self._metadata = metadata
-        self._decoded: DecodedRecords | None = None
+        self._decoded: DecodedLines | None = None
         self._last_offset = -1
         self._gaps: dict[str, list[tuple[int, int]]] = defaultdict(list)
         self._gaps_count: dict[str, int] = defaultdict(int)
@@ -64,7 +64,7 @@ class RecordLines:
     def begin(self, path: str) -> None:
         """Begin the next file."""
         self._last_offset = -1
-        self._decoded = DecodedRecords(path, contents=self._contents)
+        self._decoded = DecodedLines(path, contents=self._contents)
 
     def of_batch(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
         """The lines of one batch's records; without ``metadata``, only keys and values.
@@ -201,7 +201,7 @@ def _bytes_of(path: str, run: BatchRun, number: int) -> tuple[bytes, LogPosition
     return content, LogPosition(shown(path), position, int(offset))
 
 
-class DecodedRecords:
+class DecodedLines:
     """The records of one segment as the table ``records`` decodes them, batch by batch."""
 
     COLUMNS: Final = ("position", "offset", "timestamp", "sequence", "headers", "key", "value")

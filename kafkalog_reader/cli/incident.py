@@ -57,7 +57,7 @@ class Incident:
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class IncidentKind:
     """Incidents with the same headline and the same kind of cause.
 
     Attributes:
@@ -168,14 +168,14 @@ def _worst_first(together: Sequence[Finding]) -> list[Finding]:
     )
 
 
-def kinds(found: Iterable[Incident]) -> list[Kind]:
+def kinds(found: Iterable[Incident]) -> list[IncidentKind]:
     """Group incidents by kind: worst kinds first, in each the greatest loss first."""
     by_kind: dict[tuple[str, str, str], list[Incident]] = defaultdict(list)
     for each in found:
         by_kind[each.severity, each.headline.code, each.cause.code].append(each)
     return sorted(
         (
-            Kind(tuple(sorted(same, key=lambda each: -each.records_at_risk)))
+            IncidentKind(tuple(sorted(same, key=lambda each: -each.records_at_risk)))
             for same in by_kind.values()
         ),
         key=lambda kind: kind.order,

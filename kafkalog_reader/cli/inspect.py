@@ -12,7 +12,7 @@ from kafkalog_reader.cli.run import verbose_option
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from kafkalog_reader.format.layout import Field, Structure
+    from kafkalog_reader.format.layout import ShownField, Structure
 
 BYTES_A_LINE: Final[int] = 8
 LINES_A_FIELD: Final[int] = 4
@@ -74,7 +74,7 @@ def _structure_lines(structure: Structure) -> Iterator[str]:
             yield from _hex_lines(field, place, label)
 
 
-def _hex_lines(field: Field, place: int, label: str) -> Iterator[str]:
+def _hex_lines(field: ShownField, place: int, label: str) -> Iterator[str]:
     shown_bytes = field.content[: BYTES_A_LINE * LINES_A_FIELD]
     for start in range(0, max(1, len(shown_bytes)), BYTES_A_LINE):
         digits = shown_bytes[start : start + BYTES_A_LINE].hex(" ")

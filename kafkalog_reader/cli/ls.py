@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from kafkalog_reader.cli.replica_list import Row
-    from kafkalog_reader.cli.table import Reading
+    from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.tables.table import AnyTable
 
 
@@ -76,7 +76,7 @@ def ls_command(
     The exit status is 2 if a replica could not be read; the others are shown.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.cli.table import Reading
+    from kafkalog_reader.cli.table import TableRows
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.selection import check_selection
 
@@ -91,13 +91,13 @@ def ls_command(
     request = registry.request(table, None if as_table else NEEDED, **options)
     evidence = discover(paths, read_context(follow_links=follow_links))
     check_selection(evidence, request)
-    reading = Reading(table, evidence, request, rows_on_stdout=as_json)
+    reading = TableRows(table, evidence, request, rows_on_stdout=as_json)
     write = _write_table if as_table and sort == "name" else _write_gathered
     return CLEAN if write(table, reading, sort, by, as_json=as_json) else TROUBLE
 
 
 def _write_gathered(
-    table: AnyTable, reading: Reading, sort: str, by: str | None, *, as_json: bool
+    table: AnyTable, reading: TableRows, sort: str, by: str | None, *, as_json: bool
 ) -> bool:
     """Write formats that need all rows at once: aligned text, sorted rows, totals."""
     from kafkalog_reader.cli.output import standard_output
@@ -157,7 +157,7 @@ def _write_sorted(
 
 
 def _write_table(
-    table: AnyTable, reading: Reading, _sort: str, _by: str | None, *, as_json: bool
+    table: AnyTable, reading: TableRows, _sort: str, _by: str | None, *, as_json: bool
 ) -> bool:
     """Write the table replicas row by row as it is read."""
     from kafkalog_reader.cli.output import row_writer, standard_output

@@ -122,11 +122,11 @@ def print_rows(
     shape = table.projected(request) if schema is None else schema
     with destination(output, evidence, overwrite=overwrite) as sink:
         writer = row_writer(output_format, sink, shape, render)
-        reading = Reading(table, evidence, request, rows_on_stdout=output is None)
+        reading = TableRows(table, evidence, request, rows_on_stdout=output is None)
         write_rows(writer, sink, reading, taken_from)
 
 
-class Reading:
+class TableRows:
     """Iterates over a table's rows, a few MiB at a time, with a progress bar on a terminal.
 
     The caller counts written rows in ``rows_done``, which is reported after Ctrl-C.
@@ -158,7 +158,7 @@ class Reading:
 
 
 def write_rows(
-    writer: RowWriter, sink: IO[bytes], reading: Reading, taken_from: Take = lambda rows: rows
+    writer: RowWriter, sink: IO[bytes], reading: TableRows, taken_from: Take = lambda rows: rows
 ) -> None:
     """Write all rows; after Ctrl-C those that were read, with a proper end of the format."""
     try:

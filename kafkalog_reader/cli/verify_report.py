@@ -14,7 +14,7 @@ from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
 from kafkalog_reader.cli.fail_on import reached
-from kafkalog_reader.cli.incident import Found, Incident, Kind, incidents, kinds
+from kafkalog_reader.cli.incident import Found, Incident, IncidentKind, incidents, kinds
 from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE
 from kafkalog_reader.cli.screen import screen, write_lines
@@ -143,7 +143,7 @@ class Report:
             yield from self._undecided_lines(columns)
         yield from self._ending(found, columns)
 
-    def _ending(self, found: Sequence[Kind], columns: int) -> Iterator[Line]:
+    def _ending(self, found: Sequence[IncidentKind], columns: int) -> Iterator[Line]:
         """The last lines, which say where to read more."""
         if not found:
             return
@@ -189,7 +189,7 @@ class Report:
             return "not sound"
         return "not comparable" if self._undecided else "sound"
 
-    def _kind_lines(self, kind: Kind, columns: int) -> Iterator[Line]:
+    def _kind_lines(self, kind: IncidentKind, columns: int) -> Iterator[Line]:
         yield _head(kind)
         shown_in_full = kind.incidents if self._verbose else kind.incidents[:1]
         shown_places = kind.incidents if self._verbose else kind.incidents[:_PLACES_SHOWN]
@@ -218,7 +218,7 @@ class Report:
             yield from wrapped(f"and {', '.join(rest)} (--verbose)", columns, indent=6, hanging=2)
 
 
-def _head(kind: Kind) -> Line:
+def _head(kind: IncidentKind) -> Line:
     """Code, severity, name and count, in columns that never touch."""
     code, count = kind.headline.code, len(kind.incidents)
     partitions = {

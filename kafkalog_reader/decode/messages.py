@@ -83,7 +83,7 @@ class _Entries:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Room:
+class _HeaderRoom:
     """Room for the headers of rewritten batches."""
 
     entry: NDArray[np.int64]
@@ -96,7 +96,7 @@ class _Room:
     attributes: NDArray[np.int16]
 
     @classmethod
-    def for_batches(cls, count: int) -> _Room:
+    def for_batches(cls, count: int) -> _HeaderRoom:
         return cls(
             entry=np.empty(count, np.int64),
             payload_position=np.empty(count, np.int64),
@@ -206,7 +206,7 @@ class MessageReader:
         capacity = count + 64
         first = 0
         while first < count:
-            room = _Room.for_batches(capacity)
+            room = _HeaderRoom.for_batches(capacity)
             rewriter = messages.MessageRewriter(
                 run.buffer, self._decompressor.buffer, entries, target, room
             )
@@ -220,7 +220,7 @@ class MessageReader:
             first = following
 
     def _before_damage(
-        self, room: _Room, batches: int, entries: _Entries, first: int, stop: int
+        self, room: _HeaderRoom, batches: int, entries: _Entries, first: int, stop: int
     ) -> int:
         """How many rewritten batches may be shown: none after damage that will be raised."""
         damaged = np.flatnonzero(entries.problem[first:stop])
@@ -239,7 +239,7 @@ class MessageReader:
             )
 
 
-def _of_room(run: BatchRun, room: _Room, count: int, target: memoryview) -> RewrittenMessages:
+def _of_room(run: BatchRun, room: _HeaderRoom, count: int, target: memoryview) -> RewrittenMessages:
     batches = replace(
         run.taken(room.entry[:count]),
         base_offset=room.base_offset[:count],

@@ -23,7 +23,7 @@ _TEXT_SHOWN: Final[int] = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Field:
+class ShownField:
     """One field, to be shown like a line of a hex editor with names.
 
     Attributes:
@@ -46,7 +46,7 @@ class Structure:
     """Fields that belong together, in file order."""
 
     title: str
-    fields: tuple[Field, ...]
+    fields: tuple[ShownField, ...]
 
 
 def unreadable_structure(what: str, content: bytes, position: int) -> Structure:
@@ -54,19 +54,19 @@ def unreadable_structure(what: str, content: bytes, position: int) -> Structure:
     meaning = f"{len(content)} bytes that are no {what}"
     return Structure(
         title=f"no {what}, bytes from {position} on",
-        fields=(Field(position=position, content=content, name="bytes", meaning=meaning),),
+        fields=(ShownField(position=position, content=content, name="bytes", meaning=meaning),),
     )
 
 
 class Walk:
-    """Reads declared fields one after another and keeps a ``Field`` for each."""
+    """Reads declared fields one after another and keeps a ``ShownField`` for each."""
 
     def __init__(self, content: bytes, position: int, start: int = 0) -> None:
         self._content = content
         self._stream = BytesIO(content)
         self._stream.seek(start)
         self._position = position
-        self._fields: list[Field] = []
+        self._fields: list[ShownField] = []
 
     def take(self, name: str, declaration: Construct, meaning: Meaning = str) -> Any:  # noqa: ANN401  # what the declaration yields
         """Read one field; a ConstructError of the declaration passes through."""
@@ -77,7 +77,7 @@ class Walk:
         if isinstance(declaration, VariableInteger):
             words += _varint_width(declaration, value, len(content))
         self._fields.append(
-            Field(position=self._position + start, content=content, name=name, meaning=words)
+            ShownField(position=self._position + start, content=content, name=name, meaning=words)
         )
         return value
 
@@ -85,7 +85,7 @@ class Walk:
         """Number of bytes of the content that were read."""
         return self._stream.tell()
 
-    def fields(self) -> tuple[Field, ...]:
+    def fields(self) -> tuple[ShownField, ...]:
         """Return the fields kept so far, and clear them."""
         fields, self._fields = tuple(self._fields), []
         return fields
@@ -98,7 +98,7 @@ def struct_fields(
     *,
     names: Mapping[str, str] | None = None,
     meanings: Mapping[str, Meaning] | None = None,
-) -> Iterator[Field]:
+) -> Iterator[ShownField]:
     """Yield the fields of a declared structure that ``content`` begins with.
 
     Args:

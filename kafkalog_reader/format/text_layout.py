@@ -9,7 +9,7 @@ from kafkalog_reader.format.checkpoint import (
     parse_offset_checkpoint,
 )
 from kafkalog_reader.format.clean_shutdown import parse_clean_shutdown
-from kafkalog_reader.format.layout import Field, Structure
+from kafkalog_reader.format.layout import ShownField, Structure
 from kafkalog_reader.format.meta_properties import parse_meta_properties
 from kafkalog_reader.format.partition_metadata import parse_partition_metadata
 from kafkalog_reader.format.text_lines import text_lines
@@ -88,8 +88,8 @@ def _checkpoint(
     return Structure(title=title, fields=tuple(fields))
 
 
-def _field(line: TextLine, name: str, meaning: str) -> Field:
-    return Field(
+def _field(line: TextLine, name: str, meaning: str) -> ShownField:
+    return ShownField(
         position=line.where.position or 0,
         content=line.text,
         name=name,
@@ -100,7 +100,7 @@ def _field(line: TextLine, name: str, meaning: str) -> Field:
 
 def _summary(said: Mapping[str, object], end: int) -> Structure:
     fields = (
-        Field(
+        ShownField(
             position=end,
             content=b"",
             name=name,

@@ -50,8 +50,8 @@ _URGENCY: Final = {code: place for place, code in enumerate(ACTIONS)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Action:
-    """One thing to do.
+class AdvisedAction:
+    """An action of the catalogue as findings of one partition advise it.
 
     Attributes:
         code: of the catalogue.
@@ -68,7 +68,7 @@ class Action:
 
 def actions_of(
     audit: PartitionAudit, found: Sequence[Finding], *, severities: str = "CH"
-) -> tuple[Action, ...]:
+) -> tuple[AdvisedAction, ...]:
     """The actions of findings with some severities, each once, the least destructive first."""
     asked: dict[str, list[Finding]] = {}
     for each in found:
@@ -93,7 +93,7 @@ def actions_of(
         where = joined_names(replicas) if replicas else "the broker"
         best = audit.elections[0].candidate.name if audit.elections else ""
         made.append(
-            Action(
+            AdvisedAction(
                 code=code,
                 text=(
                     _lead_text(audit)

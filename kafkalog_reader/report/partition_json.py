@@ -96,8 +96,8 @@ def _replica(audit: PartitionAudit, replica: ReplicaAudit) -> dict[str, Any]:
             {"leaderEpoch": entry.leader_epoch, "startOffset": entry.start_offset}
             for entry in files.epoch_entries or ()
         ],
-        "batches": replica.scan.batches,
-        "sizeInBytes": replica.scan.size_in_bytes,
+        "batches": replica.summary.batches,
+        "sizeInBytes": replica.summary.size_in_bytes,
         "start": _start(replica.start),
         "setAside": None,
     }

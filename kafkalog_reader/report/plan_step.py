@@ -39,7 +39,7 @@ class StepKind(Enum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Election:
+class ElectionCall:
     """One call of ``kafka-leader-election.sh``.
 
     Attributes:
@@ -160,7 +160,7 @@ class PlanStep:
     is_destructive: bool = False
     brokers: tuple[int, ...] = ()
     checks: tuple[Check, ...] = ()
-    election: Election | None = None
+    election: ElectionCall | None = None
     reassignment: Reassignment | None = None
     file: FileBody | None = None
     lost: tuple[tuple[Choice, LostRecords], ...] = ()

@@ -17,7 +17,7 @@ from kafkalog_reader.report.plan_step import (
     BROKERS,
     CONTROLLERS,
     Check,
-    Election,
+    ElectionCall,
     PlanStep,
     StepKind,
     brokers_text,
@@ -135,7 +135,9 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
     unclean = tuple(each.choice for each in start.settled if each.may_lack_leader)
     election = None
     if unclean:
-        election = Election(kind="unclean", file=f"unclean-{number + 1}.json", partitions=unclean)
+        election = ElectionCall(
+            kind="unclean", file=f"unclean-{number + 1}.json", partitions=unclean
+        )
     alone = "" if is_last else ", and no other broker yet"
     word = "Start" if number == 0 else "Then start"
     return PlanStep(
@@ -200,7 +202,7 @@ def _in_sync_check() -> tuple[Check, ...]:
 
 
 def _preferred(moved_back: Sequence[Choice]) -> PlanStep:
-    election = Election(kind="preferred", file="preferred.json", partitions=tuple(moved_back))
+    election = ElectionCall(kind="preferred", file="preferred.json", partitions=tuple(moved_back))
     return PlanStep(
         kind=StepKind.PREFERRED,
         title="When all copies are in sync, let the preferred leaders lead again",

@@ -128,7 +128,7 @@ class SegmentOffsets:
         found: list[DoubtfulBatches] = []
         chains = self._chains
         if not self._is_rising():
-            batches = _Columns.of(again())
+            batches = _OffsetColumns.of(again())
             kept = self._believed(batches, votes)
             found += self._omitted(batches, kept)
             chains = batches.chains(kept)
@@ -157,7 +157,7 @@ class SegmentOffsets:
         highest = self.piece.segment.base_offset + _MAX_ABOVE_BASE + 1
         return min(self.behind, highest)
 
-    def _believed(self, batches: _Columns, votes: _IndexVotes) -> NDArray[np.bool_]:
+    def _believed(self, batches: _OffsetColumns, votes: _IndexVotes) -> NDArray[np.bool_]:
         """Which batches belong to the heaviest selection whose offsets rise."""
         base, last = batches.base_offset, batches.last_offset
         own_base = self.piece.segment.base_offset
@@ -193,7 +193,7 @@ class SegmentOffsets:
             kept[rows[firsts[number]] : rows[lasts[number]] + 1] = True
         return kept
 
-    def _omitted(self, batches: _Columns, kept: NDArray[np.bool_]) -> list[DoubtfulBatches]:
+    def _omitted(self, batches: _OffsetColumns, kept: NDArray[np.bool_]) -> list[DoubtfulBatches]:
         rows = np.flatnonzero(~kept)
         if not len(rows):
             return []
@@ -316,7 +316,7 @@ class _IndexVotes:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Columns:
+class _OffsetColumns:
     """Every batch of a segment, 28 bytes each."""
 
     position: NDArray[np.int64]
@@ -325,7 +325,7 @@ class _Columns:
     last_offset: NDArray[np.int64]
 
     @classmethod
-    def of(cls, runs: Iterable[BatchRun]) -> _Columns:
+    def of(cls, runs: Iterable[BatchRun]) -> _OffsetColumns:
         parts = [
             (r.position.copy(), r.size_in_bytes.astype(np.int64), r.base_offset.copy(),
              r.last_offset.copy())

@@ -88,7 +88,7 @@ def test_the_same_flip_on_every_copy_is_critical(tmp_path: Path) -> None:
 def test_damage_in_a_batch_hides_no_later_one(tmp_path: Path) -> None:
     audit = audit_after(tmp_path, flip(3 * BATCH + 65), copies=1)
     assert audit.replicas[0].log_end == 10
-    assert audit.replicas[0].scan.batches == 10
+    assert audit.replicas[0].summary.batches == 10
 
 
 def test_flipped_leader_epoch_is_a_field_that_no_checksum_covers(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from kafkalog_reader.audits.comparison.committed import History
-    from kafkalog_reader.audits.comparison.scan import Scan
+    from kafkalog_reader.audits.comparison.log_summary import LogSummary
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.io.evidence import SegmentFiles
 
@@ -40,7 +40,7 @@ class MissingCommitted:
 
 
 def missing_committed(
-    histories: Mapping[Replica, History], scans: Mapping[Replica, Scan]
+    histories: Mapping[Replica, History], summaries: Mapping[Replica, LogSummary]
 ) -> MissingCommitted | None:
     """The committed records that are missing; None if none are known to be.
 
@@ -48,13 +48,14 @@ def missing_committed(
     be if the log was copied first while clients wrote (T01): if file times show this, the row is
     ignored.
     """
-    if len(scans) < _MIN_COPIES or next(iter(scans)).directory.topic == METADATA_TOPIC:
+    if len(summaries) < _MIN_COPIES or next(iter(summaries)).directory.topic == METADATA_TOPIC:
         return None
     end = max(history.log_end_offset for history in histories.values())
     rows = {
         replica: replica.checkpointed_high_watermark
-        for replica, scan in scans.items()
-        if (replica.checkpointed_high_watermark or 0) > end and not _is_ahead_of_copy(replica, scan)
+        for replica, summary in summaries.items()
+        if (replica.checkpointed_high_watermark or 0) > end
+        and not _is_ahead_of_copy(replica, summary)
     }
     if not rows:
         return None
@@ -66,19 +67,19 @@ def missing_committed(
     )
 
 
-def is_hot(replica: Replica, scan: Scan) -> bool:
+def is_hot(replica: Replica, summary: LogSummary) -> bool:
     """Whether file times show that a copy was taken from a running broker."""
     last = _last_segment(replica)
-    if last is None or scan.last_timestamp is None:
+    if last is None or summary.last_timestamp is None:
         return False
-    return is_hot_copy(replica, last, scan.last_timestamp)
+    return is_hot_copy(replica, last, summary.last_timestamp)
 
 
-def _is_ahead_of_copy(replica: Replica, scan: Scan) -> bool:
+def _is_ahead_of_copy(replica: Replica, summary: LogSummary) -> bool:
     last = _last_segment(replica)
-    if last is None or scan.last_timestamp is None or not is_hot(replica, scan):
+    if last is None or summary.last_timestamp is None or not is_hot(replica, summary):
         return False
-    return was_copied_while_written(replica, HIGH_WATERMARKS, last, scan.last_timestamp)
+    return was_copied_while_written(replica, HIGH_WATERMARKS, last, summary.last_timestamp)
 
 
 def _last_segment(replica: Replica) -> SegmentFiles | None:

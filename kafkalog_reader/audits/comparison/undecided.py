@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.comparison.committed import History
     from kafkalog_reader.audits.comparison.difference import Comparison
-    from kafkalog_reader.audits.comparison.scan import Scan
+    from kafkalog_reader.audits.comparison.log_summary import LogSummary
     from kafkalog_reader.audits.log.replica import Replica
 
 
@@ -29,15 +29,15 @@ def reason_of_all(replicas: Sequence[Replica], comparison: Comparison | NotCompa
     return ""
 
 
-def unusable_copies(scans: Mapping[Replica, Scan]) -> dict[Replica, str]:
+def unusable_copies(summaries: Mapping[Replica, LogSummary]) -> dict[Replica, str]:
     """The copies whose content is unknown, and why."""
     reasons: dict[Replica, str] = {}
-    for replica, scan in scans.items():
-        for stop in scan.stops:
+    for replica, summary in summaries.items():
+        for stop in summary.stops:
             if is_unread(stop):
                 reasons.setdefault(replica, f"{replica.name}: {stop.where}: {stop.problem}")
-        if scan.unexplained_falls:
-            where = scan.regressions[0].where
+        if summary.unexplained_falls:
+            where = summary.regressions[0].where
             reasons.setdefault(replica, f"{replica.name}: {where}: offsets fall")
     return reasons
 

@@ -9,9 +9,9 @@ from kafkalog_reader.audits.comparison.committed import History, commit_bounds
 from kafkalog_reader.audits.comparison.comparison import compare
 from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, NotCompared
 from kafkalog_reader.audits.comparison.key_check import check_keys
+from kafkalog_reader.audits.comparison.log_summary import log_summary, spoilt
 from kafkalog_reader.audits.comparison.missing_committed import missing_committed
 from kafkalog_reader.audits.comparison.replica_history import history_of
-from kafkalog_reader.audits.comparison.scan import scan_of, spoilt
 from kafkalog_reader.audits.comparison.undecided import (
     reaches_further,
     reason_of_all,
@@ -101,7 +101,7 @@ def audit_partition(
 def _audited(auditor: _Auditor, directories: Sequence[PartitionDirectory]) -> PartitionAudit:
     """Audit all copies, and again without those whose content is unknown."""
     together = auditor.audit(directories)
-    unusable = unusable_copies({each.files: each.scan for each in together.replicas})
+    unusable = unusable_copies({each.files: each.summary for each in together.replicas})
     if not unusable or together.reason not in unusable.values():
         return together
     others = [each.directory for each in together.replicas if each.files not in unusable]
@@ -211,7 +211,7 @@ class _Auditor:
         for replica, stream in streams.items():
             yield ReplicaAudit(
                 files=replica,
-                scan=scan_of(stream),
+                summary=log_summary(stream),
                 history=histories[replica],
                 bounds=bounds[replica],
                 damaged=damaged[replica],
@@ -230,12 +230,12 @@ class _Auditor:
     ) -> PartitionAudit:
         """The audit of replicas that can be compared, with verdict and elections."""
         histories = {each.files: each.history for each in audit.replicas}
-        scans = {each.files: each.scan for each in audit.replicas}
+        summaries = {each.files: each.summary for each in audit.replicas}
         verdict = verdict_of(
             histories.values(),
             [each.bounds for each in audit.replicas],
             comparison,
-            {replica: scan.stops for replica, scan in scans.items()},
+            {replica: summary.stops for replica, summary in summaries.items()},
         )
         if not audit.is_metadata:
             replicas = tuple(self._candidates(audit.replicas, streams, comparison))
@@ -244,7 +244,7 @@ class _Auditor:
         elif verdict in (Verdict.FORKED, Verdict.PENDING_TRUNCATION):  # KRaft truncates by votes
             reason = "the copies part, and the controllers' quorum decides which records stay"
             return replace(audit, reason=reason)
-        missing = missing_committed(histories, scans)
+        missing = missing_committed(histories, summaries)
         if missing is None:
             return replace(audit, verdict=verdict)
         return replace(
@@ -311,7 +311,7 @@ def _compared(
 
 def _reason(replicas: Sequence[ReplicaAudit], comparison: Comparison | NotCompared) -> str:
     """Why the verdict is undecidable; empty if it is not."""
-    unusable = unusable_copies({each.files: each.scan for each in replicas})
+    unusable = unusable_copies({each.files: each.summary for each in replicas})
     reason = reason_of_all([each.files for each in replicas], comparison)
     return reason or next(iter(unusable.values()), "")
 

@@ -32,6 +32,6 @@ def lag_severity(audit: PartitionAudit, replica: ReplicaAudit) -> str:
         return "I"
     candidate = replica.candidate
     is_outside = candidate is not None and candidate.is_member is False
-    if is_outside or is_hot(replica.files, replica.scan):
+    if is_outside or is_hot(replica.files, replica.summary):
         return "M"
     return "H"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.comparison.committed import CommitBounds, History
     from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
-    from kafkalog_reader.audits.comparison.scan import Scan
+    from kafkalog_reader.audits.comparison.log_summary import LogSummary
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.integrity.replica_checks import Checked
     from kafkalog_reader.audits.log.read_segment import ReadSegment
@@ -27,7 +27,7 @@ class ReplicaAudit:
 
     Attributes:
         files: its directory, small files and rows of the checkpoints around it.
-        scan: the places that reading its batches found.
+        summary: the places that reading its batches found.
         history: its offsets and leader epochs.
         bounds: which of its records were committed; if replicas were not compared, by its own
             files alone.
@@ -41,7 +41,7 @@ class ReplicaAudit:
     """
 
     files: Replica
-    scan: Scan
+    summary: LogSummary
     history: History
     bounds: CommitBounds
     damaged: DamagedBatches

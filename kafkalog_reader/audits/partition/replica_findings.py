@@ -156,7 +156,11 @@ def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
             DAMAGED_COPY,
             f"{alone.reason}; {replica.name} is set aside, {others} are compared without it",
             directory=replica.directory,
-            evidence={"damaged": replica.name, "compared": others, "batches": replica.scan.batches},
+            evidence={
+                "damaged": replica.name,
+                "compared": others,
+                "batches": replica.summary.batches,
+            },
         )
 
 

@@ -61,7 +61,7 @@ _NOWHERE_ELSE = (DO_NOT_START, SAVE_RECORDS, CHECK_HARDWARE)
 def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
     """Yield what is wrong with the files of each replica, replica by replica."""
     for replica in audit.replicas:
-        directory, scan, damaged = replica.directory, replica.scan, replica.damaged
+        directory, summary, damaged = replica.directory, replica.summary, replica.damaged
         for problem in replica.files.problems:
             yield finding(
                 UNREADABLE_FILE,
@@ -86,9 +86,9 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 directory=directory,
                 evidence={"batches": damaged.left_out},
             )
-        for stop in scan.stops:
+        for stop in summary.stops:
             yield _stop_finding(audit, replica, stop)
-        for where, codec in scan.unknown_codecs:
+        for where, codec in summary.unknown_codecs:
             yield finding(
                 UNKNOWN_VERSION,
                 f"{where}: unknown codec {codec}, known are 0 to 4",
@@ -97,14 +97,14 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
                 position=where.position,
                 evidence={"codec": codec},
             )
-        if further := scan.unknown_codec_count - len(scan.unknown_codecs):
+        if further := summary.unknown_codec_count - len(summary.unknown_codecs):
             yield finding(
                 UNKNOWN_VERSION,
                 f"{replica.name}: {further:,} further batches have such a codec",
                 directory=directory,
                 evidence={"batches": further},
             )
-        if scan.regressions:
+        if summary.regressions:
             yield _regression(replica)
 
 
@@ -258,7 +258,7 @@ def _actions_of(
 def _is_replaced(audit: PartitionAudit, replica: ReplicaAudit, stop: UnreadableRegion) -> bool:
     if isinstance(audit.comparison, NotCompared) or len(audit.replicas) == 1:
         return False
-    stops = {each.files: each.scan.stops for each in audit.replicas}
+    stops = {each.files: each.summary.stops for each in audit.replicas}
     return is_replaced(audit.comparison, replica.files, stop, stops)
 
 
@@ -323,19 +323,19 @@ def _severity_of_zeros(stop: UnreadableRegion, *, is_hot: bool) -> str:
 
 
 def _regression(replica: ReplicaAudit) -> Finding:
-    scan, directory = replica.scan, replica.directory
-    first = scan.regressions[0]
+    summary, directory = replica.summary, replica.directory
+    first = summary.regressions[0]
     return finding(
         OFFSET_REGRESSION,
         f"{first.where}: starts at or below offset {first.previous_last_offset}, the last offset "
-        f"before it; {scan.regression_count} such batches",
+        f"before it; {summary.regression_count} such batches",
         directory=directory,
         file=_file(directory, first.where),
         position=first.where.position,
         offsets=(first.where.offset or 0, first.previous_last_offset + 1),
         evidence={
             "previousLastOffset": first.previous_last_offset,
-            "batches": scan.regression_count,
+            "batches": summary.regression_count,
         },
     )
 

@@ -55,8 +55,8 @@ def verify(
             name = "" if audit.topic is None else shown(f"{audit.topic}-{audit.partition}: ")
             undecided.append(f"{name}{audit.reason}")
         replicas += len(audit.replicas)
-        batches += sum(each.scan.batches for each in audit.replicas)
-        size += sum(each.scan.size_in_bytes for each in audit.replicas)
+        batches += sum(each.summary.batches for each in audit.replicas)
+        size += sum(each.summary.size_in_bytes for each in audit.replicas)
     return Verification(
         findings=tuple(findings),
         replicas=replicas,

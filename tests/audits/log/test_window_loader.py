@@ -56,7 +56,7 @@ def test_equal_copies_are_read_by_threads(copies: Path, threads: set[str]) -> No
     (root,) = audit.comparison.roots
     assert [replica.broker_id for replica in root.replicas] == [0, 1, 2]
     assert (root.batches, root.records) == (BATCHES, BATCHES)
-    assert [each.scan.batches for each in audit.replicas] == [BATCHES] * 3
+    assert [each.summary.batches for each in audit.replicas] == [BATCHES] * 3
 
 
 @pytest.mark.parametrize("broker", [0, 1, 2])

@@ -119,7 +119,7 @@ def conclusions(audit: PartitionAudit) -> tuple[object, ...]:
               if isinstance(each.start, Recovery)]  # fmt: skip
     return (
         list(findings_of(audit)), audit.comparison, audit.verdict, starts, audit.elections,
-        [(each.scan, each.history, each.damaged) for each in audit.replicas],
+        [(each.summary, each.history, each.damaged) for each in audit.replicas],
         [each.retries.repeated for each in audit.replicas],
     )  # fmt: skip
 

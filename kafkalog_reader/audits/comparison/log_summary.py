@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Scan:
+class LogSummary:
     """The places of one log that findings report.
 
     Attributes:
@@ -42,9 +42,9 @@ def spoilt(stream: BatchStream) -> int:
     return stream.restored + sum(map(is_damage, stream.stops))
 
 
-def scan_of(stream: BatchStream) -> Scan:
-    """The scan of a stream that was read to its end."""
-    return Scan(
+def log_summary(stream: BatchStream) -> LogSummary:
+    """What is known of a stream that was read to its end."""
+    return LogSummary(
         stops=tuple(stream.stops),
         regressions=tuple(stream.regressions),
         regression_count=stream.regression_count,
