@@ -22,16 +22,30 @@ class SegmentSlice:
         start, stop: positions in the segment file.
         from_offset, to_offset: the requested records; half-open, None means unbounded.
         is_log_end: nothing of the replica follows, so a torn batch at the end is not damage.
+        expected_end: where other files prove that the log ends; None if they do not.
     """
 
     directory: PartitionDirectory
     segment: SegmentFiles
     start: int
     stop: int
-    from_offset: int
-    to_offset: int | None
-    is_log_end: bool
+    from_offset: int = 0
+    to_offset: int | None = None
+    is_log_end: bool = False
     expected_end: ExpectedEnd | None = None
+
+    @classmethod
+    def whole(
+        cls, directory: PartitionDirectory, segment: SegmentFiles, *, is_log_end: bool = False
+    ) -> SegmentSlice:
+        """All of a segment."""
+        return cls(
+            directory=directory,
+            segment=segment,
+            start=0,
+            stop=segment.log_size or 0,
+            is_log_end=is_log_end,
+        )
 
     @property
     def path(self) -> str:

@@ -12,9 +12,10 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.index_file import read_entries
+from kafkalog_reader.tables.log_unit import LogUnit
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.segment_batches import SegmentBatches
-from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
+from kafkalog_reader.tables.segment_unit import segment_units
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
@@ -26,13 +27,14 @@ if TYPE_CHECKING:
     from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.evidence import Evidence, SegmentFiles
     from kafkalog_reader.scan.damage import Mode
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest
 
 Entries = np.ndarray[Any, np.dtype[Any]]
 """Entries of an index file as numpy records, big-endian as they lie there."""
 
 
-class IndexTable(Table[SegmentUnit]):
+class IndexTable(Table[LogUnit]):
     """One row is one entry of one index file of a live segment, with ``confirmed`` by its log."""
 
     kind: ClassVar[str]
@@ -55,15 +57,15 @@ class IndexTable(Table[SegmentUnit]):
         """Which entries can be understood; what cannot is damage, reported here."""
         return np.ones(len(entries), dtype=np.bool_)
 
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[SegmentUnit]:
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
         """Live segments of replicas."""
         return segment_units(evidence, request, live_only=True)
 
     def read(
-        self, unit: SegmentUnit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the entries, segment after segment, without preallocated zeros."""
-        for piece in unit.pieces:
+        for piece in unit.slices:
             if self.size_of(piece.segment):
                 try:
                     yield from self._rows(piece, request, progress)
@@ -71,7 +73,7 @@ class IndexTable(Table[SegmentUnit]):
                     Damage(request.mode).left_out(error)
 
     def _rows(
-        self, piece: SegmentPiece, request: ReadRequest, progress: Progress
+        self, piece: SegmentSlice, request: ReadRequest, progress: Progress
     ) -> Iterator[pa.RecordBatch]:
         schema, segment = self.projected(request), piece.segment
         path = segment.path(self.kind)

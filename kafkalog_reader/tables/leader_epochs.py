@@ -19,7 +19,7 @@ from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import LEADER_EPOCHS
 from kafkalog_reader.tables.segment_batches import SegmentBatches
-from kafkalog_reader.tables.segment_unit import pieces_of
+from kafkalog_reader.tables.segment_unit import whole_segments
 from kafkalog_reader.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ def _batch_intervals(directory: PartitionDirectory, mode: Mode, progress: Progre
     """Every change of the epoch along the log, upwards or not."""
     epochs, starts = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     next_offset, last_epoch = 0, None
-    for piece in pieces_of(directory, live_only=True):
+    for piece in whole_segments(directory, live_only=True):
         if piece.segment.log_size is None:
             continue
         for run in SegmentBatches(piece, mode, progress, check_crc=False):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
@@ -59,22 +59,30 @@ def log_units(
             unreadable or damaged; other modes than ``FAILFAST`` do without.
     """
     damage = request.damage
+
+    def asked_parts() -> Iterator[Iterator[SegmentSlice]]:
+        for directory in directories:
+            whole = request if bounded is None else bounded(directory)
+            for asked in _spans(directory, whole):
+                yield slices_of(directory, asked, damage, expected)
+
+    may_share = request.max_records_per_unit is None
+    parts = [chain.from_iterable(asked_parts())] if may_share else asked_parts()
+    for part in parts:
+        yield from packed(part, request.max_partition_bytes)
+
+
+def packed(slices: Iterable[SegmentSlice], max_bytes: int) -> Iterator[LogUnit]:
+    """Put neighbouring slices into units of so many bytes of log; one larger slice is a unit."""
     gathered: list[SegmentSlice] = []
     size = 0
-    for directory in directories:
-        whole = request if bounded is None else bounded(directory)
-        for asked in _spans(directory, whole):
-            for piece in slices_of(directory, asked, damage, expected):
-                length = piece.stop - piece.start
-                is_full = size + length > request.max_partition_bytes or len(gathered) == MAX_SLICES
-                if gathered and is_full:
-                    yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
-                    gathered, size = [], 0
-                gathered.append(piece)
-                size += length
-            if gathered and request.max_records_per_unit is not None:
-                yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
-                gathered, size = [], 0
+    for each in slices:
+        length = each.stop - each.start
+        if gathered and (size + length > max_bytes or len(gathered) == MAX_SLICES):
+            yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
+            gathered, size = [], 0
+        gathered.append(each)
+        size += length
     if gathered:
         yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
 

@@ -27,7 +27,7 @@ from kafkalog_reader.scan.log_tail import batch_starts_at
 from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.tables.producers import read_producers
 from kafkalog_reader.tables.segment_batches import SegmentBatches
-from kafkalog_reader.tables.segment_unit import pieces_of
+from kafkalog_reader.tables.segment_unit import whole_segments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.damage import Mode
-    from kafkalog_reader.tables.segment_unit import SegmentPiece
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +90,9 @@ def replay_transactions(
     Raises:
         KafkaLogError: damage in a batch that may belong to a transaction, in FAILFAST.
     """
-    pieces = [p for p in pieces_of(directory, live_only=True) if p.segment.log_size is not None]
+    pieces = [
+        p for p in whole_segments(directory, live_only=True) if p.segment.log_size is not None
+    ]
     if not pieces:
         return OpenTransactions()
     state, start = _state_before(directory, pieces[0].segment.base_offset, decided_from)
@@ -124,7 +126,7 @@ def _state_before(
 
 
 def _replay_segment(
-    state: OpenTransactions, piece: SegmentPiece, offsets: range, mode: Mode, progress: Progress
+    state: OpenTransactions, piece: SegmentSlice, offsets: range, mode: Mode, progress: Progress
 ) -> None:
     start = _position_before(piece, offsets.start)
     scan = SegmentBatches(piece, mode, progress, check_crc=True, start=start)
@@ -165,7 +167,7 @@ def _apply(state: OpenTransactions, run: BatchRun, rows: NDArray[np.intp]) -> No
                 state.decided.append((first_offset, base_offset))
 
 
-def _position_before(piece: SegmentPiece, offset: int) -> int:
+def _position_before(piece: SegmentSlice, offset: int) -> int:
     """Where to begin so that nothing from ``offset`` on is missed, by a confirmed index entry."""
     segment = piece.segment
     if offset <= segment.base_offset or not segment.offset_index_size:

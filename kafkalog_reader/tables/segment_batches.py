@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.scan.damage import Mode
-    from kafkalog_reader.tables.segment_unit import SegmentPiece
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 logger = logging.getLogger(__name__)
 
@@ -42,7 +42,7 @@ class SegmentBatches:
 
     def __init__(
         self,
-        piece: SegmentPiece,
+        piece: SegmentSlice,
         mode: Mode,
         progress: Progress,
         *,
@@ -88,7 +88,7 @@ class SegmentBatches:
             self.damaged_from = self._piece.segment.base_offset if offset is None else offset
 
     def _report(self, region: UnreadableRegion) -> None:
-        if self._piece.is_last and region.is_unfinished:
+        if self._piece.is_log_end and region.is_unfinished:
             if region.end is ScanEnd.TORN:
                 logger.warning("%s: %s: the log ends here", region.where, region.description)
             return

@@ -9,10 +9,11 @@ import numpy as np
 from kafkalog_reader.format.batch_fields import CODEC_MASK, DELETE_HORIZON_BIT, LOG_APPEND_TIME_BIT
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.log_unit import LogUnit
 from kafkalog_reader.tables.rows import build_rows, microseconds_of
 from kafkalog_reader.tables.schemas import SEGMENTS
 from kafkalog_reader.tables.segment_batches import SegmentBatches
-from kafkalog_reader.tables.segment_unit import SegmentPiece, SegmentUnit, segment_units
+from kafkalog_reader.tables.segment_unit import segment_units
 from kafkalog_reader.tables.table import Column, Table
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.scan.batch_run import BatchRun
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
     from kafkalog_reader.tables.request import ReadRequest
 
 _CODECS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
@@ -31,23 +33,23 @@ _FROM_BATCHES: Final = frozenset({
 })  # fmt: skip
 
 
-class SegmentsTable(Table[SegmentUnit]):
+class SegmentsTable(Table[LogUnit]):
     """One row is one segment."""
 
     name: ClassVar[str] = "segments"
     doc: ClassVar[str] = "one row per segment: its files and sizes, and what its batches hold"
     columns: ClassVar[tuple[Column, ...]] = SEGMENTS
 
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[SegmentUnit]:
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
         """Segments of every directory, replicas or not."""
         return segment_units(evidence, request, live_only=False)
 
     def read(
-        self, unit: SegmentUnit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one unit; logs are scanned only where a column needs it."""
         schema = self.projected(request)
-        pieces = unit.pieces
+        pieces = unit.slices
         needs_scan = not _FROM_BATCHES.isdisjoint(schema.names)
         rows = [_row(piece, request, progress, needs_scan=needs_scan) for piece in pieces]
         values = {name: [row[name] for row in rows] for name in schema.names}
@@ -55,7 +57,7 @@ class SegmentsTable(Table[SegmentUnit]):
 
 
 def _row(
-    piece: SegmentPiece, request: ReadRequest, progress: Progress, *, needs_scan: bool
+    piece: SegmentSlice, request: ReadRequest, progress: Progress, *, needs_scan: bool
 ) -> dict[str, Any]:
     segment = piece.segment
     row = {

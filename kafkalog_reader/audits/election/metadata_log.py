@@ -131,15 +131,7 @@ def read_metadata_log(directory: PartitionDirectory) -> ClusterMetadata | None:
     for end_offset, snapshot in reversed(metadata_snapshots(directory)):
         if snapshot.log_size is None:
             continue
-        segment_slice = SegmentSlice(
-            directory=directory,
-            segment=snapshot,
-            start=0,
-            stop=snapshot.log_size,
-            from_offset=0,
-            to_offset=None,
-            is_log_end=True,
-        )
+        segment_slice = SegmentSlice.whole(directory, snapshot, is_log_end=True)
         candidate = _Replay()
         last_type = None
         for _, leader_epoch, last_type, value in _rows(segment_slice):

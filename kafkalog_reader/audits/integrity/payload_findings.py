@@ -82,15 +82,7 @@ class PayloadCheck:
         self._replica = replica
         self._file = replica.segment_file(segment)
         self._damage = _Collected()
-        segment_slice = SegmentSlice(
-            directory=replica.directory,
-            segment=segment,
-            start=0,
-            stop=segment.log_size or 0,
-            from_offset=0,
-            to_offset=None,
-            is_log_end=False,
-        )
+        segment_slice = SegmentSlice.whole(replica.directory, segment)
         self._keys = keys
         wanted = _WANTED | {"key"} if keys.is_wanted else _WANTED
         self._decoder = RecordDecoder(wanted, segment_slice, self._damage)
