@@ -134,10 +134,10 @@ def json_objects(names: list[str], values: list[pa.StringArray]) -> pa.StringArr
     """One object per row from columns of JSON values; None without columns."""
     if not names:
         return None
-    pieces: list[pa.StringArray | str] = []
+    parts: list[pa.StringArray | str] = []
     for number, (name, column) in enumerate(zip(names, values, strict=True)):
-        pieces += [f"{',' if number else '{'}{json.dumps(name)}:", column]
-    return joined(*pieces, "}")
+        parts += [f"{',' if number else '{'}{json.dumps(name)}:", column]
+    return joined(*parts, "}")
 
 
 def _json_arrays(column: pa.ListArray, rendering: str) -> pa.StringArray:
@@ -165,9 +165,9 @@ def json_string(text: str) -> str:
     return "".join(c if c.isprintable() else json.dumps(c)[1:-1] for c in quoted)
 
 
-def joined(*pieces: pa.StringArray | str) -> pa.StringArray:
-    """The pieces of each row in one string; null where a piece is null."""
-    return pc.binary_join_element_wise(*pieces, "")
+def joined(*parts: pa.StringArray | str) -> pa.StringArray:
+    """The parts of each row in one string; null where a part is null."""
+    return pc.binary_join_element_wise(*parts, "")
 
 
 def _escaped(column: pa.StringArray) -> pa.StringArray:

@@ -59,10 +59,10 @@ class CsvRows:
     def write(self, rows: pa.RecordBatch) -> None:
         if not rows.num_columns:
             return
-        pieces: list[pa.StringArray | str] = []
+        parts: list[pa.StringArray | str] = []
         for column in rows.columns:
-            pieces += [self._cells(column).fill_null(""), ","]
-        self._sink.write(concatenated(joined(*pieces[:-1], _END_OF_LINE.decode())))
+            parts += [self._cells(column).fill_null(""), ","]
+        self._sink.write(concatenated(joined(*parts[:-1], _END_OF_LINE.decode())))
 
     def close(self) -> None:
         """Do nothing: CSV needs no end."""

@@ -83,11 +83,11 @@ class TextTable:
 
     def _lines(self, cells: list[pa.StringArray]) -> bytes | memoryview:
         assert self._widths is not None
-        pieces: list[pa.StringArray | str] = []
+        parts: list[pa.StringArray | str] = []
         for field, width, column in zip(self._schema, self._widths, cells, strict=True):
             pad = pc.utf8_lpad if pa.types.is_integer(field.type) else pc.utf8_rpad
-            pieces += [pad(column, width), GAP]
-        text = concatenated(joined(pc.utf8_rtrim_whitespace(joined(*pieces[:-1])), "\n"))
+            parts += [pad(column, width), GAP]
+        text = concatenated(joined(pc.utf8_rtrim_whitespace(joined(*parts[:-1])), "\n"))
         if stdout_is_unicode():
             return text
         return for_stdout(str(text, "utf-8")).encode(sys.stdout.encoding or "ascii", "replace")

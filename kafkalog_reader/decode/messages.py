@@ -113,16 +113,18 @@ class MessageReader:
     """Reads the messages of one slice.
 
     Args:
-        piece: their slice, for error messages.
+        segment_slice: their slice, for error messages.
         damage: handles messages that contradict themselves.
         decompressor: the slice's.
     """
 
-    def __init__(self, piece: SegmentSlice, damage: Damage, decompressor: Decompressor) -> None:
-        self._piece = piece
+    def __init__(
+        self, segment_slice: SegmentSlice, damage: Damage, decompressor: Decompressor
+    ) -> None:
+        self._segment_slice = segment_slice
         self._damage = damage
         self._decompressor = decompressor
-        self._file = LogPosition(shown(piece.path))
+        self._file = LogPosition(shown(segment_slice.path))
 
     def rewritten(self, run: BatchRun) -> Iterator[RewrittenMessages]:
         """Rewrite a run of nothing but messages, in file order.
@@ -175,7 +177,9 @@ class MessageReader:
             entries.content_start[number] = decompressor.size
             if problems[wrapper]:
                 problem = codes.PROBLEMS[int(problems[wrapper])]
-                error = CorruptRecordError(problem, batch_position(self._piece, run, number))
+                error = CorruptRecordError(
+                    problem, batch_position(self._segment_slice, run, number)
+                )
             elif not decompressor.add_simple(
                 int(shapes[wrapper]),
                 run.buffer[block_starts[wrapper] : block_stops[wrapper]],
@@ -187,7 +191,7 @@ class MessageReader:
                 try:
                     decompressor.add(int(numbers[wrapper]), value, self._file)
                 except (CorruptRecordError, LimitReachedError) as raised:
-                    where = batch_position(self._piece, run, number)
+                    where = batch_position(self._segment_slice, run, number)
                     error = type(raised)(raised.problem, where)
             entries.content_stop[number] = decompressor.size
             if error is not None or decompressor.size >= REWRITTEN_TOGETHER:
@@ -235,7 +239,7 @@ class MessageReader:
                 inside = int(entries.problem_position[entry])
                 problem += f" (at byte {inside} of its decompressed messages)"
             self._damage.left_out(
-                CorruptRecordError(problem, batch_position(self._piece, run, entry))
+                CorruptRecordError(problem, batch_position(self._segment_slice, run, entry))
             )
 
 

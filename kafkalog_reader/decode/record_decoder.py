@@ -126,7 +126,7 @@ class RecordDecoder:
 
     Args:
         wanted: names of columns of ``records``.
-        piece: the slice of the batches, for messages.
+        segment_slice: the slice of the batches, for messages.
         damage: handles batches that contradict themselves.
         with_control: whether control batches that were not pruned are decoded.
     """
@@ -134,22 +134,22 @@ class RecordDecoder:
     def __init__(
         self,
         wanted: AbstractSet[str],
-        piece: SegmentSlice,
+        segment_slice: SegmentSlice,
         damage: Damage,
         *,
         with_control: bool = True,
     ) -> None:
         self._wanted = wanted
-        self._piece = piece
+        self._segment_slice = segment_slice
         self._damage = damage
-        limits = piece.directory.context.limits
+        limits = segment_slice.directory.context.limits
         self._decompressor = Decompressor(limits)
-        self._messages = MessageReader(piece, damage, self._decompressor)
+        self._messages = MessageReader(segment_slice, damage, self._decompressor)
         self._decoded: DecodedRecords | None = None
-        self._file = LogPosition(shown(piece.path))
+        self._file = LogPosition(shown(segment_slice.path))
         self._sound = sound_batches.SoundBatches(
-            piece.from_offset,
-            _NO_OFFSET if piece.to_offset is None else piece.to_offset,
+            segment_slice.from_offset,
+            _NO_OFFSET if segment_slice.to_offset is None else segment_slice.to_offset,
             with_control,
             CodecLibraries(limits),
             memoryview(allocate(MAX_BLOCK)).cast("B"),
@@ -283,7 +283,7 @@ class RecordDecoder:
             self._decompressor.add(int(run.attributes[number]) & CODEC_MASK, payload, self._file)
         except (CorruptRecordError, LimitReachedError) as error:
             run.records_count[number] = 0
-            where = batch_position(self._piece, run, number)
+            where = batch_position(self._segment_slice, run, number)
             self._damage.left_out(type(error)(error.problem, where))
 
     def _decode(
@@ -328,6 +328,6 @@ class RecordDecoder:
             self._damage.left_out(
                 CorruptRecordError(
                     f"{problem} (at byte {inside} of its uncompressed records)",
-                    batch_position(self._piece, payloads.run, int(batch)),
+                    batch_position(self._segment_slice, payloads.run, int(batch)),
                 )
             )

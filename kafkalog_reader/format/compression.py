@@ -144,7 +144,7 @@ def _decompress_streams(
     start: Callable[[], _Stream],
     another_begins: Callable[[int], bool],
 ) -> bytes:
-    pieces: list[bytes] = []
+    parts: list[bytes] = []
     size = position = 0
     while another_begins(position):
         stream = start()
@@ -153,12 +153,12 @@ def _decompress_streams(
             if not step:
                 raise CorruptRecordError("compressed payload is cut short", where)
             try:
-                pieces.append(stream.decompress(step))
+                parts.append(stream.decompress(step))
             except _LIBRARY_ERRORS as error:
                 refused = window_too_large(error, DEFAULT_LIMITS.zstd_window, where)
                 if refused is not None:
                     raise refused from error
                 raise CorruptRecordError(f"does not decompress: {error}", where) from error
-            size = checked_size(size + len(pieces[-1]), limit, where)
+            size = checked_size(size + len(parts[-1]), limit, where)
             position += len(step) - len(stream.unused_data)
-    return b"".join(pieces)
+    return b"".join(parts)

@@ -45,21 +45,21 @@ def build_java_properties(properties: Mapping[str, str], *, comments: Iterable[s
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield number and text of each line that is not blank or a comment, continuations joined."""
-    pieces: list[str] = []
+    parts: list[str] = []
     first = 0
     for number, natural in enumerate(_LINE_END.split(text), start=1):
         line = natural.lstrip(_BLANKS)
-        if not pieces:
+        if not parts:
             if not line or line.startswith(_COMMENTS):
                 continue
             first = number
         if (len(line) - len(line.rstrip("\\"))) % 2:
-            pieces.append(line[:-1])
+            parts.append(line[:-1])
             continue
-        yield first, "".join([*pieces, line])
-        pieces = []
-    if pieces:
-        yield first, "".join(pieces)
+        yield first, "".join([*parts, line])
+        parts = []
+    if parts:
+        yield first, "".join(parts)
 
 
 def _unescape(text: str, number: int, where: LogPosition) -> str:

@@ -2,7 +2,7 @@
 
 Pages that were in the cache before a read stay; those that only the read brought in are evicted.
 ``cachestat(2)`` (Linux 6.5) counts the pages of a range without touching any. On older kernels, and
-for files of other users, ``preadv2(RWF_NOWAIT)`` tries the first byte of each piece.
+for files of other users, ``preadv2(RWF_NOWAIT)`` tries the first byte of each range.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 PAGE: Final = os.sysconf("SC_PAGE_SIZE")
-PIECE: Final = 256 << 10
-"""Size of the pieces that are checked if warm and cold pages alternate; mixed ones stay."""
+CHECKED_SIZE: Final = 256 << 10
+"""Size of the ranges that are checked if warm and cold pages alternate; mixed ones stay."""
 _CACHESTAT: Final = 451  # the same number on every architecture
 _NOT_NOW: Final = getattr(os, "RWF_NOWAIT", 0)
 
 
-def cold_pieces(descriptor: int, start: int, stop: int) -> Iterator[tuple[int, int]]:
+def cold_ranges(descriptor: int, start: int, stop: int) -> Iterator[tuple[int, int]]:
     """Yield the ranges of [start, stop) without a page in the cache.
 
     This is one system call if all pages are in the cache or none is.
@@ -37,10 +37,10 @@ def cold_pieces(descriptor: int, start: int, stop: int) -> Iterator[tuple[int, i
         yield from _cold_by_first_page(descriptor, start, stop)
     elif cached == 0:
         yield start, stop
-    elif cached < pages and stop - start > PIECE:
+    elif cached < pages and stop - start > CHECKED_SIZE:
         middle = first + pages // 2 * PAGE
-        yield from cold_pieces(descriptor, start, middle)
-        yield from cold_pieces(descriptor, middle, stop)
+        yield from cold_ranges(descriptor, start, middle)
+        yield from cold_ranges(descriptor, middle, stop)
 
 
 def stop_reading_ahead(descriptor: int) -> None:
@@ -94,7 +94,7 @@ def _cold_by_first_page(descriptor: int, start: int, stop: int) -> Iterator[tupl
         return
     target = bytearray(1)
     while start < stop:
-        end = min(start - start % PIECE + PIECE, stop)
+        end = min(start - start % CHECKED_SIZE + CHECKED_SIZE, stop)
         try:
             os.preadv(descriptor, [target], start, _NOT_NOW)
         except BlockingIOError:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.foreign_file import GIT_LFS_ADVICE, GIT_LFS_POINTER, MAX_POINTER_SIZE
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.page_cache import cold_pieces, let_go, stop_reading_ahead
+from kafkalog_reader.io.page_cache import cold_ranges, let_go, stop_reading_ahead
 from kafkalog_reader.io.read_context import PLAIN, ReadContext
 
 if TYPE_CHECKING:
@@ -85,7 +85,7 @@ class Windows:
         if wanted > len(self._buffer):  # a record batch larger than the window
             self._buffer = memoryview(self._allocate(wanted)).cast("B")
         window = self._buffer[:wanted]
-        cold = tuple(cold_pieces(self._descriptor, position, position + wanted))
+        cold = tuple(cold_ranges(self._descriptor, position, position + wanted))
         if cold:
             stop_reading_ahead(self._descriptor)
         try:

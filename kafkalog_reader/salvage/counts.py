@@ -95,7 +95,7 @@ def record_counts(readable: ReadableRun) -> NDArray[np.int64]:
     if run.count and run.magic.min() < 2:
         counts = np.where(run.magic < 2, 0, counts)
         old = run.taken(np.flatnonzero(run.magic < 2))
-        decoder = RecordDecoder(frozenset({"offset"}), readable.piece, NotedDamage.silent())
+        decoder = RecordDecoder(frozenset({"offset"}), readable.segment_slice, NotedDamage.silent())
         for decoded in (*decoder.add(old), *decoder.flush()):
             positions = decoded.of_records(decoded.of_batches("position"))
             rows = np.searchsorted(run.position, positions)
@@ -110,7 +110,7 @@ def first_offsets(readable: ReadableRun) -> NDArray[np.int64]:
     wrappers = np.flatnonzero(run.is_wrapper)
     if len(wrappers):
         firsts[wrappers] = run.last_offset[wrappers]
-        decoder = RecordDecoder(frozenset({"offset"}), readable.piece, NotedDamage.silent())
+        decoder = RecordDecoder(frozenset({"offset"}), readable.segment_slice, NotedDamage.silent())
         for decoded in (*decoder.add(run.taken(wrappers)), *decoder.flush()):
             positions = decoded.of_records(decoded.of_batches("position"))
             rows = np.searchsorted(run.position, positions)

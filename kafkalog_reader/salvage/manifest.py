@@ -39,11 +39,11 @@ class RepairNote:
     how: str
 
     @classmethod
-    def of(cls, piece: SegmentSlice, repair: RepairedBatch) -> Self:
+    def of(cls, segment_slice: SegmentSlice, repair: RepairedBatch) -> Self:
         """The note of a repair."""
         run = repair.run
         return cls(
-            file=shown(piece.path),
+            file=shown(segment_slice.path),
             position=int(run.position[0]),
             firstOffset=int(run.base_offset[0]),
             lastOffset=int(run.last_offset[0]),
@@ -124,7 +124,7 @@ class SalvagedPartition:
                 "count": len(self.doubtful),
                 "places": [
                     {
-                        "file": shown(piece.path),
+                        "file": shown(segment_slice.path),
                         "position": each.position,
                         "endPosition": each.end_position,
                         "firstOffset": each.first_offset,
@@ -132,7 +132,7 @@ class SalvagedPartition:
                         "likelyFirstOffset": each.likely_offset,
                         "problem": each.problem,
                     }
-                    for piece, each in self.doubtful[:MAX_NOTES]
+                    for segment_slice, each in self.doubtful[:MAX_NOTES]
                 ],
             },
             "lostOffsets": [each.as_json() for each in self.lost],

@@ -126,8 +126,10 @@ def _believed(source: _Source, number: int) -> NDArray[np.void]:
     """The batches that a copy confirms, 41 bytes each."""
     parts = []
     for readable in source.batches.read(no_progress, NotedDamage.silent()):
-        run, piece = readable.run, readable.piece
-        is_left_out = source.found.is_doubtful(piece, run) | source.found.is_unreadable(piece, run)
+        run, segment_slice = readable.run, readable.segment_slice
+        is_left_out = source.found.is_doubtful(segment_slice, run) | source.found.is_unreadable(
+            segment_slice, run
+        )
         rows = np.flatnonzero(~is_left_out)
         part = np.empty(len(rows), _BATCH)
         part["base"], part["last"] = first_offsets(readable)[rows], run.last_offset[rows]
@@ -216,9 +218,9 @@ def _wanted(
     own = chosen["last"][chosen["copy"] == number]
     left_out = merged.counts.left_out
     for readable in source.batches.read(no_progress, NotedDamage.silent()):
-        run, piece = readable.run, readable.piece
-        is_readable = ~source.found.is_unreadable(piece, run)
-        is_doubtful = source.found.is_doubtful(piece, run) & is_readable
+        run, segment_slice = readable.run, readable.segment_slice
+        is_readable = ~source.found.is_unreadable(segment_slice, run)
+        is_doubtful = source.found.is_doubtful(segment_slice, run) & is_readable
         for row in np.flatnonzero(is_doubtful).tolist():
             if (int(run.crc[row]), int(run.size_in_bytes[row])) in known:
                 continue  # another copy says where it belongs
@@ -247,11 +249,11 @@ def _doubts_at(
     """The doubt about a batch, unless it is listed."""
     position = int(readable.run.position[row])
     return [
-        (piece, doubt)
-        for piece, doubt in source.salvaged.doubtful
-        if piece is readable.piece
+        (segment_slice, doubt)
+        for segment_slice, doubt in source.salvaged.doubtful
+        if segment_slice is readable.segment_slice
         and doubt.position <= position < doubt.end_position
-        and (piece, doubt) not in merged.doubtful
+        and (segment_slice, doubt) not in merged.doubtful
     ]
 
 

@@ -73,12 +73,12 @@ class SegmentOffsets:
     """The offsets of one segment, gathered run by run; 50 bytes a chain, not a batch.
 
     Attributes:
-        piece: the segment.
+        segment_slice: the segment.
         behind: base offset of the segment that follows, ``HIGHEST_OFFSET`` for the last.
         shows_cleaning: whether a batch has fewer records than offsets, or a delete horizon.
     """
 
-    piece: SegmentSlice
+    segment_slice: SegmentSlice
     behind: int
     shows_cleaning: bool = False
     _chains: list[_Chain] = field(default_factory=list)
@@ -124,7 +124,7 @@ class SegmentOffsets:
         """
         if not self._chains:
             return []
-        votes = _IndexVotes(self.piece)
+        votes = _IndexVotes(self.segment_slice)
         found: list[DoubtfulBatches] = []
         chains = self._chains
         if not self._is_rising():
@@ -144,7 +144,7 @@ class SegmentOffsets:
         return bases, np.array([chain.last_offset for chain in self._chains], np.int64)
 
     def _is_rising(self) -> bool:
-        due = self.piece.segment.base_offset
+        due = self.segment_slice.segment.base_offset
         for chain in self._chains:
             if not due <= chain.base_offset <= chain.last_offset < self._limit:
                 return False
@@ -154,13 +154,13 @@ class SegmentOffsets:
     @property
     def _limit(self) -> int:
         """One above the highest offset that a batch of this segment can have."""
-        highest = self.piece.segment.base_offset + _MAX_ABOVE_BASE + 1
+        highest = self.segment_slice.segment.base_offset + _MAX_ABOVE_BASE + 1
         return min(self.behind, highest)
 
     def _believed(self, batches: _OffsetColumns, votes: _IndexVotes) -> NDArray[np.bool_]:
         """Which batches belong to the heaviest selection whose offsets rise."""
         base, last = batches.base_offset, batches.last_offset
-        own_base = self.piece.segment.base_offset
+        own_base = self.segment_slice.segment.base_offset
         fits = (base >= own_base) & (last >= base) & (last < self._limit)
         rows = np.flatnonzero(fits)
         kept = np.zeros(len(base), np.bool_)
@@ -201,7 +201,7 @@ class SegmentOffsets:
         base, last = batches.base_offset, batches.last_offset
         for group in np.split(rows, np.flatnonzero(np.diff(rows) != 1) + 1):
             before, after = int(group[0]) - 1, int(group[-1]) + 1
-            due = int(last[before]) + 1 if before >= 0 else self.piece.segment.base_offset
+            due = int(last[before]) + 1 if before >= 0 else self.segment_slice.segment.base_offset
             following = int(base[after]) if after < len(base) else None
             span = int((last[group] - base[group] + 1).sum())
             found.append(
@@ -218,7 +218,7 @@ class SegmentOffsets:
 
     def _contradiction(self, first: int, last: int, due: int) -> str:
         claimed = f"offset {first}" if first == last else f"offsets {first} to {last}"
-        own_base = self.piece.segment.base_offset
+        own_base = self.segment_slice.segment.base_offset
         if first < own_base:
             return f"claims {claimed}, below the segment, which begins at {own_base}"
         if last >= self._limit:
@@ -234,7 +234,7 @@ class SegmentOffsets:
         if may_be_cleaned:
             return []
         found = []
-        first, final = self.piece.segment.base_offset, len(chains) - 1
+        first, final = self.segment_slice.segment.base_offset, len(chains) - 1
         for number, chain in enumerate(chains):
             before = chains[number - 1] if number else None
             due = first if before is None else before.last_offset + 1
@@ -254,7 +254,7 @@ class SegmentOffsets:
                 elif self.behind != HIGHEST_OFFSET:
                     if chain.last_offset + 1 == self.behind:
                         continue
-                    jumped |= chain.end_position == self.piece.stop
+                    jumped |= chain.end_position == self.segment_slice.stop
                 if not jumped:
                     continue
                 why = "and nothing after it goes on from there"
@@ -282,9 +282,9 @@ def _goes_on(before: _Chain, chain: _Chain) -> bool:
 class _IndexVotes:
     """What the offset index of a segment says about batches; read on first use."""
 
-    def __init__(self, piece: SegmentSlice) -> None:
-        self._segment = piece.segment
-        self._context = piece.directory.context
+    def __init__(self, segment_slice: SegmentSlice) -> None:
+        self._segment = segment_slice.segment
+        self._context = segment_slice.directory.context
         self._entries: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None
 
     def of(self, chain: _Chain) -> int:

@@ -39,14 +39,16 @@ REPAIR: Final = pa.field("repair", pa.string())
 class RecordsFile:
     """Writes records of one segment into a file, created with the first record."""
 
-    def __init__(self, path: Path, piece: SegmentSlice, request: ReadRequest) -> None:
+    def __init__(self, path: Path, segment_slice: SegmentSlice, request: ReadRequest) -> None:
         self.path = path
         self.records = 0
         self.left_out = 0
         """Records in the added batches outside the requested offsets."""
-        self._piece = piece
+        self._segment_slice = segment_slice
         self._schema = RecordsTable().projected(request)
-        self._rows = RecordRows(piece, self._schema, request, TransactionStates(piece))
+        self._rows = RecordRows(
+            segment_slice, self._schema, request, TransactionStates(segment_slice)
+        )
         self._decoder = self._new_decoder()
         self._writer: parquet.ParquetWriter | None = None
         self._group: list[pa.RecordBatch] = []
@@ -76,7 +78,9 @@ class RecordsFile:
         return self._writer is not None
 
     def _new_decoder(self) -> RecordDecoder:
-        return RecordDecoder(frozenset(self._schema.names), self._piece, NotedDamage.silent())
+        return RecordDecoder(
+            frozenset(self._schema.names), self._segment_slice, NotedDamage.silent()
+        )
 
     def _take(
         self, decoded: Iterable[DecodedRecords], repair: str | None
@@ -112,16 +116,16 @@ class DoubtfulPart:
         self.records = 0
         self._folder = folder
         self._file: RecordsFile | None = None
-        self._piece: SegmentSlice | None = None
+        self._segment_slice: SegmentSlice | None = None
 
     def add(self, readable: ReadableRun, rows: NDArray[np.intp]) -> None:
         """Add some batches of a run, regardless of the requested offsets."""
-        if self._file is None or self._piece is not readable.piece:
+        if self._file is None or self._segment_slice is not readable.segment_slice:
             self.close()
-            self._piece = readable.piece
+            self._segment_slice = readable.segment_slice
             self._folder.mkdir(parents=True, exist_ok=True)
-            path = self._folder / f"{readable.piece.segment.base_offset:020d}.parquet"
-            self._file = RecordsFile(path, _whole(readable.piece), ReadRequest())
+            path = self._folder / f"{readable.segment_slice.segment.base_offset:020d}.parquet"
+            self._file = RecordsFile(path, _whole(readable.segment_slice), ReadRequest())
         for _ in self._file.add(readable, rows):
             pass
 
@@ -145,13 +149,13 @@ def write_parquet(
     """Write what can be read of one replica into ``folder``; ``salvaged`` is filled in."""
     counts = salvaged.counts
     file: RecordsFile | None = None
-    piece: SegmentSlice | None = None
+    segment_slice: SegmentSlice | None = None
     for readable in source.read(no_progress, NotedDamage.silent()):
-        if file is None or piece is not readable.piece:
+        if file is None or segment_slice is not readable.segment_slice:
             _close(file, salvaged)
-            piece = readable.piece
-            path = folder / f"{piece.segment.base_offset:020d}.parquet"
-            file = RecordsFile(path, piece, request)
+            segment_slice = readable.segment_slice
+            path = folder / f"{segment_slice.segment.base_offset:020d}.parquet"
+            file = RecordsFile(path, segment_slice, request)
         kept = divided(readable, source, found, salvaged, doubtful)
         counts.kept.batches += len(kept)
         if len(kept):
@@ -167,9 +171,9 @@ def divided(
     doubtful: DoubtfulPart,
 ) -> NDArray[np.intp]:
     """Give the doubtful batches of a run to their part, count what is not asked for; the rest."""
-    run, piece, counts = readable.run, readable.piece, salvaged.counts
-    is_unreadable = found.is_unreadable(piece, run)
-    is_doubtful = found.is_doubtful(piece, run) & ~is_unreadable
+    run, segment_slice, counts = readable.run, readable.segment_slice, salvaged.counts
+    is_unreadable = found.is_unreadable(segment_slice, run)
+    is_doubtful = found.is_doubtful(segment_slice, run) & ~is_unreadable
     is_outside = ~source.is_asked(run) & ~is_doubtful & ~is_unreadable
     if is_doubtful.any():
         rows = np.flatnonzero(is_doubtful)
@@ -197,6 +201,6 @@ def _close(file: RecordsFile | None, salvaged: SalvagedPartition) -> None:
     salvaged.counts.left_out[Reason.OUTSIDE_RANGE].records += file.left_out
 
 
-def _whole(piece: SegmentSlice) -> SegmentSlice:
+def _whole(segment_slice: SegmentSlice) -> SegmentSlice:
     """The segment without the bounds of what is asked for: a doubtful offset is in no range."""
-    return replace(piece, from_offset=0, to_offset=None)
+    return replace(segment_slice, from_offset=0, to_offset=None)

@@ -46,7 +46,7 @@ class ReadableRun:
         repair: how the one batch of the run was repaired; None for unchanged batches.
     """
 
-    piece: SegmentSlice
+    segment_slice: SegmentSlice
     run: BatchRun
     repair: RepairedBatch | None = None
 
@@ -70,7 +70,7 @@ class ReadableBatches:
 
     Attributes:
         from_offset, to_offset: the requested range, half-open.
-        pieces: the segments, whole; each carries the offsets asked for.
+        slices: the segments, whole; each carries the offsets asked for.
         base_offsets: of all segments, rising.
         found_batches: whole batches that the last reading met, sound or not.
         outside: of these, damaged ones outside the requested offsets.
@@ -100,7 +100,7 @@ class ReadableBatches:
             except LocatedError as error:  # more is kept then than consumers were shown
                 damage.left_out(error)
         self.base_offsets = [segment.base_offset for segment in found]
-        self.pieces = [
+        self.slices = [
             SegmentSlice(
                 directory=directory,
                 segment=segment,
@@ -113,33 +113,35 @@ class ReadableBatches:
             for segment in found
         ]
         if not whole_log:
-            self.pieces = [
-                piece
-                for number, piece in enumerate(self.pieces)
-                if (piece.is_log_end or found[number + 1].base_offset > self.from_offset)
-                and (self.to_offset is None or piece.segment.base_offset < self.to_offset)
+            self.slices = [
+                segment_slice
+                for number, segment_slice in enumerate(self.slices)
+                if (segment_slice.is_log_end or found[number + 1].base_offset > self.from_offset)
+                and (self.to_offset is None or segment_slice.segment.base_offset < self.to_offset)
             ]
         self._tries: dict[str, int] = {}
 
     def read(self, progress: Progress, damage: NotedDamage) -> Iterator[ReadableRun]:
         """Yield the batches; ``damage`` receives what cannot be read in that range."""
         self.found_batches = self.outside = 0
-        for piece in self.pieces:
-            yield from self.read_piece(piece, progress, damage)
+        for segment_slice in self.slices:
+            yield from self.read_slice(segment_slice, progress, damage)
 
-    def read_piece(
-        self, piece: SegmentSlice, progress: Progress, damage: NotedDamage
+    def read_slice(
+        self, segment_slice: SegmentSlice, progress: Progress, damage: NotedDamage
     ) -> Iterator[ReadableRun]:
         """Yield the batches of one segment."""
-        self._tries[piece.path] = 0
-        scan = Scan(piece.segment, progress=progress, context=piece.directory.context)
+        self._tries[segment_slice.path] = 0
+        scan = Scan(
+            segment_slice.segment, progress=progress, context=segment_slice.directory.context
+        )
         try:
             for found in scan:
                 if isinstance(found, UnreadableRegion):
-                    yield from self._of_region(found, piece, damage)
+                    yield from self._of_region(found, segment_slice, damage)
                 elif isinstance(found, BatchRun):
                     self.found_batches += found.count
-                    yield from self._of_run(found, piece, damage)
+                    yield from self._of_run(found, segment_slice, damage)
         except UnreadableFileError as error:
             damage.stretch_left_out(error)
 
@@ -151,52 +153,52 @@ class ReadableBatches:
         return asked
 
     def _of_region(
-        self, region: UnreadableRegion, piece: SegmentSlice, damage: NotedDamage
+        self, region: UnreadableRegion, segment_slice: SegmentSlice, damage: NotedDamage
     ) -> Iterator[ReadableRun]:
         repair = None
-        if region.end is not ScanEnd.ZEROS and self._may_try(piece):
-            repair = repaired_header(region, piece)
+        if region.end is not ScanEnd.ZEROS and self._may_try(segment_slice):
+            repair = repaired_header(region, segment_slice)
             if repair is None and region.end is ScanEnd.TORN:
-                repair = whole_records(region, piece)
+                repair = whole_records(region, segment_slice)
         if repair is not None:
             self.found_batches += 1
-            yield ReadableRun(piece=piece, run=repair.run, repair=repair)
+            yield ReadableRun(segment_slice=segment_slice, run=repair.run, repair=repair)
             return
-        if piece.is_log_end and region.is_unfinished:
+        if segment_slice.is_log_end and region.is_unfinished:
             if region.end is ScanEnd.TORN:
                 self.torn_tail = TornTail(where=region.where, size_in_bytes=region.size_in_bytes)
         elif self._is_outside(region):
             return
         with damage.of_stretches():
-            report_region(region, piece, damage)
+            report_region(region, segment_slice, damage)
 
     def _of_run(
-        self, run: BatchRun, piece: SegmentSlice, damage: NotedDamage
+        self, run: BatchRun, segment_slice: SegmentSlice, damage: NotedDamage
     ) -> Iterator[ReadableRun]:
         is_unsound = ~run.crc_valid | (codecs(run) > LAST_CODEC)
         unsound = np.flatnonzero(is_unsound)
         if not len(unsound):
-            yield ReadableRun(piece=piece, run=run)
+            yield ReadableRun(segment_slice=segment_slice, run=run)
             return
         repairs: list[tuple[int, RepairedBatch]] = []
         for row in unsound[~run.crc_valid[unsound]].tolist():
-            if not self._may_try(piece):
+            if not self._may_try(segment_slice):
                 break
-            repair = repaired_flip(run, row, piece)
+            repair = repaired_flip(run, row, segment_slice)
             if repair is not None:
                 repairs.append((row, repair))
         left = np.setdiff1d(unsound, [row for row, _ in repairs]).astype(np.intp)
         left_in_range = left[self.is_asked(run)[left]]
         if len(left_in_range):
-            report_batches(run, left_in_range, piece, damage)
+            report_batches(run, left_in_range, segment_slice, damage)
         self.outside += len(left) - len(left_in_range)
         first = 0
         for row, repair in [*repairs, (run.count, None)]:
             sound = np.flatnonzero(~is_unsound[first:row]) + first
             if len(sound):
-                yield ReadableRun(piece=piece, run=run.taken(sound))
+                yield ReadableRun(segment_slice=segment_slice, run=run.taken(sound))
             if repair is not None:
-                yield ReadableRun(piece=piece, run=repair.run, repair=repair)
+                yield ReadableRun(segment_slice=segment_slice, run=repair.run, repair=repair)
             first = row + 1
 
     def _is_outside(self, region: UnreadableRegion) -> bool:
@@ -206,6 +208,6 @@ class ReadableBatches:
         first = region.first_offset
         return self.to_offset is not None and first is not None and first >= self.to_offset
 
-    def _may_try(self, piece: SegmentSlice) -> bool:
-        self._tries[piece.path] += 1
-        return self._tries[piece.path] <= MAX_TRIES
+    def _may_try(self, segment_slice: SegmentSlice) -> bool:
+        self._tries[segment_slice.path] += 1
+        return self._tries[segment_slice.path] <= MAX_TRIES

@@ -69,7 +69,7 @@ class RepairedBatch:
     kind: str
 
 
-def repaired_flip(run: BatchRun, row: int, piece: SegmentSlice) -> RepairedBatch | None:
+def repaired_flip(run: BatchRun, row: int, segment_slice: SegmentSlice) -> RepairedBatch | None:
     """Repair a batch with one flipped bit, if its records can then be decoded."""
     size = int(run.size_in_bytes[row])
     if size > MAX_REPAIRED_SIZE:
@@ -84,30 +84,34 @@ def repaired_flip(run: BatchRun, row: int, piece: SegmentSlice) -> RepairedBatch
     content[found.position] ^= 1 << found.bit
     place = "the stored CRC, " if found.in_crc else ""
     how = f"bit {found.bit} of {place}byte {position + found.position} flipped back"
-    return _sound(content, position, int(run.base_offset[row]), piece, how, "flippedBit")
+    return _sound(content, position, int(run.base_offset[row]), segment_slice, how, "flippedBit")
 
 
-def repaired_header(region: UnreadableRegion, piece: SegmentSlice) -> RepairedBatch | None:
+def repaired_header(region: UnreadableRegion, segment_slice: SegmentSlice) -> RepairedBatch | None:
     """Repair a batch in which only the length or magic is wrong, as its CRC proves."""
-    found = repaired_batch(piece.path, region.start, region.stop, context=piece.directory.context)
+    found = repaired_batch(
+        segment_slice.path, region.start, region.stop, context=segment_slice.directory.context
+    )
     if found is None:
         return None
     field, content = found
     how = f"{field.value} put right: with no other value is the CRC right"
-    lowest = piece.segment.base_offset if region.first_offset is None else region.first_offset
-    return _sound(content, region.start, lowest, piece, how, field.value)
+    lowest = (
+        segment_slice.segment.base_offset if region.first_offset is None else region.first_offset
+    )
+    return _sound(content, region.start, lowest, segment_slice, how, field.value)
 
 
-def whole_records(region: UnreadableRegion, piece: SegmentSlice) -> RepairedBatch | None:
+def whole_records(region: UnreadableRegion, segment_slice: SegmentSlice) -> RepairedBatch | None:
     """Make a batch of the complete records in a torn, uncompressed batch of magic 2."""
-    content = _torn_content(region, piece)
+    content = _torn_content(region, segment_slice)
     if content is None:
         return None
     ends = _record_ends(content)
     claimed = int.from_bytes(content[_RECORDS_COUNT], "big", signed=True)
     count = min(len(ends), max(claimed, 0))
     while count > 0:
-        made, sound = _first_records(content, ends, count, region.start, piece)
+        made, sound = _first_records(content, ends, count, region.start, segment_slice)
         if made is not None:
             how = f"{count:,} whole records of {claimed:,} in a torn batch; no CRC vouches for them"
             return RepairedBatch(run=made, how=how, kind="tornBatch")
@@ -115,9 +119,9 @@ def whole_records(region: UnreadableRegion, piece: SegmentSlice) -> RepairedBatc
     return None
 
 
-def decodes(run: BatchRun, piece: SegmentSlice) -> bool:
+def decodes(run: BatchRun, segment_slice: SegmentSlice) -> bool:
     """Whether all records of a batch can be decoded."""
-    return _decoded(run, piece) is not None
+    return _decoded(run, segment_slice) is not None
 
 
 class _Noted(Damage):
@@ -130,10 +134,10 @@ class _Noted(Damage):
         self.is_damaged = True
 
 
-def _decoded(run: BatchRun, piece: SegmentSlice) -> tuple[int, int] | None:
+def _decoded(run: BatchRun, segment_slice: SegmentSlice) -> tuple[int, int] | None:
     """How many records can be decoded, and their greatest timestamp in milliseconds."""
     noted = _Noted()
-    decoder = RecordDecoder(frozenset({"offset", "timestamp"}), piece, noted)
+    decoder = RecordDecoder(frozenset({"offset", "timestamp"}), segment_slice, noted)
     count, newest = 0, -1
     try:
         for decoded in (*decoder.add(run), *decoder.flush()):
@@ -146,10 +150,10 @@ def _decoded(run: BatchRun, piece: SegmentSlice) -> tuple[int, int] | None:
 
 
 def _sound(
-    content: bytearray, position: int, lowest: int, piece: SegmentSlice, how: str, kind: str
+    content: bytearray, position: int, lowest: int, segment_slice: SegmentSlice, how: str, kind: str
 ) -> RepairedBatch | None:
     run = _scanned(content, position, lowest)
-    if run is None or not decodes(run, piece):
+    if run is None or not decodes(run, segment_slice):
         return None
     return RepairedBatch(run=run, how=how, kind=kind)
 
@@ -166,14 +170,14 @@ def _scanned(content: bytearray, position: int, lowest: int) -> BatchRun | None:
     return room.first(1, 1)[0]
 
 
-def _torn_content(region: UnreadableRegion, piece: SegmentSlice) -> bytearray | None:
+def _torn_content(region: UnreadableRegion, segment_slice: SegmentSlice) -> bytearray | None:
     size = region.size_in_bytes
     if not HEADER_SIZE < size <= MAX_REPAIRED_SIZE or not region.begins_batch:
         return None
     try:
         with Windows(
-            piece.path, region.start, region.stop, size=size,
-            context=piece.directory.context,
+            segment_slice.path, region.start, region.stop, size=size,
+            context=segment_slice.directory.context,
         ) as windows:  # fmt: skip
             content = bytearray(windows.read(region.start))
     except UnreadableFileError:  # the scan reports it
@@ -182,7 +186,7 @@ def _torn_content(region: UnreadableRegion, piece: SegmentSlice) -> bytearray | 
     length = int.from_bytes(content[_LENGTH], "big", signed=True)
     is_torn = content[MAGIC_AT] == 2 and length + LENGTH_END > len(content) == size
     base_offset = int.from_bytes(content[:8], "big", signed=True)
-    due = piece.segment.base_offset if region.first_offset is None else region.first_offset
+    due = segment_slice.segment.base_offset if region.first_offset is None else region.first_offset
     is_plain = not attributes & (CODEC_MASK | CONTROL_BIT)
     return content if is_torn and is_plain and base_offset == due else None
 
@@ -209,7 +213,7 @@ def _record_ends(content: bytearray) -> list[int]:
 
 
 def _first_records(
-    content: bytearray, ends: list[int], count: int, position: int, piece: SegmentSlice
+    content: bytearray, ends: list[int], count: int, position: int, segment_slice: SegmentSlice
 ) -> tuple[BatchRun | None, int]:
     """A batch of the first records; if they cannot be decoded, half as many may be."""
     made = bytearray(content[: ends[count - 1]])
@@ -219,7 +223,7 @@ def _first_records(
     for is_final in (False, True):
         made[_CRC] = compute_crc32c(bytes(made[CRC_COVERS_FROM:])).to_bytes(4, "big")
         run = _scanned(made, position, int.from_bytes(made[:8], "big"))
-        decoded = None if run is None else _decoded(run, piece)
+        decoded = None if run is None else _decoded(run, segment_slice)
         if run is None or decoded is None or decoded[0] != count:
             return None, count // 2
         is_set_by_broker = int.from_bytes(made[_ATTRIBUTES], "big") & LOG_APPEND_TIME_BIT

@@ -56,7 +56,7 @@ def write_segments(
     copy = LogCopy(salvaged, receiver, found, folder)
     for readable in source.read(no_progress, NotedDamage.silent()):
         rows = divided(readable, source, found, salvaged, doubtful)
-        copy.add(readable, rows, readable.piece.segment.base_offset)
+        copy.add(readable, rows, readable.segment_slice.segment.base_offset)
     copy.finish()
 
 

@@ -54,9 +54,9 @@ class Survey:
     read: OffsetCoverage = field(default_factory=OffsetCoverage)
     may_be_cleaned: bool = False
 
-    def is_doubtful(self, piece: SegmentSlice, run: BatchRun) -> NDArray[np.bool_]:
+    def is_doubtful(self, segment_slice: SegmentSlice, run: BatchRun) -> NDArray[np.bool_]:
         """Which batches of a run have doubtful offsets."""
-        ranges = self.doubtful.get(shown(piece.path))
+        ranges = self.doubtful.get(shown(segment_slice.path))
         if not ranges:
             return np.zeros(run.count, np.bool_)
         starts = np.array([each.position for each in ranges])
@@ -65,9 +65,9 @@ class Survey:
         inside: NDArray[np.bool_] = (number >= 0) & (run.position < ends[number])
         return inside
 
-    def is_unreadable(self, piece: SegmentSlice, run: BatchRun) -> NDArray[np.bool_]:
+    def is_unreadable(self, segment_slice: SegmentSlice, run: BatchRun) -> NDArray[np.bool_]:
         """Which batches of a run are not decoded to their end."""
-        positions = self.unreadable.get(shown(piece.path))
+        positions = self.unreadable.get(shown(segment_slice.path))
         if not positions:
             return np.zeros(run.count, np.bool_)
         return np.isin(run.position, list(positions))
@@ -81,62 +81,62 @@ def survey(
     found.may_be_cleaned = _was_cleaned(salvaged)
     judged: list[SegmentOffsets] = []
     for readable in source.read(progress, damage):
-        piece, run = readable.piece, readable.run
-        if not judged or judged[-1].piece is not piece:
-            judged.append(SegmentOffsets(piece, _base_behind(source, piece)))
+        segment_slice, run = readable.segment_slice, readable.run
+        if not judged or judged[-1].segment_slice is not segment_slice:
+            judged.append(SegmentOffsets(segment_slice, _base_behind(source, segment_slice)))
         judged[-1].add(run)
-        found.outcomes.gather(run, piece.path)
+        found.outcomes.gather(run, segment_slice.path)
         _decode(readable, np.flatnonzero(source.is_asked(run)), damage)
         counts = record_counts(readable)
-        counts[found.is_unreadable(piece, run)] = 0
+        counts[found.is_unreadable(segment_slice, run)] = 0
         found.found.records += int(counts.sum())
         if readable.repair is not None:
-            salvaged.repairs.append(RepairNote.of(piece, readable.repair))
+            salvaged.repairs.append(RepairNote.of(segment_slice, readable.repair))
     found.found.batches = source.found_batches
     found.may_be_cleaned |= any(segment.shows_cleaning for segment in judged)
     for segment in judged:
         doubts = segment.doubtful(
-            partial(_again, source, segment.piece),
+            partial(_again, source, segment.segment_slice),
             may_be_cleaned=found.may_be_cleaned,
         )
         if doubts:
-            found.doubtful[shown(segment.piece.path)] = doubts
-            salvaged.doubtful += [(segment.piece, each) for each in doubts]
-            _look_again(found, source, segment.piece, damage)
+            found.doubtful[shown(segment.segment_slice.path)] = doubts
+            salvaged.doubtful += [(segment.segment_slice, each) for each in doubts]
+            _look_again(found, source, segment.segment_slice, damage)
         found.read.add(*segment.believed())
     return found
 
 
 def _look_again(
-    found: Survey, source: ReadableBatches, piece: SegmentSlice, damage: NotedDamage
+    found: Survey, source: ReadableBatches, segment_slice: SegmentSlice, damage: NotedDamage
 ) -> None:
     """Markers at doubtful offsets decide nothing, and ranges do not apply to those offsets."""
-    found.outcomes.forget(piece.path)
-    for readable in source.read_piece(piece, no_progress, NotedDamage.silent()):
+    found.outcomes.forget(segment_slice.path)
+    for readable in source.read_slice(segment_slice, no_progress, NotedDamage.silent()):
         run = readable.run
-        is_doubtful = found.is_doubtful(piece, run)
-        found.outcomes.gather(run.taken(np.flatnonzero(~is_doubtful)), piece.path)
+        is_doubtful = found.is_doubtful(segment_slice, run)
+        found.outcomes.gather(run.taken(np.flatnonzero(~is_doubtful)), segment_slice.path)
         new = is_doubtful & ~source.is_asked(run)
         if new.any():
             _decode(readable, np.flatnonzero(new), damage)
-            gone = new & found.is_unreadable(piece, run)
+            gone = new & found.is_unreadable(segment_slice, run)
             found.found.records -= int(record_counts(readable)[gone].sum())
 
 
 def _decode(readable: ReadableRun, rows: NDArray[np.intp], damage: NotedDamage) -> None:
     """Decode only to see whether records can be decoded; damage is noted."""
-    decoder = RecordDecoder(frozenset({"offset"}), readable.piece, damage)
+    decoder = RecordDecoder(frozenset({"offset"}), readable.segment_slice, damage)
     for _ in (*decoder.add(readable.run.taken(rows)), *decoder.flush()):
         pass
 
 
-def _again(source: ReadableBatches, piece: SegmentSlice) -> Iterator[BatchRun]:
-    for readable in source.read_piece(piece, no_progress, NotedDamage.silent()):
+def _again(source: ReadableBatches, segment_slice: SegmentSlice) -> Iterator[BatchRun]:
+    for readable in source.read_slice(segment_slice, no_progress, NotedDamage.silent()):
         yield readable.run
 
 
-def _base_behind(source: ReadableBatches, piece: SegmentSlice) -> int:
-    base = piece.segment.base_offset
+def _base_behind(source: ReadableBatches, segment_slice: SegmentSlice) -> int:
+    base = segment_slice.segment.base_offset
     return next((b for b in source.base_offsets if b > base), HIGHEST_OFFSET)
 
 

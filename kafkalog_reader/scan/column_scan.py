@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.io.page_cache import cold_pieces
+from kafkalog_reader.io.page_cache import cold_ranges
 from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import regular_file
 from kafkalog_reader.kernel import record_batches
@@ -61,7 +61,7 @@ class ColumnScan:
         with regular_file(self._path, context=self._context) as descriptor:
             while self.end_position < self._stop:
                 stop = min(self.end_position + _AT_ONCE, self._stop)
-                if any(cold_pieces(descriptor, self.end_position, stop)):
+                if any(cold_ranges(descriptor, self.end_position, stop)):
                     return
                 room = room or BatchRun.with_room(_NO_BYTES, 0, MAX_RUN)
                 count, self.end_position = record_batches.scan_file(

@@ -53,6 +53,8 @@ class SegmentSlice:
         return self.segment.path("log")
 
 
-def batch_position(piece: SegmentSlice, run: BatchRun, batch: int) -> LogPosition:
+def batch_position(segment_slice: SegmentSlice, run: BatchRun, batch: int) -> LogPosition:
     """Where one batch of a run lies."""
-    return LogPosition(shown(piece.path), int(run.position[batch]), int(run.base_offset[batch]))
+    return LogPosition(
+        shown(segment_slice.path), int(run.position[batch]), int(run.base_offset[batch])
+    )

@@ -202,11 +202,11 @@ class _AskedOffsets:
         """
         asked = ReadRequest(from_timestamp=time, log_range_only=True, mode=self._request.mode)
         context = self._replica.context
-        for piece in slices_of(self._replica, asked):
-            newest = last_timestamp(piece.segment, context=context)
-            if not piece.is_log_end and 0 < newest < time:
+        for segment_slice in slices_of(self._replica, asked):
+            newest = last_timestamp(segment_slice.segment, context=context)
+            if not segment_slice.is_log_end and 0 < newest < time:
                 continue
-            for rows in read_slice(piece, _OFFSET, asked, Damage(asked.mode)):
+            for rows in read_slice(segment_slice, _OFFSET, asked, Damage(asked.mode)):
                 if rows.num_rows:
                     return int(rows.column(0)[0].as_py())
         return None
@@ -235,8 +235,8 @@ class _AskedOffsets:
             start = max(lower, end - reach)
             offsets = [
                 rows.column(0).to_numpy()
-                for piece in slices_of(replica, replace(asked, from_offset=start))
-                for rows in read_slice(piece, _OFFSET, asked, Damage(asked.mode))
+                for segment_slice in slices_of(replica, replace(asked, from_offset=start))
+                for rows in read_slice(segment_slice, _OFFSET, asked, Damage(asked.mode))
             ]
             records = np.unique(np.concatenate([np.empty(0, np.int64), *offsets]))
             if len(records) >= count:

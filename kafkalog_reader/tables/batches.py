@@ -88,15 +88,15 @@ class BatchesTable(Table[LogUnit]):
         """
         schema = self.projected(request)
         damage = Damage(request.mode)
-        for piece in unit.slices:
+        for segment_slice in unit.slices:
             constants = ConstantColumns(
                 schema,
                 {
-                    **identity_of(piece.directory),
-                    "segmentBaseOffset": piece.segment.base_offset,
+                    **identity_of(segment_slice.directory),
+                    "segmentBaseOffset": segment_slice.segment.base_offset,
                 },
             )
-            batches = SelectedBatches(piece, request, damage, progress, sound_only=False)
+            batches = SelectedBatches(segment_slice, request, damage, progress, sound_only=False)
             for run in batches.runs():
                 if run.count:
                     has_messages = bool(run.magic.min() < 2)

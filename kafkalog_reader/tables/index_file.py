@@ -31,7 +31,7 @@ _WINDOW_SIZE: Final = 1 << 20
 def read_entries(
     path: str, entry: FixedEntry, progress: Progress, context: ReadContext
 ) -> Iterator[tuple[int, NDArray[Any]]]:
-    """Yield the entries of an index file, with the number of the first of each piece.
+    """Yield the entries of an index file, with the number of the first of each part.
 
     Trailing zeros are preallocated space, not entries. Bytes of a last, partial entry are left
     out with a warning, as a broker ignores them.

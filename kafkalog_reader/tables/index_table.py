@@ -65,27 +65,29 @@ class IndexTable(Table[LogUnit]):
         self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the entries, segment after segment, without preallocated zeros."""
-        for piece in unit.slices:
-            if self.size_of(piece.segment):
+        for segment_slice in unit.slices:
+            if self.size_of(segment_slice.segment):
                 try:
-                    yield from self._rows(piece, request, progress)
+                    yield from self._rows(segment_slice, request, progress)
                 except LocatedError as error:
                     Damage(request.mode).left_out(error)
 
     def _rows(
-        self, piece: SegmentSlice, request: ReadRequest, progress: Progress
+        self, segment_slice: SegmentSlice, request: ReadRequest, progress: Progress
     ) -> Iterator[pa.RecordBatch]:
-        schema, segment = self.projected(request), piece.segment
+        schema, segment = self.projected(request), segment_slice.segment
         path = segment.path(self.kind)
-        for first, read in read_entries(path, self.entry, progress, piece.directory.context):
+        for first, read in read_entries(
+            path, self.entry, progress, segment_slice.directory.context
+        ):
             is_known = self.is_known(path, first, read, request.mode)
             entries = read[is_known]
             confirmed: pa.Array | None = None
             if "confirmed" in schema.names and segment.log_size is not None:
-                scan = SegmentBatches(piece, request.mode, progress, check_crc=False)
+                scan = SegmentBatches(segment_slice, request.mode, progress, check_crc=False)
                 confirmed = self.confirm(segment.base_offset, entries, scan)
             values = {
-                **identity_of(piece.directory),
+                **identity_of(segment_slice.directory),
                 "segmentBaseOffset": segment.base_offset,
                 "entry": np.arange(first, first + len(read), dtype=np.int32)[is_known],
                 **self.values(segment.base_offset, entries),

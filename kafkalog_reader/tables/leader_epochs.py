@@ -97,10 +97,10 @@ def _batch_intervals(directory: PartitionDirectory, mode: Mode, progress: Progre
     """Every change of the epoch along the log, upwards or not."""
     epochs, starts = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     next_offset, last_epoch = 0, None
-    for piece in whole_segments(directory, live_only=True):
-        if piece.segment.log_size is None:
+    for segment_slice in whole_segments(directory, live_only=True):
+        if segment_slice.segment.log_size is None:
             continue
-        for run in SegmentBatches(piece, mode, progress, check_crc=False):
+        for run in SegmentBatches(segment_slice, mode, progress, check_crc=False):
             changes = np.flatnonzero(np.diff(run.leader_epoch)) + 1
             if last_epoch != int(run.leader_epoch[0]):
                 changes = np.concatenate(([0], changes))

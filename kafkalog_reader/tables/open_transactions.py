@@ -90,18 +90,18 @@ def replay_transactions(
     Raises:
         KafkaLogError: damage in a batch that may belong to a transaction, in FAILFAST.
     """
-    pieces = [
+    slices = [
         p for p in whole_segments(directory, live_only=True) if p.segment.log_size is not None
     ]
-    if not pieces:
+    if not slices:
         return OpenTransactions()
-    state, start = _state_before(directory, pieces[0].segment.base_offset, decided_from)
-    for piece, following in zip(pieces, [*pieces[1:], None], strict=True):
+    state, start = _state_before(directory, slices[0].segment.base_offset, decided_from)
+    for segment_slice, following in zip(slices, [*slices[1:], None], strict=True):
         if following is not None and following.segment.base_offset <= start:
             continue
         if start >= log_end:
             break
-        _replay_segment(state, piece, range(start, log_end), mode, progress)
+        _replay_segment(state, segment_slice, range(start, log_end), mode, progress)
     state.decided = [decided for decided in state.decided if decided[1] >= decided_from]
     return state
 
@@ -126,17 +126,21 @@ def _state_before(
 
 
 def _replay_segment(
-    state: OpenTransactions, piece: SegmentSlice, offsets: range, mode: Mode, progress: Progress
+    state: OpenTransactions,
+    segment_slice: SegmentSlice,
+    offsets: range,
+    mode: Mode,
+    progress: Progress,
 ) -> None:
-    start = _position_before(piece, offsets.start)
-    scan = SegmentBatches(piece, mode, progress, check_crc=True, start=start)
+    start = _position_before(segment_slice, offsets.start)
+    scan = SegmentBatches(segment_slice, mode, progress, check_crc=True, start=start)
     for run in scan:
         in_range = (run.base_offset >= offsets.start) & (run.base_offset < offsets.stop)
         wrong = in_range & ~run.crc_valid
         if wrong.any():
             row = int(np.argmax(wrong))
             state.is_known = False
-            path = shown(piece.segment.path("log"))
+            path = shown(segment_slice.segment.path("log"))
             where = LogPosition(path, int(run.position[row]), int(run.base_offset[row]))
             Damage(mode).left_out(
                 CorruptRecordError("wrong CRC: transactions cannot be replayed", where)
@@ -167,12 +171,12 @@ def _apply(state: OpenTransactions, run: BatchRun, rows: NDArray[np.intp]) -> No
                 state.decided.append((first_offset, base_offset))
 
 
-def _position_before(piece: SegmentSlice, offset: int) -> int:
+def _position_before(segment_slice: SegmentSlice, offset: int) -> int:
     """Where to begin so that nothing from ``offset`` on is missed, by a confirmed index entry."""
-    segment = piece.segment
+    segment = segment_slice.segment
     if offset <= segment.base_offset or not segment.offset_index_size:
         return 0
-    context = piece.directory.context
+    context = segment_slice.directory.context
     with SparseIndex(segment, context=context) as index:
         number = index.last_below_offset(offset)
         position = index[number][1] if number >= 0 else 0

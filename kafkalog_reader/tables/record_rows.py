@@ -51,7 +51,7 @@ _OF_BATCHES: Final[dict[str, Callable[[DecodedRecords], NDArray[Any]]]] = {
 
 
 def read_slice(
-    piece: SegmentSlice,
+    segment_slice: SegmentSlice,
     schema: pa.Schema,
     request: ReadRequest,
     damage: Damage,
@@ -65,15 +65,15 @@ def read_slice(
     """
     decoder = RecordDecoder(
         frozenset(schema.names),
-        piece,
+        segment_slice,
         damage,
         with_control=request.include_control_records,
     )
-    states = TransactionStates(piece)
-    rows = RecordRows(piece, schema, request, states)
+    states = TransactionStates(segment_slice)
+    rows = RecordRows(segment_slice, schema, request, states)
     is_committed = request.isolation == READ_COMMITTED
     batches = SelectedBatches(
-        piece,
+        segment_slice,
         request,
         damage,
         progress,
@@ -106,20 +106,23 @@ class RecordRows:
 
     def __init__(
         self,
-        piece: SegmentSlice,
+        segment_slice: SegmentSlice,
         schema: pa.Schema,
         request: ReadRequest,
         states: TransactionStates,
     ) -> None:
         self._states = states
-        self._piece = piece
+        self._segment_slice = segment_slice
         self._schema = schema
         self._request = request
         self._last_offset = -1
         self._has_warned = request.mode is Mode.DROPMALFORMED
         self._constants = ConstantColumns(
             schema,
-            {**identity_of(piece.directory), "segmentBaseOffset": piece.segment.base_offset},
+            {
+                **identity_of(segment_slice.directory),
+                "segmentBaseOffset": segment_slice.segment.base_offset,
+            },
         )
 
     @property
@@ -159,7 +162,7 @@ class RecordRows:
         logger.warning(
             "%s: offset %d follows offset %d: some records are shown at wrong offsets, "
             "because no checksum covers base offsets; `kafkalog salvage` keeps them apart",
-            shown(self._piece.path), after, before,
+            shown(self._segment_slice.path), after, before,
         )  # fmt: skip
 
     def _column(self, name: str, decoded: DecodedRecords, count: int) -> pa.Array:
@@ -178,15 +181,15 @@ class RecordRows:
 
     def _kept(self, decoded: DecodedRecords, stop_position: int | None) -> NDArray[np.bool_] | None:
         """Which records are asked for; None is all of them."""
-        request, piece = self._request, self._piece
+        request, segment_slice = self._request, self._segment_slice
         tests: list[NDArray[np.bool_]] = []
         offset, timestamp = decoded.columns.offset, decoded.columns.timestamp
         if stop_position is not None:
             tests.append(np.arange(len(offset)) < decoded.rows_before(stop_position))
-        if piece.from_offset > piece.segment.base_offset:
-            tests.append(offset >= piece.from_offset)
-        if piece.to_offset is not None:
-            tests.append(offset < piece.to_offset)
+        if segment_slice.from_offset > segment_slice.segment.base_offset:
+            tests.append(offset >= segment_slice.from_offset)
+        if segment_slice.to_offset is not None:
+            tests.append(offset < segment_slice.to_offset)
         if request.from_timestamp is not None:
             tests.append(timestamp >= _microseconds(request.from_timestamp))
         if request.to_timestamp is not None:

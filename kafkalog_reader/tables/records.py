@@ -54,5 +54,5 @@ class RecordsTable(Table[LogUnit]):
             UnreadableFileError: a file cannot be opened or read, or is shorter than when planned.
         """
         schema = self.projected(request)
-        for piece in unit.slices:
-            yield from read_slice(piece, schema, request, request.damage, progress)
+        for segment_slice in unit.slices:
+            yield from read_slice(segment_slice, schema, request, request.damage, progress)

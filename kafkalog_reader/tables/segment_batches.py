@@ -42,7 +42,7 @@ class SegmentBatches:
 
     def __init__(
         self,
-        piece: SegmentSlice,
+        segment_slice: SegmentSlice,
         mode: Mode,
         progress: Progress,
         *,
@@ -52,7 +52,7 @@ class SegmentBatches:
         self.end_position = 0
         self.is_readable = True
         self.damaged_from = _NO_DAMAGE
-        self._piece = piece
+        self._segment_slice = segment_slice
         self._damage = Damage(mode)
         self._progress = progress
         self._check_crc = check_crc
@@ -65,11 +65,11 @@ class SegmentBatches:
             LocatedError: in FAILFAST, at what ended the scan early.
         """
         scan = Scan(
-            self._piece.segment,
+            self._segment_slice.segment,
             TOLERANT if self._check_crc else HEADERS,
             self._start,
             progress=self._progress,
-            context=self._piece.directory.context,
+            context=self._segment_slice.directory.context,
         )
         try:
             for found in scan:
@@ -85,10 +85,12 @@ class SegmentBatches:
     def _damaged(self, position: int, offset: int | None) -> None:
         if self.is_readable:
             self.is_readable, self.end_position = False, position
-            self.damaged_from = self._piece.segment.base_offset if offset is None else offset
+            self.damaged_from = (
+                self._segment_slice.segment.base_offset if offset is None else offset
+            )
 
     def _report(self, region: UnreadableRegion) -> None:
-        if self._piece.is_log_end and region.is_unfinished:
+        if self._segment_slice.is_log_end and region.is_unfinished:
             if region.end is ScanEnd.TORN:
                 logger.warning("%s: %s: the log ends here", region.where, region.description)
             return

@@ -49,20 +49,23 @@ class SegmentsTable(Table[LogUnit]):
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one unit; logs are scanned only where a column needs it."""
         schema = self.projected(request)
-        pieces = unit.slices
+        slices = unit.slices
         needs_scan = not _FROM_BATCHES.isdisjoint(schema.names)
-        rows = [_row(piece, request, progress, needs_scan=needs_scan) for piece in pieces]
+        rows = [
+            _row(segment_slice, request, progress, needs_scan=needs_scan)
+            for segment_slice in slices
+        ]
         values = {name: [row[name] for row in rows] for name in schema.names}
         yield build_rows(schema, len(rows), values)
 
 
 def _row(
-    piece: SegmentSlice, request: ReadRequest, progress: Progress, *, needs_scan: bool
+    segment_slice: SegmentSlice, request: ReadRequest, progress: Progress, *, needs_scan: bool
 ) -> dict[str, Any]:
-    segment = piece.segment
+    segment = segment_slice.segment
     row = {
-        **identity_of(piece.directory),
-        "state": piece.directory.state,
+        **identity_of(segment_slice.directory),
+        "state": segment_slice.directory.state,
         "segmentBaseOffset": segment.base_offset,
         "suffix": segment.suffix,
         "sizeInBytes": segment.log_size,
@@ -75,7 +78,7 @@ def _row(
         return row
     if segment.log_size is None:
         return row | dict.fromkeys(_FROM_BATCHES)
-    scan = SegmentBatches(piece, request.mode, progress, check_crc=True)
+    scan = SegmentBatches(segment_slice, request.mode, progress, check_crc=True)
     summary = _Summary()
     for run in scan:
         summary.add(run)

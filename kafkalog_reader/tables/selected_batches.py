@@ -48,7 +48,7 @@ class SelectedBatches:
     What breaks their chain is reported and left out; reading goes on with the next sound batch.
 
     Args:
-        piece: the slice.
+        segment_slice: the slice.
         request: offsets and leader epochs asked for; of sound batches, times and kinds as well.
         damage: decides on damage.
         progress: receives the bytes read.
@@ -64,7 +64,7 @@ class SelectedBatches:
 
     def __init__(
         self,
-        piece: SegmentSlice,
+        segment_slice: SegmentSlice,
         request: ReadRequest,
         damage: Damage,
         progress: Progress,
@@ -72,23 +72,23 @@ class SelectedBatches:
         sound_only: bool = True,
         offer_windows: bool = False,
     ) -> None:
-        self._piece = piece
+        self._segment_slice = segment_slice
         self._request = request
         self._damage = damage
         self._sound_only = sound_only
         prunes = (request.min_leader_epoch, request.max_leader_epoch, request.from_timestamp)
         self._scan = Scan(
-            piece.segment,
+            segment_slice.segment,
             ScanPolicy(offer_windows=offer_windows and prunes == (None, None, None)),
-            piece.start,
-            piece.stop,
+            segment_slice.start,
+            segment_slice.stop,
             progress=progress,
-            context=piece.directory.context,
+            context=segment_slice.directory.context,
         )
         self.pass_over = self._scan.pass_over
 
     def __iter__(self) -> Iterator[BatchRun | UnscannedBatches]:
-        piece, request = self._piece, self._request
+        segment_slice, request = self._segment_slice, self._request
         found_in_file = iter(self._scan)
         while True:
             try:
@@ -97,20 +97,23 @@ class SelectedBatches:
                 self._damage.left_out(error)
                 return
             if found is None:
-                _check_end(piece, self._scan.next_offset, self._damage)
+                _check_end(segment_slice, self._scan.next_offset, self._damage)
                 return
             if isinstance(found, UnscannedBatches):
                 yield found
                 continue
             if isinstance(found, UnreadableRegion):
-                report_region(found, piece, self._damage)
+                report_region(found, segment_slice, self._damage)
                 continue
-            run = _pruned(found, piece, request)
+            run = _pruned(found, segment_slice, request)
             if self._sound_only:
                 yield from self._sound(run)
             else:
                 yield run
-            if piece.to_offset is not None and found.base_offset[-1] >= piece.to_offset:
+            if (
+                segment_slice.to_offset is not None
+                and found.base_offset[-1] >= segment_slice.to_offset
+            ):
                 return  # offsets rise
 
     def runs(self) -> Iterator[BatchRun]:
@@ -125,50 +128,54 @@ class SelectedBatches:
         if self._damage.mode is Mode.FAILFAST and unsound[0]:
             yield _pruned_by_time(run.taken(slice(0, int(unsound[0]))), self._request)
         if self._damage.mode is not Mode.DROPMALFORMED:
-            report_batches(run, unsound, self._piece, self._damage)
+            report_batches(run, unsound, self._segment_slice, self._damage)
         if len(unsound) < run.count:
             is_sound = np.ones(run.count, np.bool_)
             is_sound[unsound] = False
             yield _pruned_by_time(run.taken(np.flatnonzero(is_sound)), self._request)
 
 
-def _check_end(piece: SegmentSlice, next_offset: int | None, damage: Damage) -> None:
+def _check_end(segment_slice: SegmentSlice, next_offset: int | None, damage: Damage) -> None:
     """Report a file that has shrunk since it was planned, and records that must be in it."""
-    size = size_of(piece.path)
-    if size is not None and size < piece.stop:
-        problem = f"the file is {size} bytes long, but was {piece.stop} when the read was planned"
+    size = size_of(segment_slice.path)
+    if size is not None and size < segment_slice.stop:
+        problem = (
+            f"the file is {size} bytes long, but was {segment_slice.stop} when the read was planned"
+        )
         damage.left_out(
-            UnreadableFileError(problem, LogPosition(shown(piece.path), size, next_offset))
+            UnreadableFileError(problem, LogPosition(shown(segment_slice.path), size, next_offset))
         )
         return
-    expected = piece.expected_end
+    expected = segment_slice.expected_end
     if expected is None:
         return
     error = missing_records(
         expected,
-        piece.path,
-        _reached_before(piece) if next_offset is None else next_offset,
-        (piece.from_offset, piece.to_offset),
-        segment=piece.segment,
-        context=piece.directory.context,
+        segment_slice.path,
+        _reached_before(segment_slice) if next_offset is None else next_offset,
+        (segment_slice.from_offset, segment_slice.to_offset),
+        segment=segment_slice.segment,
+        context=segment_slice.directory.context,
     )
     if error is not None:
         damage.missing(error)
 
 
-def _reached_before(piece: SegmentSlice) -> int:
+def _reached_before(segment_slice: SegmentSlice) -> int:
     """The offset after the last batch before a slice."""
-    reached = piece.segment.base_offset
-    if piece.start:
-        context = piece.directory.context
-        scan = Scan(piece.segment, CHAIN_OF_HEADERS, 0, piece.start, context=context)
+    reached = segment_slice.segment.base_offset
+    if segment_slice.start:
+        context = segment_slice.directory.context
+        scan = Scan(
+            segment_slice.segment, CHAIN_OF_HEADERS, 0, segment_slice.start, context=context
+        )
         for run in scan.runs():
             reached = int(run.last_offset[-1]) + 1 if run.count else reached
     return reached
 
 
 def report_batches(
-    run: BatchRun, unsound: NDArray[np.intp], piece: SegmentSlice, damage: Damage
+    run: BatchRun, unsound: NDArray[np.intp], segment_slice: SegmentSlice, damage: Damage
 ) -> None:
     """Report batches that cannot be read: neighbours at once, and what is too much to tell."""
     is_wrong = ~run.crc_valid[unsound]
@@ -176,7 +183,7 @@ def report_batches(
     firsts = np.flatnonzero(np.concatenate(([True], ~goes_on)))[: _MAX_TOLD + 1]
     borders = [*firsts[1:].tolist(), len(unsound)]
     for first, stop in zip(firsts.tolist(), borders, strict=True):
-        error = _batch_error(run, int(unsound[first]), piece)
+        error = _batch_error(run, int(unsound[first]), segment_slice)
         if stop > first + 1:
             last = int(run.last_offset[unsound[stop - 1]])
             problem = f"{error.problem}; and {stop - first - 1:,} more up to offset {last}"
@@ -184,12 +191,12 @@ def report_batches(
         damage.left_out(error, batches=stop - first)
 
 
-def _pruned(run: BatchRun, piece: SegmentSlice, request: ReadRequest) -> BatchRun:
+def _pruned(run: BatchRun, segment_slice: SegmentSlice, request: ReadRequest) -> BatchRun:
     keep: NDArray[np.bool_] | None = None
-    if run.last_offset.min() < piece.from_offset:
-        keep = run.last_offset >= piece.from_offset
-    if piece.to_offset is not None and run.base_offset.max() >= piece.to_offset:
-        keep = _both(keep, run.base_offset < piece.to_offset)
+    if run.last_offset.min() < segment_slice.from_offset:
+        keep = run.last_offset >= segment_slice.from_offset
+    if segment_slice.to_offset is not None and run.base_offset.max() >= segment_slice.to_offset:
+        keep = _both(keep, run.base_offset < segment_slice.to_offset)
     if request.min_leader_epoch is not None:
         keep = _both(keep, run.leader_epoch >= request.min_leader_epoch)
     if request.max_leader_epoch is not None:
@@ -218,8 +225,8 @@ def _both(one: NDArray[np.bool_] | None, other: NDArray[np.bool_]) -> NDArray[np
     return other if one is None else one & other
 
 
-def _batch_error(run: BatchRun, batch: int, piece: SegmentSlice) -> LocatedError:
-    where = batch_position(piece, run, batch)
+def _batch_error(run: BatchRun, batch: int, segment_slice: SegmentSlice) -> LocatedError:
+    where = batch_position(segment_slice, run, batch)
     if not run.crc_valid[batch]:
         return CorruptRecordError(
             f"CRC is wrong: stored 0x{int(run.crc[batch]):08x}, "
@@ -233,9 +240,9 @@ def _batch_error(run: BatchRun, batch: int, piece: SegmentSlice) -> LocatedError
     return UnsupportedFormatError(f"unknown codec {codec}, 0 to 4 are known", where)
 
 
-def report_region(region: UnreadableRegion, piece: SegmentSlice, damage: Damage) -> None:
+def report_region(region: UnreadableRegion, segment_slice: SegmentSlice, damage: Damage) -> None:
     where = region.where
-    if piece.is_log_end and region.is_unfinished:
+    if segment_slice.is_log_end and region.is_unfinished:
         logger.warning("%s: %s, the log ends here", where, region.description)
     elif region.end is ScanEnd.UNKNOWN_MAGIC:
         damage.left_out(UnsupportedFormatError(region.description, where))

@@ -36,7 +36,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unit:
-    """What a worker needs to read one piece of a table: plain values, because Spark pickles it.
+    """What a worker needs to read one part of a table: plain values, because Spark pickles it.
 
     ``size_in_bytes`` is what reading it costs, for packing and for progress bars.
     """

@@ -53,8 +53,8 @@ _NAMES: Final = {
 class TransactionStates:
     """The transactions of one slice; nothing is read before a transactional batch is asked for."""
 
-    def __init__(self, piece: SegmentSlice) -> None:
-        self._piece = piece
+    def __init__(self, segment_slice: SegmentSlice) -> None:
+        self._segment_slice = segment_slice
 
     def of(self, batches: BatchColumns) -> NDArray[np.int16]:
         """For each batch what ``Markers.outcomes`` says, or ``CONTROL_BATCH``."""
@@ -73,7 +73,7 @@ class TransactionStates:
 
     @cached_property
     def _markers(self) -> Markers:
-        found = _Gathered(self._piece)
+        found = _Gathered(self._segment_slice)
         found.read()
         return found.markers()
 
@@ -101,26 +101,26 @@ def last_stable_offset(directory: PartitionDirectory, log_end: int, mode: Mode) 
 class _Gathered:
     """The markers from a slice on, as far as its transactions need them."""
 
-    def __init__(self, piece: SegmentSlice) -> None:
-        self._piece = piece
+    def __init__(self, segment_slice: SegmentSlice) -> None:
+        self._segment_slice = segment_slice
         self._found: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int16]]] = []
         self._pending: dict[int, int] = {}
         self._is_damaged = False
 
     def read(self) -> None:
         """Read the slice, then on until every transaction in it is decided or known to be open."""
-        directory, first = self._piece.directory, self._piece.segment
+        directory, first = self._segment_slice.directory, self._segment_slice.segment
         following = [
             segment
             for segment in segments(directory)
             if segment.log_size is not None and segment.base_offset > first.base_offset
         ]
-        self._scan(first, self._piece.start, self._piece.stop, has_data=True)
+        self._scan(first, self._segment_slice.start, self._segment_slice.stop, has_data=True)
         if self._pending:
             self._forget_open(directory)
         reached = [first]
-        if self._pending and self._piece.stop < (first.log_size or 0):
-            self._scan(first, self._piece.stop, None, has_data=False)
+        if self._pending and self._segment_slice.stop < (first.log_size or 0):
+            self._scan(first, self._segment_slice.stop, None, has_data=False)
         for segment in following:
             if not self._pending:
                 break
@@ -130,7 +130,7 @@ class _Gathered:
             logger.warning(
                 "%s: damaged from here on: where a marker is lost, the outcome of a transaction is "
                 "that of the transaction index, or of the producer's next transaction",
-                shown(self._piece.path),
+                shown(self._segment_slice.path),
             )
             self._add_indexed_aborts(reached)
 
@@ -144,7 +144,7 @@ class _Gathered:
         return Markers.in_order(ids, offsets, types)
 
     def _scan(self, segment: SegmentFiles, start: int, stop: int | None, *, has_data: bool) -> None:
-        links = self._piece.directory.context
+        links = self._segment_slice.directory.context
         try:
             scan = Scan(segment, start=start, stop=stop, context=links)
             for run in self._runs(scan):
@@ -204,7 +204,7 @@ class _Gathered:
                     segment.path("txnindex"),
                     TRANSACTION_INDEX_ENTRY,
                     no_progress,
-                    self._piece.directory.context,
+                    self._segment_slice.directory.context,
                 ):
                     sound = entries[entries["version"] == 0]
                     lost = sound[~np.isin(sound["last_offset"], list(known))]

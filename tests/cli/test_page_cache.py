@@ -10,7 +10,7 @@ import pytest
 
 from fixtures.builder import cluster, data_batch, replica
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.io.page_cache import PIECE
+from kafkalog_reader.io.page_cache import CHECKED_SIZE
 from tests.io.test_page_cache import pages_in_memory
 
 if TYPE_CHECKING:
@@ -76,5 +76,5 @@ def test_pages_that_consumers_are_served_from_stay(
         os.pread(file.fileno(), MIB, 2 * MIB)
     assert pages_in_memory(cold) == WARM
     run(*arguments(command, cold, tmp_path))
-    mixed = 2 * PIECE // mmap.PAGESIZE  # at either end a piece is partly warm, and stays
+    mixed = 2 * CHECKED_SIZE // mmap.PAGESIZE  # at either end a range is partly warm, and stays
     assert WARM <= pages_in_memory(cold) <= WARM + mixed

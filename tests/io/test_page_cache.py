@@ -74,7 +74,9 @@ def test_pages_that_were_there_before_stay(cold: Path) -> None:
     before = pages_in_memory(cold)
     assert before == 512
     read_all(cold)
-    mixed = 2 * page_cache.PIECE // mmap.PAGESIZE  # at either end a piece is partly warm, and stays
+    mixed = (
+        2 * page_cache.CHECKED_SIZE // mmap.PAGESIZE
+    )  # at either end a range is partly warm, and stays
     assert before <= pages_in_memory(cold) <= before + mixed
 
 
