@@ -36,6 +36,8 @@ TABLES: Final[dict[str, str]] = {
     "leader_epochs": "kafkalog_reader.tables.leader_epochs:LeaderEpochsTable",
     "producers": "kafkalog_reader.tables.producers:ProducersTable",
     "checkpoints": "kafkalog_reader.tables.checkpoints:CheckpointsTable",
+    "group_offsets": "kafkalog_reader.tables.group_offsets:GroupOffsetsTable",
+    "group_commits": "kafkalog_reader.tables.group_commits:GroupCommitsTable",
     "findings": "kafkalog_reader.audits.tables.findings:FindingsTable",
     "recoveries": "kafkalog_reader.audits.tables.recoveries:RecoveriesTable",
     "divergence": "kafkalog_reader.audits.tables.divergence:DivergenceTable",

@@ -130,8 +130,9 @@ class TableScan:
         if self.request.limit is not None:
             raise OptionError("limit", "a scan with a limit cannot be read in parts")
         asked = replace(self.request, max_partition_bytes=max_partition_bytes)
-        check_selection(self.evidence, asked)
-        units = registry.table(self.table).units(self.evidence, asked)
+        table = registry.table(self.table)
+        check_selection(self.evidence, asked, selects_directories=table.selects_directories)
+        units = table.units(self.evidence, asked)
         return [ScanTask(table=self.table, unit=unit, request=asked) for unit in units]
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
@@ -148,5 +149,6 @@ class TableScan:
         return f"<TableScan of {self.table}: {columns}>"
 
     def _read(self, request: ReadRequest) -> Iterator[pa.RecordBatch]:
-        check_selection(self.evidence, request)
-        return registry.read(registry.table(self.table), self.evidence, request, self.progress)
+        table = registry.table(self.table)
+        check_selection(self.evidence, request, selects_directories=table.selects_directories)
+        return registry.read(table, self.evidence, request, self.progress)

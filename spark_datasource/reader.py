@@ -56,7 +56,9 @@ class KafkaLogReader(DataSourceReader):
             )
         try:
             evidence = discover(options.paths, ReadContext(follow_links=options.follow_links))
-            check_selection(evidence, options.request)
+            check_selection(
+                evidence, options.request, selects_directories=table.selects_directories
+            )
             check_named(options.named, _topic_partitions(evidence, options.request))
             return plan(table, evidence, self.request, options.min_partitions)
         except KafkaLogError as error:

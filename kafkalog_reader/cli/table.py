@@ -89,7 +89,7 @@ def table_command(
     request = registry.request(table, columns, **options)
     check_destination(output, output_format)
     evidence = discover(paths, read_context(follow_links=follow_links))
-    check_selection(evidence, request)
+    check_selection(evidence, request, selects_directories=table.selects_directories)
     severities = Severities(table, request)
     print_rows(
         table, evidence, severities.asked, output_format, output,

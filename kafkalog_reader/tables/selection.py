@@ -14,8 +14,16 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
 
 
-def check_selection(evidence: Evidence, request: ReadRequest) -> None:
+def check_selection(
+    evidence: Evidence, request: ReadRequest, *, selects_directories: bool = True
+) -> None:
     """Refuse names that do not exist in the evidence.
+
+    Args:
+        evidence: the supplied paths.
+        request: topics, partitions and brokers asked for.
+        selects_directories: whether topics and partitions are directories; those of a commit may
+            be elsewhere.
 
     Raises:
         UsageError: a topic or partition that is nowhere in the evidence.
@@ -25,7 +33,7 @@ def check_selection(evidence: Evidence, request: ReadRequest) -> None:
     _check_brokers(evidence, request)
     named = {*request.starting_offsets, *request.ending_offsets, *(request.assigned or ())}
     topics = {topic for topic, _ in named} | set(request.topics or ())
-    if not topics and not request.partitions:
+    if not selects_directories or not (topics or request.partitions):
         return
     everything = evidence.partition_directories(ReadRequest())
     found = {(each.topic, each.partition) for each in everything if each.topic is not None}

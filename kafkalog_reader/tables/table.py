@@ -56,6 +56,8 @@ class Table(ABC, Generic[UnitT]):
     name: ClassVar[str]
     doc: ClassVar[str]
     columns: ClassVar[tuple[Column, ...]]
+    selects_directories: ClassVar[bool] = True
+    """Whether selected topics and partitions are directories; else they occur within records."""
 
     @property
     def schema(self) -> pa.Schema:

@@ -1,0 +1,151 @@
+"""The ``group_offsets`` table: where each group stands, as its coordinator would load it.
+
+The commit with the greatest record offset holds. One in a transaction counts once the transaction
+is committed. Source: Kafka 4.4, OffsetMetadataManager.replay and replayEndTransactionMarker.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.damage import Damage
+from kafkalog_reader.tables.best_replica import best_replica, chosen_replicas
+from kafkalog_reader.tables.directory_unit import DirectoryUnit
+from kafkalog_reader.tables.group_commits import GroupCommitsTable, of_log
+from kafkalog_reader.tables.log_unit import LogUnit, slices_of
+from kafkalog_reader.tables.replicas import ReplicasTable
+from kafkalog_reader.tables.request import ReadRequest
+from kafkalog_reader.tables.rows import build_from_dicts
+from kafkalog_reader.tables.schemas import GROUP_OFFSETS
+from kafkalog_reader.tables.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.table import Column
+
+_KEY: Final = ("groupId", "topic", "partition")
+_OF_COMMIT: Final = (
+    "clusterId", "brokerId", *_KEY, "topicId", "committedOffset", "committedLeaderEpoch",
+    "metadata", "commitTime", "expireTime", "offsetsPartition", "recordOffset",
+    "isTombstone", "transactionState", "problem",
+)  # fmt: skip
+_OF_LOG: Final = (
+    "logStartOffset", "highWatermarkLow", "highWatermarkHigh", "lastStableOffset", "logEndOffset",
+)  # fmt: skip
+_COUNTED: Final = ("none", "committed")
+"""Transaction states of commits that hold."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupOffsetsUnit(LogUnit):
+    """One copy of a partition of ``__consumer_offsets``, and where the other logs are."""
+
+    evidence: Evidence
+
+
+class GroupOffsetsTable(Table[GroupOffsetsUnit]):
+    """One row for each group, topic and partition with a commit that was not removed."""
+
+    name: ClassVar[str] = "group_offsets"
+    doc: ClassVar[str] = "one row per group and partition: committed offset, lag, whether it holds"
+    columns: ClassVar[tuple[Column, ...]] = GROUP_OFFSETS
+    selects_directories: ClassVar[bool] = False
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GroupOffsetsUnit]:
+        """One unit for each partition of ``__consumer_offsets``: all commits of its groups."""
+        log = of_log(request)
+        for directory in chosen_replicas(evidence, log):
+            slices = tuple(slices_of(directory, log, log.damage))
+            size = sum(each.stop - each.start for each in slices)
+            yield GroupOffsetsUnit(size_in_bytes=size, slices=slices, evidence=evidence)
+
+    def read(
+        self, unit: GroupOffsetsUnit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield one record batch with the groups of a partition.
+
+        Raises:
+            LocatedError: damage, in mode ``FAILFAST``.
+            UnreadableFileError: a file cannot be opened or read.
+        """
+        schema = self.projected(request)
+        current = _current(unit, request, progress)
+        rows = current.to_pylist()
+        if rows and not {"lag", "status", *_OF_LOG}.isdisjoint(schema.names):
+            _add_logs(rows, unit.evidence, request)
+        yield build_from_dicts(schema, rows)
+
+
+def _current(unit: LogUnit, request: ReadRequest, progress: Progress) -> pa.Table:
+    """The commits that hold, sorted by group, topic and partition."""
+    commits = GroupCommitsTable()
+    asked = ReadRequest(
+        columns=_OF_COMMIT,
+        topics=request.topics,
+        partitions=request.partitions,
+        topic_pattern=request.topic_pattern,
+        excluded_topics=request.excluded_topics,
+        assigned=request.assigned,
+        mode=request.mode,
+        fail_on_data_loss=request.fail_on_data_loss,
+    )
+    current = commits.projected(asked).empty_table()
+    for rows in commits.read(unit, asked, progress):
+        counts = pc.and_(
+            pc.is_null(rows["problem"]),
+            pc.is_in(rows["transactionState"], pa.array(_COUNTED)),
+        )
+        current = _newest(pa.concat_tables([current, pa.table(rows.filter(counts))]))
+    current = current.filter(pc.invert(current["isTombstone"]))
+    return current.sort_by([(name, "ascending") for name in _KEY])
+
+
+def _newest(commits: pa.Table) -> pa.Table:
+    """The commit with the greatest record offset of each group, topic and partition."""
+    numbered = commits.append_column("row", pa.array(range(len(commits)), pa.int64()))
+    ordered = numbered.sort_by("recordOffset")
+    last = ordered.group_by(list(_KEY), use_threads=False).aggregate([("row", "last")])
+    return commits.take(last["row_last"])
+
+
+def _add_logs(rows: list[dict[str, Any]], evidence: Evidence, request: ReadRequest) -> None:
+    """Add to each row what is known of the log of its partition."""
+    partitions = frozenset((row["topic"], row["partition"]) for row in rows)
+    asked = ReadRequest(assigned=partitions, mode=request.mode)
+    logs = {
+        (cluster, topic, partition): _log(replicas, asked)
+        for (cluster, topic, partition), replicas in evidence.topic_partitions(asked)
+    }
+    for row in rows:
+        log = logs.get((row["clusterId"], row["topic"], row["partition"]))
+        row |= log or {}
+        row["status"] = _status(row, log)
+        if log is not None and row["logEndOffset"] is not None:
+            row["lag"] = max(row["logEndOffset"] - row["committedOffset"], 0)
+
+
+def _log(replicas: Sequence[PartitionDirectory], request: ReadRequest) -> dict[str, Any] | None:
+    best = best_replica(replicas, Damage(request.mode))
+    if best is None:
+        return None
+    replica_columns = ReadRequest(columns=("topicId", *_OF_LOG), mode=request.mode)
+    unit = DirectoryUnit(size_in_bytes=0, directories=(best,))
+    ((row,),) = (rows.to_pylist() for rows in ReplicasTable().read(unit, replica_columns))
+    return {("logTopicId" if name == "topicId" else name): value for name, value in row.items()}
+
+
+def _status(row: dict[str, Any], log: dict[str, Any] | None) -> str:
+    if log is None or log["logEndOffset"] is None:
+        return "no-log"
+    if None not in (row["topicId"], log["logTopicId"]) and row["topicId"] != log["logTopicId"]:
+        return "topic-recreated"
+    if log["logStartOffset"] is not None and row["committedOffset"] < log["logStartOffset"]:
+        return "below-log-start"
+    return "above-log-end" if row["committedOffset"] > log["logEndOffset"] else "ok"

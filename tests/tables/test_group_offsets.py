@@ -1,0 +1,159 @@
+"""Committed offsets out of ``__consumer_offsets`` equal those that the broker answered."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import kafkalog_reader
+from fixtures import CAPTURES
+from fixtures.builder import cluster, data_batch, replica
+from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
+from kafkalog_reader.format.record import Record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+IN_TRANSACTION: dict[str, Any] = {
+    "producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "flags": TRANSACTIONAL_BIT,
+}  # fmt: skip
+STATES = sorted(
+    path.parent.parent.parent.name + "/" + path.parent.name
+    for path in CAPTURES.glob("*/truth/*/groups.json")
+    if json.loads(path.read_text())
+)
+
+
+def rows_of(path: Path, table: str = "group_offsets", **options: Any) -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = (
+        kafkalog_reader.open(str(path)).table(table, **options).to_arrow().to_pylist()
+    )
+    return rows
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_the_broker_answered_about_its_groups(state: str) -> None:
+    capture, name = state.split("/")
+    groups = json.loads((CAPTURES / capture / "truth" / name / "groups.json").read_text())
+    expected = {
+        (group, each["topic"], each["partition"]): (each["offset"], each["metadata"] or "")
+        for group, answer in groups.items()
+        for each in answer["offsets"]
+    }
+    found = {
+        (row["groupId"], row["topic"], row["partition"]): (
+            row["committedOffset"],
+            row["metadata"].removesuffix("\0"),  # librdkafka adds it and takes it away
+        )
+        for row in rows_of(CAPTURES / capture / name)
+    }
+    assert found == expected
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_lag_follows_from_the_offsets_that_the_broker_answered(state: str) -> None:
+    capture, name = state.split("/")
+    offsets = json.loads((CAPTURES / capture / "truth" / name / "offsets.json").read_text())
+    latest = {(each["topic"], each["partition"]): each["latest"] for each in offsets}
+    rows = rows_of(CAPTURES / capture / name)
+    for row in rows:
+        assert row["lag"] == latest[row["topic"], row["partition"]] - row["committedOffset"]
+        assert row["status"] == "ok"
+
+
+def text(content: str) -> bytes:
+    return struct.pack(">h", len(content)) + content.encode()
+
+
+def commit(offset: int, committed: int | None, topic: str = "t", **batch: Any) -> bytes:
+    key = struct.pack(">h", 1) + text("g") + text(topic) + struct.pack(">i", 0)
+    value = None
+    if committed is not None:
+        value = struct.pack(">hqi", 3, committed, 0) + text("") + struct.pack(">q", 1000)
+    return data_batch(offset, [Record(offset_delta=0, key=key, value=value)], **batch)
+
+
+def marker(offset: int, *, commits: bool) -> bytes:
+    key, value = struct.pack(">hh", 0, int(commits)), struct.pack(">hi", 0, 0)
+    return data_batch(
+        offset, [Record(offset_delta=0, key=key, value=value)],
+        producer_id=7, producer_epoch=0, flags=CONTROL_BIT | TRANSACTIONAL_BIT,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("log", "expected"),
+    [
+        ([commit(0, 3), commit(1, 5)], 5),
+        ([commit(0, 3), commit(1, None)], None),
+        ([commit(0, None), commit(1, 4)], 4),
+        ([commit(0, 3), commit(1, 9, **IN_TRANSACTION)], 3),
+        (
+            [
+                commit(0, 3),
+                commit(1, 9, **IN_TRANSACTION),
+                marker(2, commits=True),
+            ],
+            9,
+        ),
+        (
+            [
+                commit(0, 3),
+                commit(1, 9, **IN_TRANSACTION),
+                marker(2, commits=False),
+            ],
+            3,
+        ),
+        (  # a plain commit behind it holds, although the marker is later
+            [
+                commit(0, 9, **IN_TRANSACTION),
+                commit(1, 4),
+                marker(2, commits=True),
+            ],
+            4,
+        ),
+    ],
+)
+def test_which_commit_holds(tmp_path: Path, log: list[bytes], expected: int | None) -> None:
+    """OffsetMetadataManager.replay and replayEndTransactionMarker compare record offsets."""
+    cluster(tmp_path, {0: [replica(log, topic="__consumer_offsets", high_watermark=len(log))]})
+    rows = rows_of(tmp_path)
+    assert [row["committedOffset"] for row in rows] == ([] if expected is None else [expected])
+    assert all((row["status"], row["lag"]) == ("no-log", None) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("committed", "status", "lag"),
+    [(0, "below-log-start", 4), (1, "ok", 3), (4, "ok", 0), (5, "above-log-end", 0)],
+)
+def test_where_a_commit_lies(tmp_path: Path, committed: int, status: str, lag: int) -> None:
+    offsets = replica([commit(0, committed)], topic="__consumer_offsets", high_watermark=1)
+    log = replica("1-3/e0", high_watermark=4)
+    cluster(tmp_path, {0: [offsets, log]})
+    (row,) = rows_of(tmp_path)
+    assert (row["status"], row["lag"], row["logEndOffset"]) == (status, lag, 4)
+
+
+def test_selected_topics_are_those_committed(tmp_path: Path) -> None:
+    log = [commit(0, 3), commit(1, 5, topic="u")]
+    cluster(tmp_path, {0: [replica(log, topic="__consumer_offsets", high_watermark=2)]})
+    (row,) = rows_of(tmp_path, topic="u")
+    assert row["committedOffset"] == 5
+    assert [each["topic"] for each in rows_of(tmp_path, "group_commits")] == ["t", "u"]
+
+
+def test_records_that_cannot_be_read_are_kept(tmp_path: Path) -> None:
+    """A version that no release has, and a value that is too short."""
+    key = struct.pack(">h", 1) + text("g") + text("t") + struct.pack(">i", 0)
+    log = [
+        data_batch(offset, [Record(offset_delta=0, key=key, value=value)])
+        for offset, value in enumerate((b"\x00\x09", b"\x00\x03\x00"))
+    ]
+    cluster(tmp_path, {0: [replica(log, topic="__consumer_offsets", high_watermark=2)]})
+    problems = [row["problem"] for row in rows_of(tmp_path, "group_commits")]
+    assert "version 9; the known ones are 0 to 4" in problems[0]
+    assert "ends too early" in problems[1]
+    assert rows_of(tmp_path) == []
