@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import kafkalog_reader
-from fixtures import CAPTURES
+from fixtures import captures
 from fixtures.builder import cluster, data_batch, replica
 from kafkalog_reader.format.batch_fields import CONTROL_BIT, TRANSACTIONAL_BIT
 from kafkalog_reader.format.record import Record
@@ -20,11 +20,15 @@ if TYPE_CHECKING:
 IN_TRANSACTION: dict[str, Any] = {
     "producer_id": 7, "producer_epoch": 0, "base_sequence": 0, "flags": TRANSACTIONAL_BIT,
 }  # fmt: skip
-STATES = sorted(
-    path.parent.parent.parent.name + "/" + path.parent.name
-    for path in CAPTURES.glob("*/truth/*/groups.json")
-    if json.loads(path.read_text())
-)
+
+
+def truth_of(state: str, file: str) -> Any:
+    """What brokers answered before a state was captured."""
+    name, folder = state.split("/")
+    return json.loads((captures.path(name) / captures.TRUTH / folder / file).read_text())
+
+
+STATES = [each for each in captures.states() if truth_of(each, "groups.json")]
 
 
 def rows_of(path: Path, table: str = "group_offsets", **options: Any) -> list[dict[str, Any]]:
@@ -36,8 +40,7 @@ def rows_of(path: Path, table: str = "group_offsets", **options: Any) -> list[di
 
 @pytest.mark.parametrize("state", STATES)
 def test_what_the_broker_answered_about_its_groups(state: str) -> None:
-    capture, name = state.split("/")
-    groups = json.loads((CAPTURES / capture / "truth" / name / "groups.json").read_text())
+    groups = truth_of(state, "groups.json")
     expected = {
         (group, each["topic"], each["partition"]): (each["offset"], each["metadata"] or "")
         for group, answer in groups.items()
@@ -48,17 +51,16 @@ def test_what_the_broker_answered_about_its_groups(state: str) -> None:
             row["committedOffset"],
             row["metadata"].removesuffix("\0"),  # librdkafka adds it and takes it away
         )
-        for row in rows_of(CAPTURES / capture / name)
+        for row in rows_of(captures.path(state))
     }
     assert found == expected
 
 
 @pytest.mark.parametrize("state", STATES)
 def test_lag_follows_from_the_offsets_that_the_broker_answered(state: str) -> None:
-    capture, name = state.split("/")
-    offsets = json.loads((CAPTURES / capture / "truth" / name / "offsets.json").read_text())
+    offsets = truth_of(state, "offsets.json")
     latest = {(each["topic"], each["partition"]): each["latest"] for each in offsets}
-    rows = rows_of(CAPTURES / capture / name)
+    rows = rows_of(captures.path(state))
     for row in rows:
         assert row["lag"] == latest[row["topic"], row["partition"]] - row["committedOffset"]
         assert row["status"] == "ok"
