@@ -62,9 +62,10 @@ def runs(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
 def test_every_printed_command_runs_and_says_something(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    state = captures.path(name)
     if name in SCENARIOS:
         state = SCENARIOS[name].write(tmp_path / "two words")
+    else:
+        state = captures.path(name)
     monkeypatch.chdir(tmp_path)
     commands = list(printed(runs(["replica-diff", str(state)], capfd)))
     if name in PRINTING:
