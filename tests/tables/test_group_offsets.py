@@ -25,7 +25,8 @@ IN_TRANSACTION: dict[str, Any] = {
 def truth_of(state: str, file: str) -> Any:
     """What brokers answered before a state was captured."""
     name, folder = state.split("/")
-    return json.loads((captures.path(name) / captures.TRUTH / folder / file).read_text())
+    path = captures.path(name) / captures.TRUTH / folder / file
+    return json.loads(path.read_text()) if path.exists() else None
 
 
 STATES = [each for each in captures.states() if truth_of(each, "groups.json")]
