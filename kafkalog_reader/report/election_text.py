@@ -161,6 +161,11 @@ _OUT_OF_SYNC: Final = {
         "fetch from {}, inside a batch, cannot append it, and stay out of sync",
         " until a restart",
     ),
+    FollowingEnd.LOOPS: (
+        "asks from {} on for a leader epoch that the leader does not know",
+        "ask from {} on for a leader epoch that the leader does not know",
+        ", again and again: it never gets in sync with this copy",
+    ),
     FollowingEnd.REFETCHES: (
         "fetches from {} on and cuts it off again",
         "fetch from {} on and cut it off again",

@@ -22,8 +22,10 @@ def test_a_copy_whose_followers_never_get_in_sync_ranks_last(tmp_path: Path, bit
     """Byte 153 is the lowest of the leader epoch of offset 2; no checksum covers it.
 
     Broker 1 then has epoch 3 (or 5) from offset 2 on, and no entry for epoch 1, under which the
-    others hold offsets 2 and 3: a leader answers with the end of epoch 0, so they truncate to 2,
-    fetch both batches, and truncate again (replica-divergence, 8.5; 4.4.0 did so).
+    others hold offsets 2 and 3: as a leader it answers with the end of epoch 0, so they truncate to
+    2, fetch both batches, and truncate again. As a follower it asks for an epoch that a leader of
+    epoch 2 does not know (replica-divergence, 8.5). 4.4.0 did both, the second with epoch 2²⁴ + 1
+    and leader epoch 1,001.
     """
     path = str(flipped(tmp_path / "evidence", (1, 153, bit)))
     said = replica_diff_text(path)
@@ -38,5 +40,20 @@ def test_a_copy_whose_followers_never_get_in_sync_ranks_last(tmp_path: Path, bit
     assert "A5 one of brokers 0 and 2 should lead this partition" in words
     assert "write leader-epoch-checkpoint" not in words  # its batches contradict each other
     planned = " ".join(plan_text(path).split())
-    assert planned.startswith("Start brokers 0 and 2, then broker 1. Nothing is lost")
+    assert "A6 while broker 1 is stopped, move the partition directory aside" in words
+    assert planned.startswith("Move 1 copy aside while all are stopped, then start brokers 0 and 2")
     assert "with broker 1 leading, brokers 0 and 2 would never get in sync" in planned
+
+
+def test_a_copy_with_a_wrong_base_offset_is_replaced(tmp_path: Path) -> None:
+    """Byte 145 is the lowest of the base offset of offset 2: consumers of broker 1 see offset 10.
+
+    On 4.4.0 every election left both bytes as they were: a follower fetches from its end on.
+    """
+    path = str(flipped(tmp_path / "evidence", (1, 145, 3)))
+    words = " ".join(replica_diff_text(path).split())
+    assert "A5 one of brokers 0 and 2 should lead this partition" in words
+    assert "A6 while broker 1 is stopped, move the partition directory aside" in words
+    assert "A15" not in words  # a flipped bit is no defect of software
+    planned = " ".join(plan_text(path).split())
+    assert "then broker 1, then replace 1 copy by reassignments. Nothing is lost" in planned

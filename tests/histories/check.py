@@ -160,6 +160,7 @@ def _against_model(
                     outcome.records_cut,
                     outcome.silent_divergence,
                     outcome.is_needless,
+                    outcome.following.outcome.is_in_sync,
                 )
                 for outcome in each.followers
             ],
@@ -183,6 +184,7 @@ def _against_model(
                     one.records_cut,
                     one.silent_divergence,
                     one.is_needless,
+                    one.gets_in_sync,
                 )
                 for one in each.followers
             ],

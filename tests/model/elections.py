@@ -6,7 +6,15 @@ from dataclasses import dataclass, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from tests.model.partition import Followed, Record, Replica, content_fork, elected, follow
+from tests.model.partition import (
+    Followed,
+    Record,
+    Replica,
+    content_fork,
+    elected,
+    follow,
+    gets_in_sync,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -23,6 +31,7 @@ class Follows:
     records_cut: int
     silent_divergence: int | None
     is_needless: bool
+    gets_in_sync: bool
 
 
 @dataclass(frozen=True)
@@ -126,7 +135,8 @@ def elections(
                 after = before.copy()
                 followed = rule(leader, after)
                 kept |= set(after.records)
-                followers.append(_follows(broker, before, after, leader, followed))
+                in_sync_at_last = rule is not follow or gets_in_sync(leader, after, followed)
+                followers.append(_follows(broker, before, after, leader, followed, in_sync_at_last))
         lost = {record for record in on_disk if record.offset >= leader.start} - kept
         states = [state_of(record) for record in lost]
         costs.append(
@@ -143,7 +153,12 @@ def elections(
 
 
 def _follows(
-    broker: int, before: Replica, after: Replica, leader: Replica, followed: Followed
+    broker: int,
+    before: Replica,
+    after: Replica,
+    leader: Replica,
+    followed: Followed,
+    in_sync_at_last: bool,
 ) -> Follows:
     cut = [record for record in before.records if record not in after.records]
     return Follows(
@@ -154,6 +169,7 @@ def _follows(
         records_cut=len(cut),
         silent_divergence=None if followed.outcome == "restarted" else content_fork(after, leader),
         is_needless=any(record in leader.records for record in cut),
+        gets_in_sync=in_sync_at_last,
     )
 
 
@@ -169,6 +185,7 @@ def _ranked(
             each.possible,
             any(one.silent_divergence is not None for one in each.followers),
             each.lost,
+            sum(not one.gets_in_sync for one in each.followers),
             -max((record.leader_epoch for record in replica.records[-1:]), default=-1),
             -replica.end,
             in_sync is not None and each.candidate not in in_sync,

@@ -163,6 +163,22 @@ def follow(leader: Replica, follower: Replica) -> Followed:
         follower.truncate(target)
 
 
+def gets_in_sync(leader: Replica, follower: Replica, followed: Followed) -> bool:
+    """Whether a follower that has truncated keeps what it fetches: 4.7, 2.7 on."""
+    if followed.outcome == "loops":
+        return False
+    if follower.end < leader.start:
+        return True
+    fetched = [record for record in leader.records if record.batch_last >= follower.end]
+    cut = [each for each in (*leader.below, *fetched) if each.batch_last >= follower.end]
+    if follower.start < follower.end and any(each.offset < follower.end for each in cut):
+        return False  # it refuses a batch that begins below its end
+    full = follower.copy()
+    for last in sorted({record.batch_last for record in fetched}):
+        full.append([record for record in fetched if record.batch_last == last])
+    return not fetched or not follow(leader, full).rounds
+
+
 def follow_to_high_watermark(leader: Replica, follower: Replica) -> Followed:
     """The rule before 0.11; then the fetch beyond the leader's end is noticed."""
     end = follower.end

@@ -191,7 +191,7 @@ OFFSET_REGRESSION: Final = rule(
     election="The end of this log may be misjudged.",
     reader="Consumers may get records twice, or miss some: a fetch by offset stops at the first "
     "batch that reaches it.",
-    actions=(DO_NOT_START, SAVE_RECORDS, REPORT_DEFECT),
+    actions=(DO_NOT_START, SAVE_RECORDS, CHECK_HARDWARE),
     lookalikes=(LOG_START_IN_A_BATCH,),
     roles=(Role.DAMAGE, Role.DAMAGED_BATCH, Role.MAY_STOP_RECOVERY, Role.FOLLOWS_IN_SEGMENT),
 )

@@ -132,9 +132,11 @@ UNCOVERED_FIELD_MISMATCH: Final = rule(
     explanation="The covered bytes of a batch are equal, but base offset, length or leader epoch "
     "differ. One of them is a flipped bit, or was rewritten.",
     start="A recovery does not notice, unless offsets fall.",
-    election="A wrong leader epoch or offset can make followers truncate at a wrong place.",
-    reader="Consumers of the wrong copy see other offsets.",
-    actions=(LET_BEST_LEAD, CHECK_HARDWARE),
+    election="A wrong leader epoch can make followers truncate and fetch the same records for "
+    "ever, and a copy with an epoch above the leader's never gets in sync. A wrong base offset "
+    "stays: a follower fetches from its log end on.",
+    reader="Consumers of a copy with a wrong base offset see other offsets.",
+    actions=(LET_BEST_LEAD, MOVE_COPY_ASIDE, CHECK_HARDWARE),
     roles=(Role.SEVERAL_REPLICAS,),
 )
 RECORDS_MISSING_ON_REPLICA: Final = rule(

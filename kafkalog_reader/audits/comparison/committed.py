@@ -5,7 +5,7 @@ No file states the current high watermark: it is an interval, per replica and pe
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.log.lineage import Lineage, LineageFork, lineage_fork
@@ -41,6 +41,19 @@ class History:
     @property
     def is_empty(self) -> bool:
         return self.log_start_offset >= self.log_end_offset
+
+    def without_misread(self, misread: Mapping[int, int | None]) -> History:
+        """The history without leader epochs that only a damaged batch header has.
+
+        Args:
+            misread: see ``Comparison.misread_epochs``.
+        """
+        last = self.last_leader_epoch
+        return replace(
+            self,
+            last_leader_epoch=last if last is None else misread.get(last, last),
+            leader_epochs=self.leader_epochs.difference(misread),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

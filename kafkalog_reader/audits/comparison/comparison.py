@@ -57,6 +57,7 @@ class _Comparer:
         self._waiting = {log for log in logs if not log.stream.ended}
         self._differences = Differences()
         self._restamped: list[int] = []
+        self._misread: dict[Replica, dict[int, int | None]] = {}
 
     def run(self) -> Comparison:
         roots: list[BranchBuilder] = []
@@ -75,6 +76,7 @@ class _Comparer:
             differences_left_out=self._differences.left_out,
             damaged={log.replica: log.damaged for log in self._logs},
             restamped=tuple(self._restamped),
+            misread_epochs=self._misread,
         )
 
     def _grow(self, branch: BranchBuilder) -> list[BranchBuilder]:
@@ -232,6 +234,7 @@ class _Comparer:
         contents: dict[bytes, list[ComparedLog]] = {}
         for log in present:
             contents.setdefault(bytes(log.stream.batch), []).append(log)
+        misread = self._misread_epochs(present)
         if len(contents) > 1 or overlapped:
             self._differences.add(
                 Difference(
@@ -243,13 +246,31 @@ class _Comparer:
                     contents=tuple(replicas_of(side) for side in contents.values()),
                     absent=replicas_of(overlapped),
                     damaged=replicas_of(
-                        log for log in present if not log.stream.is_intact or log.stream.is_restored
+                        log
+                        for log in present
+                        if not log.stream.is_intact or log.stream.is_restored or log in misread
                     ),
                 )
             )
         missing = [log for log in absent if log not in overlapped]
         if missing:
             self._note_absent(present, missing, 1)
+
+    def _misread_epochs(self, present: Sequence[ComparedLog]) -> list[ComparedLog]:
+        """The logs whose leader epoch is wrong where only some have the one that all declare."""
+        misread = [
+            log
+            for log in present
+            if log.stream.leader_epoch != log.declared.epoch_at(log.base_offset)
+        ]
+        if len(misread) == len(present):
+            return []
+        for log in misread:
+            epoch, cache = log.stream.leader_epoch, log.replica.cache
+            if epoch not in {entry.leader_epoch for entry in cache.entries}:
+                declared = log.declared.epoch_at(log.base_offset)
+                self._misread.setdefault(log.replica, {})[epoch] = declared
+        return misread
 
 
 def _joins(waiting: ComparedLog, members: Sequence[ComparedLog], low: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
@@ -46,7 +46,7 @@ class Difference:
         contents: the replicas, grouped by equal bytes.
         absent: replicas of the same branch that lack these batches, or have other batch bounds
             there.
-        damaged: replicas whose copy has a wrong checksum.
+        damaged: replicas whose copy has a wrong checksum, or a wrong base offset or leader epoch.
     """
 
     kind: DifferenceKind
@@ -131,6 +131,8 @@ class Comparison:
         differences_left_out: number of differences that were not kept.
         restamped: offsets at which replicas diverge with equal records under different leader
             epochs.
+        misread_epochs: by replica, leader epochs of batches that another replica has under the
+            epoch that both epoch checkpoints name, and that epoch.
     """
 
     replicas: tuple[Replica, ...]
@@ -139,6 +141,7 @@ class Comparison:
     damaged: Mapping[Replica, DamagedBatches]
     differences_left_out: int = 0
     restamped: tuple[int, ...] = ()
+    misread_epochs: Mapping[Replica, Mapping[int, int | None]] = field(default_factory=dict)
 
     def with_differences(self, more: Sequence[Difference]) -> Comparison:
         """A copy with the differences that were found later."""
@@ -232,6 +235,22 @@ class Comparison:
             for each in (one, other)
         ]
         return low if low < min(ends) else None
+
+    def header_fork(self, one: Replica, other: Replica) -> int | None:
+        """The first offset of a batch whose header differs outside the CRC; None if none does."""
+        found = (
+            difference.first_offset
+            for difference in self.differences
+            if difference.kind is DifferenceKind.UNCOVERED and _tells_apart(difference, one, other)
+        )
+        return min(found, default=None)
+
+    def wrong_headers(self, replica: Replica) -> int:
+        """How many ranges of a replica have a wrong header field outside the CRC."""
+        return sum(
+            difference.kind is DifferenceKind.UNCOVERED and replica in difference.damaged
+            for difference in self.differences
+        )
 
     def _starts_apart(self, one: Replica, other: Replica) -> list[int]:
         """Where the later of two logs begins, if the other log has different content there."""

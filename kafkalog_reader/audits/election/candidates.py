@@ -88,8 +88,8 @@ class Election:
             bool(candidate.cut_transactions) or self.is_silent,
             candidate.unreplaceable,
             lost.total,
-            len(self.out_of_sync),
             candidate.damaged,  # equal so far: consumers read an intact copy without errors
+            len(self.out_of_sync),
         )
 
 
@@ -97,7 +97,8 @@ def elections(
     candidates: Sequence[Candidate],
     comparison: Comparison,
     rules: Sequence[TruncationRule] = (TruncationRule.CURRENT,),
-    known_epoch: int = -1,
+    *,
+    known_epoch: int,
 ) -> tuple[Election, ...]:
     """Simulate the election of every replica that starts; best first.
 
@@ -105,11 +106,10 @@ def elections(
         candidates: the replicas.
         comparison: of the replicas.
         rules: how followers may truncate; the first is used, and the others are compared with it.
-        known_epoch: the greatest known leader epoch of the partition; the new one is above it.
+        known_epoch: the greatest leader epoch that the partition really had; the new one follows
+            it. A log may have a greater one where a bit of a batch flipped.
     """
-    entries = (entry for c in candidates if c.log is not None for entry in c.log.cache.entries)
-    greatest = max((entry.leader_epoch for entry in entries), default=-1)
-    new_epoch = max([greatest, known_epoch, *(c.last_leader_epoch for c in candidates)]) + 1
+    new_epoch = known_epoch + 1
     held = []
     for candidate in candidates:
         if candidate.log is None:

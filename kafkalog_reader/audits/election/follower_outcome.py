@@ -86,7 +86,11 @@ def follower_outcome(
     fork = comparison.content_fork(leading.replica, follower.replica)
     kept_until = _kept_until(follower, target, end, comparison)
     first_cut = max(kept_until, before.log_start_offset)
-    otherwise_from = None if fork is None else max(fork, leader.log_start_offset)
+    header_fork = comparison.header_fork(leading.replica, follower.replica)
+    if not following.outcome.is_in_sync:  # that is not silent
+        header_fork = None
+    forks = [each for each in (fork, header_fork) if each is not None]
+    otherwise_from = max(min(forks), leader.log_start_offset) if forks else None
     common_end = min(end, leader.log_end_offset, *([] if fork is None else [fork]))
     others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[1:])
     return FollowerOutcome(

@@ -142,6 +142,11 @@ class _Auditor:
         comparison, damaged = _compared(streams)
         histories = {replica: history_of(replica, stream) for replica, stream in streams.items()}
         keys = KeyCheck()
+        if isinstance(comparison, Comparison):
+            histories = {
+                replica: history.without_misread(comparison.misread_epochs.get(replica, {}))
+                for replica, history in histories.items()
+            }
         if isinstance(comparison, Comparison) and not self.quick:
             keys = check_keys(histories, comparison)
             comparison = comparison.with_differences(keys.missing)
@@ -273,7 +278,9 @@ class _Auditor:
         for replica, start in zip(replicas, starts, strict=True):
             candidate = replace(
                 _candidate(replica, start),
-                damaged=replica.damaged.count + spoilt(streams[replica.files]),
+                damaged=replica.damaged.count
+                + spoilt(streams[replica.files])
+                + comparison.wrong_headers(replica.files),
                 cut_transactions=(
                     _cut_transactions(replica.files, start, histories, comparison)
                     if has_transactions
@@ -289,7 +296,7 @@ class _Auditor:
             return ()
         of_metadata = -1 if self.membership is None else self.membership.leader_epoch
         known_epoch = max(audit.greatest_leader_epoch, of_metadata)
-        return elections(audit.candidates, comparison, audit.rules, known_epoch)
+        return elections(audit.candidates, comparison, audit.rules, known_epoch=known_epoch)
 
 
 def _compared(

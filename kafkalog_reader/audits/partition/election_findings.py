@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.election_rules import (
     CLEAN_LEADER_AVAILABLE,
@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+
+_REPORTED: Final = frozenset(
+    {DifferenceKind.CONFLICT, DifferenceKind.MISSING, DifferenceKind.UNCOVERED}
+)
+"""Differences that have findings of their own."""
 
 
 def election_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -98,7 +104,7 @@ def _is_reported(audit: PartitionAudit, offset: int) -> bool:
     ) and any(
         difference.first_offset == offset
         for difference in audit.comparison.differences
-        if difference.kind in (DifferenceKind.CONFLICT, DifferenceKind.MISSING)
+        if difference.kind in _REPORTED
     )
 
 

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    FORBID_UNCLEAN_ELECTION,
+    LET_BEST_LEAD,
+)
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
     TOPIC_ID_MISMATCH,
@@ -190,7 +194,12 @@ def _of_difference(difference: Difference) -> Finding:
         _CODE_OF[difference.kind],
         f"offsets {difference.first_offset} to {difference.next_offset - 1}: "
         f"{_SAYS[difference.kind]} ({sides}{f'; absent on {absent}' if absent else ''})"
-        + (f"; the base offset is wrong on {joined_names(wrong)}" if wrong else ""),
+        + (f"; the field is wrong on {joined_names(wrong)}" if wrong else ""),
+        actions=(
+            (LET_BEST_LEAD, CHECK_HARDWARE)
+            if difference.kind is DifferenceKind.UNCOVERED and not wrong
+            else None
+        ),
         directory=wrong[0].directory if len(wrong) == 1 else None,
         offsets=(difference.first_offset, difference.next_offset),
         evidence={
