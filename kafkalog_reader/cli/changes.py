@@ -10,10 +10,9 @@ import click
 
 from kafkalog_reader.cli.listing import Heading, listing, screen_width
 from kafkalog_reader.cli.options import (
-    follow_links_option,
-    max_rate_option,
-    read_context,
+    input_options,
     reading_options,
+    supplied,
     text_or_json_option,
 )
 from kafkalog_reader.cli.printable import for_stdout, grouped, plural
@@ -52,11 +51,10 @@ _WORDS: Final = {
 @click.argument("new", metavar="NEW")
 @text_or_json_option("one object per range of offsets")
 @reading_options("topic", "partition")
-@follow_links_option
-@max_rate_option
+@input_options
 @verbose_option()
 def changes_command(
-    old: str, new: str, output_format: str, follow_links: bool,
+    old: str, new: str, output_format: str,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Compare two copies of the same broker's log directories, an older and a newer one.
@@ -75,15 +73,11 @@ def changes_command(
     from kafkalog_reader import registry
     from kafkalog_reader.audits.changes import LOSSES, ChangeKind, changes, two_times
     from kafkalog_reader.cli.output import standard_output
-    from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.io.progress import no_progress
     from kafkalog_reader.tables.selection import check_selection
 
     request = registry.request(registry.table("divergence"), **options)
-    evidence = two_times(
-        discover([old], read_context(follow_links=follow_links)),
-        discover([new], read_context(follow_links=follow_links)),
-    )
+    evidence = two_times(supplied([old]), supplied([new]))
     check_selection(evidence, request)
     found = list(changes(evidence, request, no_progress))
     kinds = {change.kind for change in found}

@@ -10,11 +10,10 @@ import click
 
 from kafkalog_reader.cli.listing import screen_width
 from kafkalog_reader.cli.options import (
-    follow_links_option,
-    max_rate_option,
+    input_options,
     paths_argument,
-    read_context,
     reading_options,
+    supplied,
     text_or_json_option,
 )
 from kafkalog_reader.cli.printable import for_stdout
@@ -54,11 +53,10 @@ if TYPE_CHECKING:
 )
 @click.option("--by", type=click.Choice(list(GROUP_KEYS)), help="Show totals instead of replicas.")
 @reading_options("topic", "partition")
-@follow_links_option
-@max_rate_option
+@input_options
 @verbose_option()
 def ls_command(
-    paths: tuple[str, ...], output_format: str, sort: str, by: str | None, follow_links: bool,
+    paths: tuple[str, ...], output_format: str, sort: str, by: str | None,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """List the replicas: which broker holds which offsets, and in what state.
@@ -77,7 +75,6 @@ def ls_command(
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.table import TableRows
-    from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.selection import check_selection
 
     if by is not None and sort not in ("name", *GROUP_SORT_KEYS):
@@ -89,7 +86,7 @@ def ls_command(
     # PERMISSIVE: one replica that cannot be read must not hide the others.
     options["mode"] = "PERMISSIVE"
     request = registry.request(table, None if as_table else NEEDED, **options)
-    evidence = discover(paths, read_context(follow_links=follow_links))
+    evidence = supplied(paths)
     check_selection(evidence, request)
     reading = TableRows(table, evidence, request, rows_on_stdout=as_json)
     write = _write_table if as_table and sort == "name" else _write_gathered

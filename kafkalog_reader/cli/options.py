@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,9 +15,11 @@ from kafkalog_reader.tables.option_values import TIME, Kind
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
+    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.io.read_context import ReadContext
 
 _RATE: Final = "kafkalog_reader.rate"
+_FOLLOW_LINKS: Final = "kafkalog_reader.follow_links"
 
 Decorator = Callable[[Any], Any]
 
@@ -139,13 +141,6 @@ class Rate(Size):
 def paths_argument(command: Any) -> Any:  # noqa: ANN401  what click decorates
     """The argument ``PATH...``; the command's parameter is ``paths``."""
     return click.argument("paths", metavar="PATH...", nargs=-1, required=True)(command)
-
-
-def follow_links_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """The option ``--follow-links``."""
-    return click.option(
-        "--follow-links", is_flag=True, help="Follow symbolic links; otherwise they are skipped."
-    )(command)
 
 
 def text_or_json_option(meaning_of_json: str) -> Decorator:
@@ -270,16 +265,48 @@ def max_rate_option(command: Any) -> Any:  # noqa: ANN401  what click decorates
     )(command)
 
 
+def input_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
+    """``--follow-links`` and ``--max-rate`` of a command that calls ``supplied``."""
+    return click.option(
+        "--follow-links",
+        is_flag=True,
+        expose_value=False,
+        callback=_follow_links,
+        help="Follow symbolic links; otherwise they are skipped.",
+    )(max_rate_option(command))
+
+
 def _limit_rate(context: click.Context, _option: click.Parameter, value: int | None) -> None:
     from kafkalog_reader.io.read_rate import ReadRate
 
     context.meta[_RATE] = None if value is None else ReadRate(value)
 
 
+def _follow_links(context: click.Context, _option: click.Parameter, value: bool) -> None:
+    context.meta[_FOLLOW_LINKS] = value
+
+
 def read_context(*, follow_links: bool = False) -> ReadContext:
-    """How the command that runs reads files: as its options say."""
+    """How the command that runs reads files: as its options say.
+
+    Args:
+        follow_links: follow links, whether ``--follow-links`` is given or not.
+    """
     from kafkalog_reader.io.read_context import ReadContext
 
     running = click.get_current_context(silent=True)
-    rate = None if running is None else running.meta.get(_RATE)
-    return ReadContext(follow_links=follow_links, rate=rate)
+    given = {} if running is None else running.meta
+    return ReadContext(
+        follow_links=follow_links or given.get(_FOLLOW_LINKS, False), rate=given.get(_RATE)
+    )
+
+
+def supplied(paths: Sequence[str]) -> Evidence:
+    """What the PATHs of the command that runs hold.
+
+    Raises:
+        LogLayoutError: a path does not exist, or holds nothing that Kafka writes.
+    """
+    from kafkalog_reader.io.discovery import discover
+
+    return discover(paths, read_context())

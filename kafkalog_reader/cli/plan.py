@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kafkalog_reader.cli.options import (
-    follow_links_option,
-    max_rate_option,
+    input_options,
     paths_argument,
-    read_context,
     reading_options,
+    supplied,
     words_of,
 )
 from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_option
@@ -48,11 +47,10 @@ _ELECTED: Final = re.compile(r"(.+)-([0-9]{1,9})=([0-9]{1,9})", re.ASCII)
     help="Let this broker lead this partition; repeatable.  [default: the one that loses least]",
 )
 @reading_options("rule", "started_at")
-@follow_links_option
-@max_rate_option
+@input_options
 @verbose_option()
 def plan_command(
-    paths: tuple[str, ...], output_format: str, elect: tuple[str, ...], follow_links: bool,
+    paths: tuple[str, ...], output_format: str, elect: tuple[str, ...],
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Plan in which order to start the brokers of a stopped cluster, and show what is lost.
@@ -76,7 +74,6 @@ def plan_command(
     from kafkalog_reader.cli.interrupt import whole
     from kafkalog_reader.cli.screen import screen, write_lines
     from kafkalog_reader.errors import UsageError
-    from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.report.plan_json import plan_object
     from kafkalog_reader.report.plan_script import plan_script
     from kafkalog_reader.report.plan_text import plan_lines
@@ -84,7 +81,7 @@ def plan_command(
 
     wanted = dict(map(_elected, elect))
     request = registry.request(registry.table("divergence"), **options)
-    evidence = discover(paths, read_context(follow_links=follow_links))
+    evidence = supplied(paths)
     check_selection(evidence, request)
     clusters = {root.cluster_id for root in evidence.log_directories}
     if len(clusters) > 1:
@@ -96,7 +93,7 @@ def plan_command(
     plan = decisions.plan(
         paths=paths,
         options=words_of("rule", "started_at", **options),
-        follow_links=follow_links,
+        follow_links=evidence.follow_links,
         is_selected=request.topics is not None or request.partitions is not None,
     )
     if not plan.partitions:

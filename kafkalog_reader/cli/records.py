@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from kafkalog_reader.cli.options import (
-    follow_links_option,
-    max_rate_option,
+    input_options,
     paths_argument,
-    read_context,
     reading_option,
+    supplied,
 )
 from kafkalog_reader.cli.row_options import offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, verbose_option
@@ -34,13 +33,12 @@ SCREEN_COLUMNS: Final = ("partition", "offset", "timestamp", "key", "value")
     is_flag=True,
     help=f"{OPTIONS['include_control_records'].meaning}.",
 )
-@follow_links_option
-@max_rate_option
+@input_options
 @verbose_option()
 def records_command(
     paths: tuple[str, ...], output_format: str, output: str | None, force: bool,
     render: str | None,
-    columns: tuple[str, ...] | None, follow_links: bool, control: bool,
+    columns: tuple[str, ...] | None, control: bool,
     from_offset: int | str | None, last: int | None,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
@@ -63,7 +61,6 @@ def records_command(
     from kafkalog_reader import registry
     from kafkalog_reader.cli.output import check_destination
     from kafkalog_reader.cli.table import print_rows
-    from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.schemas import KAFKA_COLUMNS
     from kafkalog_reader.tables.selection import check_selection, without_metadata
 
@@ -74,7 +71,7 @@ def records_command(
     }  # fmt: skip
     request = registry.request(table, columns, **options)
     check_destination(output, output_format)
-    evidence = discover(paths, read_context(follow_links=follow_links))
+    evidence = supplied(paths)
     check_selection(evidence, request)
     request = without_metadata(evidence, request)
     if columns is None:

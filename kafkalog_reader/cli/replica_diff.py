@@ -16,11 +16,10 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.options import (
-    follow_links_option,
-    max_rate_option,
+    input_options,
     paths_argument,
-    read_context,
     reading_options,
+    supplied,
     text_or_json_option,
     words_of,
 )
@@ -65,14 +64,13 @@ _ONE_COPY = SINGLE_COPY_RANGE
     "--explain", is_flag=True, help="Show every round of every election, with both caches."
 )
 @fail_on_option()
-@follow_links_option
-@max_rate_option
+@input_options
 @verbose_option(
     "Show every finding and partition, and the traceback of an error.", expose_value=True
 )
 def replica_diff(
     paths: tuple[str, ...], output_format: str, records: bool, export: str | None, quick: bool,
-    explain: bool, fail_on: str, follow_links: bool, verbose: bool,
+    explain: bool, fail_on: str, verbose: bool,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Show where copies of a partition diverge, and what each candidate leader would lose.
@@ -98,7 +96,6 @@ def replica_diff(
     from kafkalog_reader.cli.screen import screen, write_lines
     from kafkalog_reader.cli.sides import Sides
     from kafkalog_reader.errors import UnreadableFileError, UsageError
-    from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.report.spans import plain
     from kafkalog_reader.tables.selection import check_selection, no_partition
 
@@ -108,15 +105,15 @@ def replica_diff(
             raise UsageError("old= and new= compare one broker with itself: give only selections")
         status: int = click.get_current_context().invoke(
             changes_command, old=times[0], new=times[1], output_format=output_format,
-            follow_links=follow_links, topic=options["topic"], partition=options["partition"],
+            topic=options["topic"], partition=options["partition"],
         )  # fmt: skip
         return status
     request = registry.request(registry.table("divergence"), **options)
-    evidence = discover(paths, read_context(follow_links=follow_links))
+    evidence = supplied(paths)
     with suppress(UnreadableFileError):  # reported with the partitions that can be read
         check_selection(evidence, request)
     is_json = output_format == "json"
-    links = ["--follow-links"] if follow_links else []
+    links = ["--follow-links"] if evidence.follow_links else []
     fleet = Fleet(
         command=["replica-diff", *paths, *links],
         options=words_of("rule", "started_at", **options),

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from kafkalog_reader.cli.options import (
-    follow_links_option,
-    max_rate_option,
+    input_options,
     paths_argument,
-    read_context,
     reading_option,
     reading_options,
+    supplied,
 )
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
@@ -66,12 +65,11 @@ MAX_LOST_SHOWN = 5
     show_default=True,
     help="Which copies: best, broker:N, or all (Parquet only).",
 )
-@follow_links_option
-@max_rate_option
+@input_options
 @verbose_option()
 def salvage_command(
     paths: tuple[str, ...], output: str, as_segments: bool, merge: bool, topic_ids: tuple[str, ...],
-    leader_epoch: int, replica: str, follow_links: bool,
+    leader_epoch: int, replica: str,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Write everything readable of damaged logs into a new folder. Inputs stay as they are.
@@ -99,12 +97,11 @@ def salvage_command(
     record is in the requested range.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.salvage.receiver import receiver_of
     from kafkalog_reader.tables.selection import check_selection
 
     request = registry.request(registry.table("records"), replica=replica, **options)
-    evidence = discover(paths, read_context(follow_links=follow_links))
+    evidence = supplied(paths)
     check_selection(evidence, request)
     receiver = receiver_of(
         evidence, request, as_segments=as_segments, merge=merge,

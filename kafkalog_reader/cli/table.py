@@ -10,11 +10,10 @@ import click
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.interrupt import whole
 from kafkalog_reader.cli.options import (
-    follow_links_option,
-    max_rate_option,
+    input_options,
     paths_argument,
-    read_context,
     reading_options,
+    supplied,
 )
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.row_options import OF_ROWS, offsets, row_options
@@ -54,14 +53,13 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
 @paths_argument
 @row_options
 @reading_options(*OF_SOME_TABLES)
-@follow_links_option
-@max_rate_option
+@input_options
 @fail_on_option()
 @verbose_option()
 def table_command(
     name: str, paths: tuple[str, ...], output_format: str, output: str | None, force: bool,
     render: str | None,
-    columns: tuple[str, ...] | None, follow_links: bool, fail_on: str,
+    columns: tuple[str, ...] | None, fail_on: str,
     from_offset: int | str | None, last: int | None,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
@@ -81,14 +79,13 @@ def table_command(
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.output import check_destination
-    from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.selection import check_selection
 
     table = registry.table(name)
     options |= offsets(from_offset, last)
     request = registry.request(table, columns, **options)
     check_destination(output, output_format)
-    evidence = discover(paths, read_context(follow_links=follow_links))
+    evidence = supplied(paths)
     check_selection(evidence, request, selects_directories=table.selects_directories)
     severities = Severities(table, request)
     print_rows(

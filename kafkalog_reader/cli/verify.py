@@ -14,11 +14,10 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.cli.fail_on import fail_on_option
 from kafkalog_reader.cli.options import (
-    follow_links_option,
-    max_rate_option,
+    input_options,
     paths_argument,
-    read_context,
     reading_options,
+    supplied,
     text_or_json_option,
 )
 from kafkalog_reader.cli.run import session, verbose_option
@@ -51,14 +50,12 @@ _MAX_LISTED = 10_000
     help="Number of threads that read partitions, and parts of large segments, at the same time.",
 )
 @fail_on_option()
-@follow_links_option
-@max_rate_option
+@input_options
 @verbose_option(
     "Also show information and consequences, and the traceback of an error.", expose_value=True
 )
 def verify_command(
-    paths: tuple[str, ...], output_format: str, threads: int, fail_on: str, follow_links: bool,
-    verbose: bool,
+    paths: tuple[str, ...], output_format: str, threads: int, fail_on: str, verbose: bool,
     **options: Any,  # noqa: ANN401  checked by the registry
 ) -> int:  # fmt: skip
     """Check every checksum, header, index, checkpoint and snapshot, and compare copies.
@@ -82,11 +79,10 @@ def verify_command(
     from kafkalog_reader import registry
     from kafkalog_reader.cli.verify_report import Report
     from kafkalog_reader.errors import UnreadableFileError
-    from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.selection import check_selection, no_partition
 
     request = registry.request(registry.table("findings"), **options)
-    evidence = discover(paths, read_context(follow_links=follow_links))
+    evidence = supplied(paths)
     with suppress(UnreadableFileError):  # a finding below
         check_selection(evidence, request)
     report = Report(
