@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from fixtures.builder.stored_batches import build_record_batch
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.format.record_batch import build_record_batch
 
 if TYPE_CHECKING:
     from collections.abc import Callable

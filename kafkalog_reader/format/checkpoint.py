@@ -79,20 +79,12 @@ def parse_leader_epoch_checkpoint(
     )
 
 
-def build_offset_checkpoint(
-    entries: Iterable[OffsetCheckpointEntry], *, version: int = 0, count: int | None = None
-) -> bytes:
-    """Build an offset checkpoint; ``version`` and ``count`` may be wrong on purpose."""
-    lines = [f"{entry.topic} {entry.partition} {entry.offset}" for entry in entries]
-    return _build(lines, version, count)
-
-
 def build_leader_epoch_checkpoint(
     entries: Iterable[LeaderEpochEntry], *, version: int = 0, count: int | None = None
 ) -> bytes:
     """Build a leader epoch checkpoint; ``version`` and ``count`` may be wrong on purpose."""
     lines = [f"{entry.leader_epoch} {entry.start_offset}" for entry in entries]
-    return _build(lines, version, count)
+    return build_checkpoint(lines, version, count)
 
 
 def _entries(
@@ -141,6 +133,6 @@ def _topic(line: TextLine, field: bytes) -> str:
         raise line.corrupt(f"topic is not UTF-8: {excerpt(field)}") from error
 
 
-def _build(lines: list[str], version: int, count: int | None) -> bytes:
+def build_checkpoint(lines: list[str], version: int, count: int | None) -> bytes:
     announced = len(lines) if count is None else count
     return "".join(f"{line}\n" for line in (str(version), str(announced), *lines)).encode()

@@ -38,12 +38,5 @@ def parse_clean_shutdown(content: bytes) -> CleanShutdown:
     )
 
 
-def build_clean_shutdown(broker_epoch: int | None) -> bytes:
-    """Build the marker of 3.7 and later, or with None the empty one of earlier releases."""
-    if broker_epoch is None:
-        return b""
-    return json.dumps({"version": 0, "brokerEpoch": broker_epoch}, separators=(",", ":")).encode()
-
-
 def _integer(value: object) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None

@@ -10,7 +10,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Final, Protocol
 
 import zstandard
-from isal import igzip, isal_zlib
+from isal import isal_zlib
 
 from kafkalog_reader.errors import CorruptRecordError
 from kafkalog_reader.format.decompression_limit import (
@@ -18,8 +18,8 @@ from kafkalog_reader.format.decompression_limit import (
     checked_size,
     window_too_large,
 )
-from kafkalog_reader.format.lz4_frame import compress_lz4_frame, decompress_lz4_frame
-from kafkalog_reader.format.snappy_stream import compress_snappy, decompress_snappy
+from kafkalog_reader.format.lz4_frame import decompress_lz4_frame
+from kafkalog_reader.format.snappy_stream import decompress_snappy
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,21 +98,6 @@ def decompress(
             return decompress_lz4_frame(payload, where, limit, check_header=magic > 0)
         case Codec.ZSTD:
             return _decompress_zstd(payload, where, limit)
-
-
-def compress(codec: Codec, content: bytes, *, magic: int = 2) -> bytes:
-    """Compress records as a Kafka client would; the same input gives the same bytes."""
-    match codec:
-        case Codec.NONE:
-            return content
-        case Codec.GZIP:
-            return bytes(igzip.compress(content, mtime=0))
-        case Codec.SNAPPY:
-            return compress_snappy(content)
-        case Codec.LZ4:
-            return compress_lz4_frame(content, checksum_of_magic_0=magic == 0)
-        case Codec.ZSTD:
-            return zstandard.ZstdCompressor(write_content_size=False).compress(content)
 
 
 def _decompress_gzip(payload: bytes, where: LogPosition, limit: int) -> bytes:

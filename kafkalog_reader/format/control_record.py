@@ -5,7 +5,7 @@ Source: Kafka 4.0, common.record.ControlRecordType and EndTransactionMarker.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
@@ -91,16 +91,6 @@ def parse_end_transaction_marker(value: bytes | None, where: LogPosition) -> End
     if fields.version < 0:
         raise CorruptRecordError(f"end-transaction marker version {fields.version}", where)
     return EndTransactionMarker(version=fields.version, coordinator_epoch=fields.coordinator_epoch)
-
-
-def build_control_record_key(key: ControlRecordKey) -> bytes:
-    """Build the key of a control record."""
-    return bytes(CONTROL_RECORD_KEY.build({"version": key.version, "type": key.type_id}))
-
-
-def build_end_transaction_marker(marker: EndTransactionMarker) -> bytes:
-    """Build the value of an ABORT or COMMIT marker."""
-    return bytes(END_TRANSACTION_MARKER.build(asdict(marker)))
 
 
 def _shown(content: bytes | None) -> str:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import CorruptCheckpointError, LogPosition
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterator
 
 _LINE_END: Final = re.compile(r"\r\n|\n|\r")
 _BLANKS: Final[str] = " \t\f"
@@ -34,13 +34,6 @@ def parse_java_properties(content: bytes, where: LogPosition) -> dict[str, str]:
         key, value = (line, "") if pair is None else pair.groups()
         properties[_unescape(key, number, where)] = _unescape(value, number, where)
     return properties
-
-
-def build_java_properties(properties: Mapping[str, str], *, comments: Iterable[str] = ()) -> bytes:
-    """Build Java properties in the given order, after comment lines."""
-    lines = [f"#{comment}" for comment in comments]
-    lines += [f"{_escape(key, ' ')}={_escape(value, '')}" for key, value in properties.items()]
-    return "".join(f"{line}\n" for line in lines).encode("iso-8859-1")
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
@@ -72,16 +65,3 @@ def _unescape(text: str, number: int, where: LogPosition) -> str:
         return _ESCAPES.get(code, code)
 
     return _ESCAPE.sub(replacement, text)
-
-
-def _escape(text: str, blanks: str) -> str:
-    """Escape as java.util.Properties#store does; a value needs it only for a leading blank."""
-    escaped = []
-    for index, character in enumerate(text):
-        if character in {"=", ":", "#", "!", "\\"} or (character == " " and (blanks or not index)):
-            escaped.append(f"\\{character}")
-        elif "\x20" <= character <= "\x7e":
-            escaped.append(character)
-        else:
-            escaped.append(f"\\u{ord(character):04X}")
-    return "".join(escaped)

@@ -54,7 +54,7 @@ LZ4_FRAME_DESCRIPTOR: Final = Struct(  # little-endian, unlike everything that K
     "header_checksum" / Byte,
 )
 _MAGIC_SIZE: Final[int] = 4
-_CHECKSUM_POSITION: Final[int] = 6
+CHECKSUM_POSITION: Final[int] = 6
 """The position if no content size is stored, as in frames built here."""
 _STORED: Final[int] = 0x8000_0000
 """Set in a block's size if the block is not compressed."""
@@ -107,25 +107,6 @@ def decompress_lz4_frame(
         blocks.append(block if stored_size & _STORED else _block(block, frame, where))
         size = checked_size(size + len(blocks[-1]), limit, where)
     return b"".join(blocks)
-
-
-def compress_lz4_frame(content: bytes, *, checksum_of_magic_0: bool = False) -> bytes:
-    """Build a frame of independent 64 KiB blocks, as Kafka's clients do.
-
-    Args:
-        content: the bytes to compress.
-        checksum_of_magic_0: let the header checksum also cover the frame's magic (KAFKA-3160).
-    """
-    frame = lz4.frame.compress(
-        content,
-        block_size=lz4.frame.BLOCKSIZE_MAX64KB,
-        block_linked=False,
-        store_size=False,
-    )
-    if checksum_of_magic_0:
-        checksum = compute_xxhash32(frame[:_CHECKSUM_POSITION]) >> 8 & 0xFF
-        frame = frame[:_CHECKSUM_POSITION] + bytes([checksum]) + frame[_CHECKSUM_POSITION + 1 :]
-    return bytes(frame)
 
 
 def _parse_frame(payload: bytes, where: LogPosition, *, check_header: bool) -> _Frame:

@@ -62,7 +62,6 @@ MESSAGES: Final = {
     magic: Struct(*header.subcons, "key" / NULLABLE_BYTES, "value" / NULLABLE_BYTES)
     for magic, header in MESSAGE_HEADERS.items()
 }
-_LENGTH_FIELD_SIZE: Final[int] = Int32sb.sizeof()
 MIN_LENGTHS: Final[dict[int, int]] = {0: MIN_LENGTH_0, 1: MIN_LENGTH_1}
 CRC_COVERS_FROM: Final[int] = MESSAGE_CRC_COVERS_FROM
 """Offset and length are not covered, because the leader assigns the offset."""
@@ -181,49 +180,6 @@ def parse_message_entry(content: bytes, where: LogPosition, *, noun: str = "mess
     return entry
 
 
-def build_message(
-    key: bytes | None,
-    value: bytes | None,
-    *,
-    offset: int = 0,
-    magic: int = 1,
-    timestamp: int = -1,
-    codec: Codec = Codec.NONE,
-    flags: int = 0,
-    attributes: int | None = None,
-    length: int | None = None,
-    key_length: int | None = None,
-    value_length: int | None = None,
-    crc: int | None = None,
-) -> bytes:
-    """Build a message; None is computed as Kafka's writers do, and given values may be wrong.
-
-    ``flags`` are attribute bits besides the codec (``LOG_APPEND_TIME_BIT``); ``attributes``
-    replaces them and the codec's bits. An unknown ``magic`` gets the layout of 1, as Kafka would
-    read it. The CRC is computed over the wrong values.
-    """
-    layout = MESSAGES[0 if magic == 0 else 1]
-    fields = {
-        "offset": offset,
-        "length": 0,
-        "crc": 0,
-        "magic": magic,
-        "attributes": codec | flags if attributes is None else attributes,
-        "timestamp": timestamp,
-        "key": key,
-        "value": value,
-    }
-    content = bytearray(layout.build(fields))
-    value_position = len(content) - _LENGTH_FIELD_SIZE - len(value or b"")
-    key_position = value_position - _LENGTH_FIELD_SIZE - len(key or b"")
-    _overwrite(content, key_position, key_length)
-    _overwrite(content, value_position, value_length)
-    _overwrite(content, LENGTH_END - 4, len(content) - LENGTH_END if length is None else length)
-    true_crc = compute_crc32(bytes(content[CRC_COVERS_FROM:]))
-    content[LENGTH_END:CRC_COVERS_FROM] = Int32ub.build(true_crc if crc is None else crc)
-    return bytes(content)
-
-
 def _message(
     content: bytes, magic: int, crc_computed: int, where: LogPosition, noun: str
 ) -> Message:
@@ -243,8 +199,3 @@ def _message(
         key=fields.key,
         value=fields.value,
     )
-
-
-def _overwrite(content: bytearray, position: int, value: int | None) -> None:
-    if value is not None:
-        content[position : position + _LENGTH_FIELD_SIZE] = Int32sb.build(value)

@@ -14,21 +14,16 @@ above the last. Source: Kafka 4.0, common.record.AbstractLegacyRecordBatch.DeepR
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
 from kafkalog_reader.format.batch_fields import CODEC_MASK, LENGTH_END
-from kafkalog_reader.format.compression import Codec, compress, decompress
-from kafkalog_reader.format.message import (
-    MESSAGE_HEADER_0,
-    build_message,
-    parse_message,
-    parse_message_entry,
-)
+from kafkalog_reader.format.compression import Codec, decompress
+from kafkalog_reader.format.message import MESSAGE_HEADER_0, parse_message, parse_message_entry
 from kafkalog_reader.format.record_batch_header import TimestampType
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from kafkalog_reader.errors import LogPosition
     from kafkalog_reader.format.message import Message
@@ -185,61 +180,6 @@ def message_records(
         timestamp_type=message.timestamp_type,
         key=message.key,
         value=message.value,
-    )
-
-
-def build_wrapper(
-    records: Iterable[LegacyRecord],
-    *,
-    codec: Codec,
-    magic: int = 1,
-    base_offset: int | None = None,
-    inner_magic: int | None = None,
-    offset: int | None = None,
-    timestamp: int | None = None,
-    content: bytes | None = None,
-    value: bytes | None = None,
-    **lies: Any,  # noqa: ANN401  # arguments of build_message
-) -> bytes:
-    """Build a wrapper; None is computed as Kafka's writers do, and given values may be wrong.
-
-    Args:
-        records: with absolute offsets; gaps stay.
-        codec: the codec of the records.
-        magic: of the wrapper, which decides how inner offsets are stored.
-        base_offset: what inner offsets of magic 1 are relative to: the first record as produced, so
-            by default the first of ``records``.
-        inner_magic: of the inner messages, if it differs.
-        offset: of the wrapper; by default the last record's.
-        timestamp: of the wrapper; by default the greatest of the records.
-        content: concatenated messages, instead of ``records``.
-        value: the wrapper's value, instead of the compressed messages.
-        lies: further arguments of ``build_message``: ``flags``, ``crc`` and so on.
-    """
-    kept = tuple(records)
-    first = kept[0].offset if kept and magic else 0
-    base = first if base_offset is None else base_offset
-    if content is None:
-        content = b"".join(
-            build_message(
-                record.key,
-                record.value,
-                offset=record.offset - base,
-                magic=magic if inner_magic is None else inner_magic,
-                timestamp=record.timestamp,
-            )
-            for record in kept
-        )
-    if offset is None:
-        offset = kept[-1].offset if kept else 0
-    if timestamp is None:
-        timestamp = max((record.timestamp for record in kept), default=-1)
-    if value is None:
-        value = compress(codec, content, magic=magic)
-    return build_message(
-        **{"key": None, "value": value, "offset": offset, "magic": magic, **lies},
-        timestamp=timestamp,
-        codec=codec,
     )
 
 

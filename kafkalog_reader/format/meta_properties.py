@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import CorruptCheckpointError, LogPosition, UnsupportedFormatError
-from kafkalog_reader.format.java_properties import build_java_properties, parse_java_properties
+from kafkalog_reader.format.java_properties import parse_java_properties
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -53,21 +53,6 @@ def parse_meta_properties(content: bytes, where: LogPosition) -> MetaProperties:
         node_id=node_id,
         directory_id=properties.get("directory.id"),
     )
-
-
-def build_meta_properties(meta: MetaProperties, *, stored: str | None = None) -> bytes:
-    """Build ``meta.properties``; absent values are left out, whatever the version requires.
-
-    ``stored`` is the date that Java writes. The order is that of Kafka 4.3, from a hash map.
-    """
-    values = {
-        ("node.id" if meta.version else "broker.id"): meta.node_id,
-        "directory.id": meta.directory_id,
-        "version": meta.version,
-        "cluster.id": meta.cluster_id,
-    }
-    present = {key: str(value) for key, value in values.items() if value is not None}
-    return build_java_properties(present, comments=() if stored is None else ("", stored))
 
 
 def _integer(properties: Mapping[str, str], key: str, where: LogPosition) -> int | None:

@@ -113,24 +113,6 @@ def parse_records(
     return tuple(records)
 
 
-def build_record(record: Record) -> bytes:
-    """Build one record, with its length first."""
-    return bytes(
-        RECORD.build(
-            {
-                "attributes": record.attributes,
-                "timestamp_delta": record.timestamp_delta,
-                "offset_delta": record.offset_delta,
-                "key": record.key,
-                "value": record.value,
-                "headers": [
-                    {"key": header.key.encode(), "value": header.value} for header in record.headers
-                ],
-            }
-        )
-    )
-
-
 def _record(fields: Any) -> Record:  # noqa: ANN401  # a construct container
     return Record(
         attributes=fields.attributes,

@@ -9,19 +9,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
-from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, HEADER_SIZE, MAGIC, MIN_LENGTH_2
-from kafkalog_reader.format.compression import Codec, compress, decompress
+from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, HEADER_SIZE
+from kafkalog_reader.format.compression import Codec, decompress
 from kafkalog_reader.format.crc import compute_crc32c
-from kafkalog_reader.format.record import Record, build_record, parse_records
-from kafkalog_reader.format.record_batch_header import (
-    RecordBatchHeader,
-    build_record_batch_header,
-    parse_record_batch_header,
-)
+from kafkalog_reader.format.record import Record, parse_records
+from kafkalog_reader.format.record_batch_header import RecordBatchHeader, parse_record_batch_header
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from kafkalog_reader.errors import LogPosition
 
 
@@ -109,60 +103,3 @@ def batch_payload(content: bytes, header: RecordBatchHeader, where: LogPosition)
 def compute_batch_crc(content: bytes, header: RecordBatchHeader) -> int:
     """Compute the CRC-32C of the covered bytes of a whole batch."""
     return compute_crc32c(content[CRC_COVERS_FROM : header.size_in_bytes])
-
-
-def build_record_batch(
-    records: Iterable[Record],
-    *,
-    base_offset: int = 0,
-    leader_epoch: int = 0,
-    codec: Codec = Codec.NONE,
-    base_timestamp: int = -1,
-    producer_id: int = -1,
-    producer_epoch: int = -1,
-    base_sequence: int = -1,
-    flags: int = 0,
-    attributes: int | None = None,
-    payload: bytes | None = None,
-    last_offset_delta: int | None = None,
-    max_timestamp: int | None = None,
-    records_count: int | None = None,
-    length: int | None = None,
-    magic: int = MAGIC,
-    crc: int | None = None,
-) -> bytes:
-    """Build a batch; None is computed as Kafka's writers do, and given values may be wrong.
-
-    Deltas of ``records`` are relative to ``base_offset`` and ``base_timestamp``. ``flags`` are
-    attribute bits besides the codec (such as ``TRANSACTIONAL_BIT``); ``attributes`` replaces them
-    and the codec's bits. ``payload`` replaces the compressed records.
-    """
-    kept = tuple(records)
-    if payload is None:
-        payload = compress(codec, b"".join(map(build_record, kept)))
-    if last_offset_delta is None:
-        last_offset_delta = max((record.offset_delta for record in kept), default=0)
-    if max_timestamp is None:
-        max_timestamp = max(
-            (base_timestamp + record.timestamp_delta for record in kept), default=-1
-        )
-    header = RecordBatchHeader(
-        base_offset=base_offset,
-        length=MIN_LENGTH_2 + len(payload) if length is None else length,
-        leader_epoch=leader_epoch,
-        magic=magic,
-        crc=0 if crc is None else crc,
-        attributes=codec | flags if attributes is None else attributes,
-        last_offset_delta=last_offset_delta,
-        base_timestamp=base_timestamp,
-        max_timestamp=max_timestamp,
-        producer_id=producer_id,
-        producer_epoch=producer_epoch,
-        base_sequence=base_sequence,
-        records_count=len(kept) if records_count is None else records_count,
-    )
-    content = build_record_batch_header(header) + payload
-    if crc is None:
-        true_crc = compute_crc32c(content[CRC_COVERS_FROM:])
-        content = build_record_batch_header(replace(header, crc=true_crc)) + payload
-    return content

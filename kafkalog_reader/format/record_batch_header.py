@@ -5,7 +5,7 @@ Source: Kafka 4.0, common.record.DefaultRecordBatch and FileLogInputStream.
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final
 
@@ -161,11 +161,6 @@ def parse_record_batch_header(content: bytes, where: LogPosition) -> RecordBatch
         raise CorruptRecordError(f"header cut short: {len(content)} of {HEADER_SIZE} bytes", where)
     fields = RECORD_BATCH_HEADER.parse(content)
     return RecordBatchHeader(**{name: fields[name] for name in RecordBatchHeader.__slots__})
-
-
-def build_record_batch_header(header: RecordBatchHeader) -> bytes:
-    """Build a header; nothing is computed."""
-    return bytes(RECORD_BATCH_HEADER.build(asdict(header)))
 
 
 def increment_sequence(sequence: int, increment: int) -> int:

@@ -26,7 +26,6 @@ SNAPPY_STREAM_HEADER: Final = Struct(
 )
 HEADER_SIZE: Final[int] = SNAPPY_STREAM_HEADER.sizeof()
 _MAGIC_HEAD: Final[int] = Int32ub.parse(STREAM_MAGIC)
-_BLOCK_SIZE: Final[int] = 32 * 1024  # uncompressed, as snappy-java writes
 
 
 def decompress_snappy(payload: bytes, where: LogPosition, limit: int) -> bytes:
@@ -55,16 +54,6 @@ def decompress_snappy(payload: bytes, where: LogPosition, limit: int) -> bytes:
         size += len(blocks[-1])
         position += length
     return b"".join(blocks)
-
-
-def compress_snappy(content: bytes) -> bytes:
-    """Build a stream of 32 KiB blocks, as snappy-java does."""
-    header = SNAPPY_STREAM_HEADER.build({"version": 1, "lowest_compatible_version": 1})
-    blocks = (
-        bytes(cramjam.snappy.compress_raw(content[start : start + _BLOCK_SIZE]))
-        for start in range(0, len(content), _BLOCK_SIZE)
-    )
-    return bytes(header) + b"".join(Int32ub.build(len(block)) + block for block in blocks)
 
 
 def _block(block: bytes, where: LogPosition, limit: int, size_before: int) -> bytes:

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner, Result
 
+from fixtures.builder.stored_messages import build_message, build_wrapper
 from kafkalog_reader.cli.inspect import inspect_command
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError, UsageError
 from kafkalog_reader.format.compression import Codec
-from kafkalog_reader.format.message import build_message
-from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
+from kafkalog_reader.format.message_set import LegacyRecord
 from tests.format.vectors import LEGACY_V0, LEGACY_V1, PLAIN, WRAPPERS
 
 if TYPE_CHECKING:

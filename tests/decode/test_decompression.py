@@ -10,9 +10,10 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.builder.compression import compress
 from kafkalog_reader.decode.decompression import Decompressor, Limits
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError, LimitReachedError
-from kafkalog_reader.format.compression import Codec, compress, decompress
+from kafkalog_reader.format.compression import Codec, decompress
 from kafkalog_reader.kernel import codes
 from tests.format.vectors import WHERE
 

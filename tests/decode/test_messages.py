@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import kafkalog_reader
+from fixtures.builder.stored_messages import build_message, build_wrapper
 from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
 from kafkalog_reader.format.batch_fields import LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.compression import Codec
-from kafkalog_reader.format.message import build_message
-from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
+from kafkalog_reader.format.message_set import LegacyRecord
 from tests.tables.legacy_logs import Row, T, declared_rows, logs, shown_rows
 from tests.tables.logs import batch, offsets, rows, rows_before_error, write_segment
 

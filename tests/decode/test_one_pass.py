@@ -7,11 +7,12 @@ import random
 import pytest
 
 import kafkalog_reader
+from fixtures.builder.compression import compress
+from fixtures.builder.stored_batches import build_record, build_record_batch
 from kafkalog_reader.decode import codec_libraries, record_decoder
-from kafkalog_reader.format.compression import Codec, compress
+from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.decompression_limit import Limits
-from kafkalog_reader.format.record import Record, build_record
-from kafkalog_reader.format.record_batch import build_record_batch
+from kafkalog_reader.format.record import Record
 from tests.format.vectors import COMMIT, EMPTY
 from tests.tables.logs import batch, rows_before_error, write_segment
 

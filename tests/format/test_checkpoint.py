@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.builder.small_files import build_offset_checkpoint
 from kafkalog_reader.errors import CorruptCheckpointError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.checkpoint import (
     LeaderEpochEntry,
     OffsetCheckpointEntry,
     build_leader_epoch_checkpoint,
-    build_offset_checkpoint,
     parse_leader_epoch_checkpoint,
     parse_offset_checkpoint,
 )

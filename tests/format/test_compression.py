@@ -15,8 +15,9 @@ import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.builder.compression import compress
 from kafkalog_reader.errors import CorruptRecordError, LimitReachedError
-from kafkalog_reader.format.compression import Codec, compress, decompress
+from kafkalog_reader.format.compression import Codec, decompress
 from tests.format.vectors import COMPRESSED_PAYLOADS, COMPRESSED_RECORDS, WHERE
 
 CODECS = [Codec.GZIP, Codec.SNAPPY, Codec.LZ4, Codec.ZSTD]

@@ -10,11 +10,12 @@ from aiokafka.record.legacy_records import LegacyRecordBatch, LegacyRecordBatchB
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.errors import CorruptRecordError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.batch_fields import LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.crc import compute_crc32
-from kafkalog_reader.format.message import build_message, parse_message
+from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.format.message_set import LegacyRecord, message_records
 from kafkalog_reader.format.record_batch_header import TimestampType
 from tests.format.vectors import LEGACY_V0, LEGACY_V1, PLAIN, WHERE, T

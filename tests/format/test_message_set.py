@@ -14,6 +14,8 @@ from aiokafka.record.legacy_records import LegacyRecordBatch, LegacyRecordBatchB
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.builder.compression import compress
+from fixtures.builder.stored_messages import build_message, build_wrapper
 from kafkalog_reader.errors import (
     CorruptRecordError,
     LimitReachedError,
@@ -21,12 +23,11 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.format.batch_fields import LOG_APPEND_TIME_BIT
-from kafkalog_reader.format.compression import Codec, compress, decompress
-from kafkalog_reader.format.message import build_message, parse_message
+from kafkalog_reader.format.compression import Codec, decompress
+from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.format.message_set import (
     LegacyRecord,
     MessageSet,
-    build_wrapper,
     message_records,
     parse_message_set,
 )

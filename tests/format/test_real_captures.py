@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fixtures import captures
+from fixtures.builder.small_files import build_meta_properties, build_offset_checkpoint
+from fixtures.builder.stored_batches import build_record_batch
+from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.format.batch_fields import HEADER_SIZE, LENGTH_END
 from kafkalog_reader.format.checkpoint import (
     build_leader_epoch_checkpoint,
-    build_offset_checkpoint,
     parse_leader_epoch_checkpoint,
     parse_offset_checkpoint,
 )
 from kafkalog_reader.format.compression import Codec
-from kafkalog_reader.format.message import build_message, parse_message
-from kafkalog_reader.format.meta_properties import build_meta_properties, parse_meta_properties
+from kafkalog_reader.format.message import parse_message
+from kafkalog_reader.format.meta_properties import parse_meta_properties
 from kafkalog_reader.format.partition_metadata import (
     build_partition_metadata,
     parse_partition_metadata,
@@ -27,7 +29,7 @@ from kafkalog_reader.format.producer_snapshot import (
     build_producer_snapshot,
     parse_producer_snapshot,
 )
-from kafkalog_reader.format.record_batch import build_record_batch, parse_record_batch
+from kafkalog_reader.format.record_batch import parse_record_batch
 from kafkalog_reader.format.record_batch_header import LOG_ENTRY, RecordBatchHeader
 
 if TYPE_CHECKING:

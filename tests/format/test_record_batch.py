@@ -9,6 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fixtures.builder.stored_batches import (
+    build_control_record_key,
+    build_end_transaction_marker,
+    build_record,
+    build_record_batch,
+)
 from kafkalog_reader.errors import CorruptRecordError, LogPosition, UnsupportedFormatError
 from kafkalog_reader.format.batch_fields import (
     CONTROL_BIT,
@@ -21,13 +27,11 @@ from kafkalog_reader.format.control_record import (
     ControlRecordKey,
     ControlType,
     EndTransactionMarker,
-    build_control_record_key,
-    build_end_transaction_marker,
     parse_control_record_key,
     parse_end_transaction_marker,
 )
-from kafkalog_reader.format.record import Record, RecordHeader, build_record
-from kafkalog_reader.format.record_batch import build_record_batch, parse_record_batch
+from kafkalog_reader.format.record import Record, RecordHeader
+from kafkalog_reader.format.record_batch import parse_record_batch
 from kafkalog_reader.format.record_batch_header import (
     TimestampType,
     decrement_sequence,

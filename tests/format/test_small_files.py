@@ -8,18 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafkalog_reader.errors import CorruptCheckpointError, LogPosition, UnsupportedFormatError
-from kafkalog_reader.format.clean_shutdown import (
-    CleanShutdown,
+from fixtures.builder.small_files import (
     build_clean_shutdown,
-    parse_clean_shutdown,
-)
-from kafkalog_reader.format.java_properties import build_java_properties, parse_java_properties
-from kafkalog_reader.format.meta_properties import (
-    MetaProperties,
+    build_java_properties,
     build_meta_properties,
-    parse_meta_properties,
 )
+from kafkalog_reader.errors import CorruptCheckpointError, LogPosition, UnsupportedFormatError
+from kafkalog_reader.format.clean_shutdown import CleanShutdown, parse_clean_shutdown
+from kafkalog_reader.format.java_properties import parse_java_properties
+from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
 from kafkalog_reader.format.partition_metadata import (
     PartitionMetadata,
     build_partition_metadata,

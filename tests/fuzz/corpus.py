@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from fixtures import captures
-from kafkalog_reader.format.compression import Codec, compress
+from fixtures.builder.compression import compress
+from kafkalog_reader.format.compression import Codec
 from tests.fuzz.targets import DIRECTORY_FILES, PARTITION_FILES
 
 if TYPE_CHECKING:

@@ -106,8 +106,8 @@ def test_y03_an_error_never_carries_a_hostile_name_to_the_terminal() -> None:
 def test_y04_a_spreadsheet_takes_no_key_for_a_formula(
     inputs: Inputs, start: str, capfdbinary: pytest.CaptureFixture[bytes]
 ) -> None:
+    from fixtures.builder.stored_batches import build_record_batch
     from kafkalog_reader.format.record import Record
-    from kafkalog_reader.format.record_batch import build_record_batch
 
     record = Record(offset_delta=0, key=f"{start}cmd|' /C calc'!A0".encode(), value=b"v")
     inputs.log.write_bytes(build_record_batch([record], base_timestamp=0))

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkalog_reader.format.message import build_message
+from fixtures.builder.stored_messages import build_message
 from tests.format.vectors import PLAIN, TRANSACTIONAL
 
 MESSAGE = build_message(b"k", b"v" * 50, offset=2**20, magic=1)

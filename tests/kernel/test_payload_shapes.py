@@ -8,7 +8,8 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafkalog_reader.format.compression import Codec, compress
+from fixtures.builder.compression import compress
+from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.kernel import codes
 
 CONTENT = bytes(range(256)) * 20

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.builder.stored_batches import build_record_batch
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.format.record_batch import build_record_batch
 from kafkalog_reader.format.record_batch_header import parse_record_batch_header
 from kafkalog_reader.kernel import codes
 from kafkalog_reader.scan.run_summary import RunSummary

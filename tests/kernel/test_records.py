@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.builder.stored_batches import build_record_batch
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.format.record import Record, RecordHeader
-from kafkalog_reader.format.record_batch import build_record_batch, parse_record_batch
+from kafkalog_reader.format.record_batch import parse_record_batch
 from kafkalog_reader.kernel import codes
 from tests.format.vectors import (
     ABORT,

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.builder.compression import compress
 from kafkalog_reader.errors import KafkaLogError
-from kafkalog_reader.format.compression import Codec, compress, decompress
+from kafkalog_reader.format.compression import Codec, decompress
 from kafkalog_reader.kernel import sound_batches
 from tests.format.vectors import WHERE
 

@@ -11,11 +11,11 @@ import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fixtures.builder.stored_batches import build_record_batch
 from kafkalog_reader.decode.codec_libraries import MAX_BLOCK, CodecLibraries
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.format.record_batch import build_record_batch
 from tests.format.vectors import COMMIT, EMPTY, PLAIN, TRANSACTIONAL, T
 from tests.kernel.decoding import Room
 from tests.kernel.test_records import RECORDS, expected_rows, without_control_type

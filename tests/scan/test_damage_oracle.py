@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.format.crc import compute_crc32c
-from kafkalog_reader.format.message import build_message
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.window import Windows

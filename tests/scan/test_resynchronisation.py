@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.builder.stored_messages import build_message, build_wrapper
 from kafkalog_reader.errors import CorruptRecordError
 from kafkalog_reader.format.compression import Codec
-from kafkalog_reader.format.message import build_message
-from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
+from kafkalog_reader.format.message_set import LegacyRecord
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.scan import Scan, ScanPolicy

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from fixtures.builder.stored_messages import build_message, build_wrapper
 from kafkalog_reader.errors import LogPosition
 from kafkalog_reader.format.batch_fields import (
     CONTROL_BIT,
@@ -15,8 +16,7 @@ from kafkalog_reader.format.batch_fields import (
 )
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
-from kafkalog_reader.format.message import build_message
-from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper
+from kafkalog_reader.format.message_set import LegacyRecord
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext

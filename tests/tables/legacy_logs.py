@@ -6,11 +6,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from fixtures.builder.stored_messages import build_message, build_wrapper
 from kafkalog_reader.errors import KafkaLogError, LogPosition
 from kafkalog_reader.format.batch_fields import LOG_APPEND_TIME_BIT
 from kafkalog_reader.format.compression import Codec
-from kafkalog_reader.format.message import build_message, parse_message
-from kafkalog_reader.format.message_set import LegacyRecord, build_wrapper, message_records
+from kafkalog_reader.format.message import parse_message
+from kafkalog_reader.format.message_set import LegacyRecord, message_records
 
 MIN, MAX = -(2**63) // 1000, (2**63 - 1) // 1000
 """Milliseconds whose microseconds the tables can show."""

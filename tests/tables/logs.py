@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import kafkalog_reader
+from fixtures.builder.stored_batches import build_record_batch
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
 from kafkalog_reader.format.record import Record
-from kafkalog_reader.format.record_batch import build_record_batch
 
 if TYPE_CHECKING:
     from pathlib import Path

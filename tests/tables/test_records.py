@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 import kafkalog_reader
+from fixtures.builder.stored_batches import build_record_batch
 from kafkalog_reader.errors import (
     CorruptRecordError,
     LimitReachedError,
@@ -18,7 +19,6 @@ from kafkalog_reader.errors import (
 )
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.record import Record, RecordHeader
-from kafkalog_reader.format.record_batch import build_record_batch
 from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.schemas import KAFKA_COLUMNS

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fixtures.builder.compression import compress
+from fixtures.builder.stored_batches import build_record, build_record_batch
+from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.audits.tables.verification import verify
-from kafkalog_reader.format.compression import Codec, compress
-from kafkalog_reader.format.message import build_message
-from kafkalog_reader.format.record import Record, build_record
-from kafkalog_reader.format.record_batch import build_record_batch
+from kafkalog_reader.format.compression import Codec
+from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import request, table
 

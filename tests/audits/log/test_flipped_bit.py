@@ -8,8 +8,8 @@ from random import Random
 import crc32c
 import pytest
 
+from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
-from kafkalog_reader.format.message import build_message
 from tests.format.vectors import PLAIN
 
 MESSAGE = build_message(b"k", b"value", magic=1)
