@@ -133,7 +133,7 @@ def _field(field: dict[str, Any], structures: dict[str, dict[str, Any]], depth: 
         words += ["nullable", field["nullableVersions"]]
     if "tag" in field:
         words += ["tag", str(field["tag"]), field["taggedVersions"]]
-    if field.get("default", "") != "":
+    if field.get("default") not in (None, ""):
         words += ["default", str(field["default"])]
     structure = (
         field.get("fields")

@@ -35,6 +35,30 @@ _SUFFIXES: Final = (".log", ".checkpoint", ".index", ".timeindex", ".txnindex", 
     "--print-data-log", is_flag=True, help="Also print keys and payloads; implies --deep-iteration."
 )
 @click.option(
+    "--offsets-decoder",
+    "decoder",
+    flag_value="offsets",
+    help="Decode records of __consumer_offsets; implies --print-data-log, as each decoder does.",
+)
+@click.option(
+    "--transaction-log-decoder",
+    "decoder",
+    flag_value="transaction-log",
+    help="Decode records of __transaction_state.",
+)
+@click.option(
+    "--cluster-metadata-decoder",
+    "decoder",
+    flag_value="cluster-metadata",
+    help="Decode records of __cluster_metadata.",
+)
+@click.option(
+    "--share-group-state-decoder",
+    "decoder",
+    flag_value="share-group-state",
+    help="Decode records of __share_group_state.",
+)
+@click.option(
     "--skip-record-metadata",
     is_flag=True,
     help="Print only key and payload of records, no control records.",
@@ -65,8 +89,8 @@ _SUFFIXES: Final = (".log", ".checkpoint", ".index", ".timeindex", ".txnindex", 
 @verbose_option()
 def dump_command(
     paths: tuple[str, ...], files: str | None, deep_iteration: bool, print_data_log: bool,
-    skip_record_metadata: bool, max_bytes: int | None, index_sanity_check: bool,
-    verify_index_only: bool, max_message_size: int | None,
+    decoder: str | None, skip_record_metadata: bool, max_bytes: int | None,
+    index_sanity_check: bool, verify_index_only: bool, max_message_size: int | None,
 ) -> int:  # fmt: skip
     """Print segments, indexes and producer snapshots as kafka-dump-log prints them.
 
@@ -84,6 +108,7 @@ def dump_command(
 
     Control characters are escaped on a terminal, and left unchanged in a pipe.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader.cli.dump_decoders import DECODERS
     from kafkalog_reader.cli.dump_index import IndexOptions
     from kafkalog_reader.cli.dump_mismatches import IndexMismatches
     from kafkalog_reader.cli.dump_records import RecordLines
@@ -96,8 +121,12 @@ def dump_command(
             "name a FILE, or several with --files a,b", click.get_current_context()
         )
     records = None
-    if deep_iteration or print_data_log:
-        records = RecordLines(contents=print_data_log, metadata=not skip_record_metadata)
+    if deep_iteration or print_data_log or decoder is not None:
+        records = RecordLines(
+            contents=print_data_log or decoder is not None,
+            metadata=not skip_record_metadata,
+            decoder=None if decoder is None else DECODERS[decoder],
+        )
     mismatches = IndexMismatches()
     indexes = IndexOptions(
         sanity_only=index_sanity_check,

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.cli.dump_decoders import Decoder
     from kafkalog_reader.format.message import Message
     from kafkalog_reader.format.message_set import LegacyRecord
     from kafkalog_reader.scan.batch_run import BatchRun
@@ -51,10 +52,14 @@ class RecordLines:
     Args:
         contents: whether keys and payloads are printed.
         metadata: whether offsets, timestamps, sizes and control records are printed.
+        decoder: of an internal topic; None prints keys and payloads as text.
     """
 
-    def __init__(self, *, contents: bool, metadata: bool = True) -> None:
+    def __init__(
+        self, *, contents: bool, metadata: bool = True, decoder: Decoder | None = None
+    ) -> None:
         self._contents = contents
+        self._decoder = decoder
         self._metadata = metadata
         self._decoded: DecodedLines | None = None
         self._last_offset = -1
@@ -79,26 +84,34 @@ class RecordLines:
         is_control = bool(int(run.attributes[number]) & CONTROL_BIT) and (
             run.magic[number] >= _FIRST_WITH_BATCHES
         )
-        for key, value in self._contents_of(path, run, number):
-            shown_value = "" if value is None else f" payload: {java_text(value)}"
-            shown_key = "" if key is None else f" key: {java_text(key)}"
-            printed = shown_key + shown_value
+        for offset, key, value in self._contents_of(path, run, number):
+            printed = "" if is_control else self._words(offset, key, value)
             yield f"|{printed}" if printed and self._contents and not is_control else ""
 
     def _contents_of(
         self, path: str, run: BatchRun, number: int
-    ) -> Iterator[tuple[bytes | None, bytes | None]]:
-        """Keys and values of one batch, decoded the slow way, because this is rarely used."""
+    ) -> Iterator[tuple[int, bytes | None, bytes | None]]:
+        """Offsets, keys and values of one batch, the slow way, because this is rarely used."""
         content, where = _bytes_of(path, run, number)
         if run.magic[number] < _FIRST_WITH_BATCHES:
             for record in message_records(parse_message(content, where, check_crc=False), where):
                 self._note(path, record.offset)
-                yield record.key, record.value
+                yield record.offset, record.key, record.value
             return
         header = parse_record_batch_header(content, where)
         for each in parse_batch_records(content, header, where):
             self._note(path, header.offset_of(each))
-            yield each.key, each.value
+            yield header.offset_of(each), each.key, each.value
+
+    def _words(self, offset: int, key: bytes | None, value: bytes | None) -> str:
+        """Key and payload of one record."""
+        if self._decoder is not None:
+            shown_key, shown_value = self._decoder(offset, key, value)
+        else:
+            shown_key = None if key is None else java_text(key)
+            shown_value = None if value is None else java_text(value)
+        words = "" if shown_key is None else f" key: {shown_key}"
+        return words if shown_value is None else f"{words} payload: {shown_value}"
 
     def _whole_lines(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
         """The lines of one batch's records, even if its CRC is wrong.
@@ -114,7 +127,7 @@ class RecordLines:
             return
         kind = TIMESTAMP_TYPE_NAMES[int(run.timestamp_type[number])]
         records = self._decoded.of_batch(int(run.position[number]))
-        if attributes & CONTROL_BIT or not records:
+        if attributes & CONTROL_BIT or not records or self._decoder is not None:
             yield from self._as_declared(path, run, number)
             return
         lines = []
@@ -165,8 +178,7 @@ class RecordLines:
                 f"isValid: {'true' if stored.crc_valid else 'false'} crc: {stored.crc}"
             )
             if self._contents:
-                line += "" if record.key is None else f" key: {java_text(record.key)}"
-                line += "" if record.value is None else f" payload: {java_text(record.value)}"
+                line += self._words(record.offset, record.key, record.value)
             yield line
 
     def _as_declared(self, path: str, run: BatchRun, number: int) -> Iterator[str]:
@@ -186,8 +198,7 @@ class RecordLines:
             if header.is_control:
                 line += control_record_words(record.key, record.value, where)
             elif self._contents:
-                line += "" if record.key is None else f" key: {java_text(record.key)}"
-                line += "" if record.value is None else f" payload: {java_text(record.value)}"
+                line += self._words(offset, record.key, record.value)
             yield line
 
 

@@ -183,7 +183,9 @@ def _value(field: Field, version: int, is_flexible: bool) -> Read:
     if field.type in ("bytes", "records"):
         return _bytes(field.name, is_flexible, is_nullable)
     read = _structure(field.fields, version, is_flexible=is_flexible)
-    return _nullable(read) if is_nullable else read
+    if not is_nullable:
+        return read
+    return _nullable(read, null=range(1) if version in field.tagged else range(0x80, 0x100))
 
 
 def _fixed(layout: struct.Struct) -> Read:
@@ -255,9 +257,14 @@ def _array(field: Field, version: int, is_flexible: bool, is_nullable: bool) -> 
     return read
 
 
-def _nullable(read_one: Read) -> Read:
+def _nullable(read_one: Read, null: range) -> Read:
+    """A structure behind a byte that says whether it is there.
+
+    The byte is negative for null; in a tagged field it is 0.
+    """
+
     def read(content: bytes, position: int) -> tuple[Value, int]:
-        if content[position] > 0x7F:  # a negative byte
+        if content[position] in null:
             return None, position + 1
         return read_one(content, position + 1)
 

@@ -113,7 +113,7 @@ group value 5 ConsumerGroupMemberMetadataValue 0 flexible 0+
  subscribedTopicRegex string nullable 0+
  rebalanceTimeoutMs int32 default -1
  serverAssignor string nullable 0+
- classicMemberMetadata ClassicMemberMetadata nullable 0+ tag 0 0+ default None
+ classicMemberMetadata ClassicMemberMetadata nullable 0+ tag 0 0+
   sessionTimeoutMs int32
   supportedProtocols []ClassicProtocol
    name string
@@ -140,11 +140,11 @@ group value 8 ConsumerGroupCurrentMemberAssignmentValue 0 flexible 0+
  assignedPartitions []TopicPartitions
   topicId uuid
   partitions []int32
-  assignmentEpochs []int32 nullable 0+ tag 0 0+ default None
+  assignmentEpochs []int32 nullable 0+ tag 0 0+
  partitionsPendingRevocation []TopicPartitions
   topicId uuid
   partitions []int32
-  assignmentEpochs []int32 nullable 0+ tag 0 0+ default None
+  assignmentEpochs []int32 nullable 0+ tag 0 0+
 group key 10 ShareGroupMemberMetadataKey 0
  groupId string 0
  memberId string 0
@@ -207,7 +207,7 @@ group value 17 StreamsGroupMetadataValue 0 flexible 0+
  epoch int32
  metadataHash int64
  validatedTopologyEpoch int32 tag 0 0+ default -1
- lastAssignmentConfigs []LastAssignmentConfig nullable 0+ tag 1 0+ default None
+ lastAssignmentConfigs []LastAssignmentConfig nullable 0+ tag 1 0+
   key string
   value string
  storedDescriptionTopologyEpoch int32 tag 2 0+ default -1
@@ -257,27 +257,27 @@ group value 22 StreamsGroupCurrentMemberAssignmentValue 0 flexible 0+
  activeTasks []TaskIds
   subtopologyId string
   partitions []int32
-  assignmentEpochs []int32 nullable 0+ tag 0 0+ default None
+  assignmentEpochs []int32 nullable 0+ tag 0 0+
  standbyTasks []TaskIds
   subtopologyId string
   partitions []int32
-  assignmentEpochs []int32 nullable 0+ tag 0 0+ default None
+  assignmentEpochs []int32 nullable 0+ tag 0 0+
  warmupTasks []TaskIds
   subtopologyId string
   partitions []int32
-  assignmentEpochs []int32 nullable 0+ tag 0 0+ default None
+  assignmentEpochs []int32 nullable 0+ tag 0 0+
  activeTasksPendingRevocation []TaskIds
   subtopologyId string
   partitions []int32
-  assignmentEpochs []int32 nullable 0+ tag 0 0+ default None
+  assignmentEpochs []int32 nullable 0+ tag 0 0+
  standbyTasksPendingRevocation []TaskIds
   subtopologyId string
   partitions []int32
-  assignmentEpochs []int32 nullable 0+ tag 0 0+ default None
+  assignmentEpochs []int32 nullable 0+ tag 0 0+
  warmupTasksPendingRevocation []TaskIds
   subtopologyId string
   partitions []int32
-  assignmentEpochs []int32 nullable 0+ tag 0 0+ default None
+  assignmentEpochs []int32 nullable 0+ tag 0 0+
 group key 23 StreamsGroupTopologyKey 0
  groupId string 0
 group value 23 StreamsGroupTopologyValue 0 flexible 0+

@@ -46,7 +46,7 @@ PACKAGES: Final = {
 }
 INTEGERS: Final = {"int8": 7, "int16": 15, "uint16": 16, "int32": 31, "uint32": 32, "int64": 63}
 UUIDS: Final = ("AAAAAAAAAAAAAAAAAAAAAQ", "-_-_-_-_-_-_-_-_-_-_-w")
-COPIES: Final = 6
+COPIES: Final = 16
 
 
 def invented(fields: Sequence[Field], version: int, dice: random.Random) -> dict[str, Any]:
@@ -63,7 +63,8 @@ def one(field: Field, version: int, dice: random.Random) -> Any:
         return None
     if field.type.startswith("[]"):
         element = Field(name=field.name, type=field.type[2:], fields=field.fields)
-        return [one(element, version, dice) for _ in range(dice.choice((0, 1, 2, 130)))]
+        counts = (0, 1, 2) if field.fields else (0, 1, 2, 130)  # 130: a length of two bytes
+        return [one(element, version, dice) for _ in range(dice.choice(counts))]
     if field.fields:
         return invented(field.fields, version, dice)
     if field.type in INTEGERS:
