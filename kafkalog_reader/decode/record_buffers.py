@@ -179,10 +179,11 @@ def control_types(types: NDArray[np.int32]) -> pa.StringArray:
     if not len(types) or types.max() == _NO_CONTROL_TYPE:
         return pa.nulls(len(types), pa.string())
     numbers, inverse = np.unique(types, return_inverse=True)
-    return texts(tuple(_control_type_name(int(number)) for number in numbers), inverse)
+    return texts(tuple(control_type_name(int(number)) for number in numbers), inverse)
 
 
-def _control_type_name(number: int) -> str | None:
+def control_type_name(number: int) -> str | None:
+    """The name of a kind of control record; None: the record is none."""
     if number == _NO_CONTROL_TYPE:
         return None
     return CONTROL_TYPES[number] if number < len(CONTROL_TYPES) else f"UNKNOWN({number})"

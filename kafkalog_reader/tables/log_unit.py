@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
@@ -74,17 +74,28 @@ def log_units(
 
 def packed(slices: Iterable[SegmentSlice], max_bytes: int) -> Iterator[LogUnit]:
     """Put neighbouring slices into units of so many bytes of log; one larger slice is a unit."""
-    gathered: list[SegmentSlice] = []
+    for size, together in grouped(slices, lambda each: each.stop - each.start, max_bytes):
+        yield LogUnit(size_in_bytes=size, slices=together)
+
+
+ItemT = TypeVar("ItemT")
+
+
+def grouped(
+    items: Iterable[ItemT], size_of: Callable[[ItemT], int], max_bytes: int
+) -> Iterator[tuple[int, tuple[ItemT, ...]]]:
+    """Yield neighbours together, up to so many bytes and ``MAX_SLICES``, and their size."""
+    gathered: list[ItemT] = []
     size = 0
-    for each in slices:
-        length = each.stop - each.start
+    for each in items:
+        length = size_of(each)
         if gathered and (size + length > max_bytes or len(gathered) == MAX_SLICES):
-            yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
+            yield size, tuple(gathered)
             gathered, size = [], 0
         gathered.append(each)
         size += length
     if gathered:
-        yield LogUnit(size_in_bytes=size, slices=tuple(gathered))
+        yield size, tuple(gathered)
 
 
 def _spans(directory: PartitionDirectory, request: ReadRequest) -> Iterator[ReadRequest]:

@@ -18,6 +18,7 @@ from kafkalog_reader.tables.request import Until
 
 _RECORDS: Final = frozenset({"records"})
 _BATCHES: Final = frozenset({"records", "batches"})
+_COPIES: Final = _BATCHES | {"gaps"}
 _PAYLOADS: Final = frozenset({"records", "findings"})
 _ELECTIONS: Final = frozenset({"partitions", "divergence", "elections"})
 _STARTS: Final = _ELECTIONS | {"recoveries", "findings"}
@@ -129,7 +130,7 @@ class ReadOptions(TypedDict, total=False):
         SupportsIndex | str | None,
         Option(
             "max_batch_bytes", values.SIZE, "What one batch may decompress to",
-            "512m, above 16m 1000 times its size", _PAYLOADS, spark="maxBatchBytes",
+            "512m, above 16m 1000 times its size", _PAYLOADS | {"gaps"}, spark="maxBatchBytes",
         ),
     ]  # fmt: skip
     deep: Annotated[
@@ -163,7 +164,7 @@ class ReadOptions(TypedDict, total=False):
             "replica", values.REPLICA,
             "Which copies: best, all or broker:N. Best is the one with the greatest leader epoch, "
             "then end",
-            "all", _BATCHES, spark="replica",
+            "all", _COPIES, spark="replica",
         ),
     ]  # fmt: skip
     include_control_records: Annotated[

@@ -224,6 +224,27 @@ CHECKPOINTS: Final = (
     Column("offset", pa.int64(), "its meaning follows from the file name"),
 )
 
+GAPS: Final = (
+    *IDENTITY,
+    Column("firstOffset", pa.int64(), "first offset that a consumer does not get"),
+    Column("nextOffset", pa.int64(), "one past the last; null: unknown, the log ends in damage"),
+    Column("offsets", pa.int64(), "number of these offsets; null: unknown"),
+    Column(
+        "reason",
+        pa.string(),
+        "belowLogStart, controlRecord, abortedTransaction, openTransaction, compacted, damaged or "
+        "missing (no file holds them, although others prove that they were written)",
+    ),
+    Column(
+        "hiddenFrom",
+        pa.string(),
+        "all: every consumer; read_committed: only consumers with that isolation level",
+    ),
+    Column("file", pa.string(), "relative to the log directory"),
+    Column("position", pa.int64(), "in the file; null: no place in it", "bytes"),
+    Column("evidence", pa.string(), "what proves the reason"),
+)
+
 # --- internal topics
 
 GROUP_COMMITS: Final = (

@@ -61,7 +61,21 @@ class Markers:
 
     def outcomes(self, batches: BatchColumns) -> NDArray[np.int16]:
         """For each batch ``COMMIT``, ``ABORT``, ``UNDECIDED`` or ``NO_TRANSACTION``."""
-        outcomes = np.full(len(batches.attributes), NO_TRANSACTION, np.int16)
+        return self.outcomes_by(self.deciding(batches))
+
+    def outcomes_by(self, markers: NDArray[np.int64]) -> NDArray[np.int16]:
+        """The same, by what ``deciding`` found."""
+        outcomes = markers.astype(np.int16, casting="unsafe")
+        is_decided = markers >= 0
+        outcomes[is_decided] = self.type[markers[is_decided]]
+        return outcomes
+
+    def deciding(self, batches: BatchColumns) -> NDArray[np.int64]:
+        """For each batch the number of the marker that decides its transaction.
+
+        ``UNDECIDED`` without one, ``NO_TRANSACTION`` outside of transactions.
+        """
+        found = np.full(len(batches.attributes), NO_TRANSACTION, np.int64)
         is_data = (batches.attributes & (CONTROL_BIT | TRANSACTIONAL_BIT)) == TRANSACTIONAL_BIT
         rows = np.flatnonzero(is_data & (batches.magic >= _FIRST_WITH_TRANSACTIONS))
         for producer_id in np.unique(batches.producer_id[rows]).tolist():
@@ -69,7 +83,5 @@ class Markers:
             start = np.searchsorted(self.producer_id, producer_id)
             stop = np.searchsorted(self.producer_id, producer_id, side="right")
             marker = np.searchsorted(self.offset[start:stop], batches.last_offset[own]) + start
-            outcomes[own] = UNDECIDED
-            decided = marker < stop
-            outcomes[own[decided]] = self.type[marker[decided]]
-        return outcomes
+            found[own] = np.where(marker < stop, marker, UNDECIDED)
+        return found

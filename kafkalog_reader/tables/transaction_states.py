@@ -58,12 +58,20 @@ class TransactionStates:
 
     def of(self, batches: BatchColumns) -> NDArray[np.int16]:
         """For each batch what ``Markers.outcomes`` says, or ``CONTROL_BATCH``."""
+        return self.with_markers(batches)[0]
+
+    def with_markers(self, batches: BatchColumns) -> tuple[NDArray[np.int16], NDArray[np.int64]]:
+        """The same, and the offset of the marker that decides each batch; -1 without one."""
+        count = len(batches.attributes)
+        outcomes = np.full(count, NO_TRANSACTION, np.int16)
+        offsets = np.full(count, -1, np.int64)
         if np.any(batches.attributes & TRANSACTIONAL_BIT):
-            outcomes = self._markers.outcomes(batches)
-        else:
-            outcomes = np.full(len(batches.attributes), NO_TRANSACTION, np.int16)
+            deciding = self._markers.deciding(batches)
+            outcomes = self._markers.outcomes_by(deciding)
+            is_decided = deciding >= 0
+            offsets[is_decided] = self._markers.offset[deciding[is_decided]]
         outcomes[(batches.attributes & CONTROL_BIT) != 0] = CONTROL_BATCH
-        return outcomes
+        return outcomes, offsets
 
     def committed(self, run: BatchRun) -> BatchRun:
         """The batches that a read_committed consumer sees."""

@@ -1,0 +1,351 @@
+"""The table ``gaps``: one row per run of offsets that a consumer does not get, and why.
+
+Together with the offsets that it gets they are every offset up to the log end.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from kafkalog_reader.decode.arrow_arrays import texts
+from kafkalog_reader.decode.record_buffers import control_type_name
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.scan.batch_run import MAX_OFFSET
+from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.scan.expected_end import ExpectedEnd, ExpectedEnds, missing_records
+from kafkalog_reader.scan.log_tail import scan_tail
+from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.log_unit import LOG_START_CHECKPOINT, grouped, log_start_offset
+from kafkalog_reader.tables.offset_spans import Fate, OffsetSpans, joined
+from kafkalog_reader.tables.open_transactions import replay_transactions
+from kafkalog_reader.tables.rows import build_rows
+from kafkalog_reader.tables.schemas import GAPS
+from kafkalog_reader.tables.segment_gaps import NO_BATCH, SegmentGaps
+from kafkalog_reader.tables.table import Column, Table, Unit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory, SegmentFiles
+    from kafkalog_reader.tables.request import ReadRequest
+
+    Facts = NDArray[np.int64]
+
+_REASONS: Final = (
+    "", "controlRecord", "abortedTransaction", "openTransaction", "compacted", "damaged"
+)  # fmt: skip
+"""By ``Fate``."""
+_ONLY_COMMITTED: Final = (Fate.ABORTED, Fate.OPEN)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapPiece:
+    """One segment of a replica, and the offsets that it must account for.
+
+    Attributes:
+        segment: None where a replica has none.
+        log_start: of the replica.
+        is_first, is_last: where it stands among the segments that reach above the log start.
+        next_base: base offset of the next segment; None after the last one.
+        expected_end: how far the log must reach where this segment ends.
+    """
+
+    directory: PartitionDirectory
+    segment: SegmentFiles | None
+    log_start: int
+    is_first: bool
+    next_base: int | None
+    expected_end: ExpectedEnd | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GapUnit(Unit):
+    """Pieces that one worker reads one after another."""
+
+    pieces: tuple[GapPiece, ...]
+
+
+class GapsTable(Table[GapUnit]):
+    """One row is a run of offsets with one reason."""
+
+    name: ClassVar[str] = "gaps"
+    doc: ClassVar[str] = "one row per run of offsets that a consumer does not get, and why"
+    columns: ClassVar[tuple[Column, ...]] = GAPS
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GapUnit]:
+        """Segments of the replicas asked for."""
+        expected = ExpectedEnds()
+        supplied = evidence.allowing(request.max_batch_bytes)
+        pieces = (
+            piece
+            for directory in chosen_replicas(supplied, request)
+            for piece in _pieces(directory, expected, request.damage)
+        )
+        for size, together in grouped(pieces, _size, request.max_partition_bytes):
+            yield GapUnit(size_in_bytes=size, pieces=together)
+
+    def read(
+        self, unit: GapUnit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield the gaps of a unit. Damage is a row and no error.
+
+        Raises:
+            UnreadableFileError: a file cannot be opened or read, in mode ``FAILFAST``.
+        """
+        schema = self.projected(request)
+        stable: tuple[str, int | None] | None = None
+        for piece in unit.pieces:
+            try:
+                if stable is None or stable[0] != piece.directory.path:
+                    stable = piece.directory.path, _open_from(piece)
+                yield from _PieceGaps(piece, schema, stable[1], progress)
+            except LocatedError as error:
+                request.damage.left_out(error)
+
+
+def _size(piece: GapPiece) -> int:
+    return (piece.segment.log_size or 0) if piece.segment else 0
+
+
+def _pieces(
+    directory: PartitionDirectory, expected: ExpectedEnds, damage: Damage
+) -> Iterator[GapPiece]:
+    expected.prepare(directory.log_directory)
+    try:
+        found = [segment for segment in segments(directory) if segment.log_size is not None]
+        first_base = found[0].base_offset if found else 0
+        log_start = log_start_offset(directory, first_base)
+    except LocatedError as error:
+        damage.left_out(error)
+        return
+    if not found:
+        yield GapPiece(
+            directory=directory, segment=None, log_start=log_start, is_first=True, next_base=None,
+            expected_end=expected.of_log(directory),
+        )  # fmt: skip
+    is_first = True
+    for number, segment in enumerate(found):
+        is_last = number + 1 == len(found)
+        if not is_last and found[number + 1].base_offset <= log_start:
+            continue
+        yield GapPiece(
+            directory=directory,
+            segment=segment,
+            log_start=log_start,
+            is_first=is_first,
+            next_base=None if is_last else found[number + 1].base_offset,
+            expected_end=expected.of_segment(directory, found, number),
+        )
+        is_first = False
+
+
+def _open_from(piece: GapPiece) -> int | None:
+    """The first offset of the earliest open transaction; None: none, or damage hides it."""
+    if piece.segment is None:
+        return None
+    transactions = replay_transactions(
+        piece.directory, decided_from=scan_tail(piece.directory).next_offset, log_end=MAX_OFFSET,
+        mode=Mode.DROPMALFORMED, progress=no_progress,
+    )  # fmt: skip
+    return min(transactions.open.values(), default=None) if transactions.is_known else None
+
+
+class _PieceGaps:
+    """Iterates over the rows of one piece."""
+
+    def __init__(
+        self,
+        piece: GapPiece,
+        schema: pa.Schema,
+        stable: int | None,
+        progress: Progress,
+    ) -> None:
+        self._piece = piece
+        self._schema = schema
+        self._stable = stable
+        self._progress = progress
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        piece, segment = self._piece, self._piece.segment
+        is_whole = piece.directory.only is None  # else other segments may have been left out
+        if piece.is_first and is_whole and piece.log_start:
+            yield self._row((0, piece.log_start), "belowLogStart", *self._log_start_evidence())
+        if segment is None:
+            yield from self._missing(piece.log_start)
+            return
+        start = max(piece.log_start, segment.base_offset) if is_whole else segment.base_offset
+        found = SegmentGaps(piece.directory, segment, start, self._stable, self._progress)
+        waiting: OffsetSpans | None = None
+        for part in found:
+            spans = part if waiting is None else joined((waiting, part)).merged()
+            if not len(spans):
+                continue
+            yield from self._rows(spans.taken(slice(0, len(spans) - 1)), found)
+            waiting = spans.taken(slice(len(spans) - 1, None))
+        if waiting is not None:
+            yield from self._rows(waiting, found)
+        yield from self._end(found, is_whole=is_whole)
+
+    def _end(self, found: SegmentGaps, *, is_whole: bool) -> Iterator[pa.RecordBatch]:
+        """Rows of what follows the last record of the segment."""
+        piece = self._piece
+        log_end = piece.next_base if is_whole and piece.next_base is not None else found.log_end
+        position = found.end_position
+        if found.unread is not None:
+            position, problem = found.unread
+            expected = None if piece.expected_end is None else piece.expected_end.next_offset
+            stop = max(log_end, expected or 0)
+            ends_in_damage = piece.next_base is None and found.end is not None
+            if stop > found.reached:
+                yield self._row((found.reached, stop), "damaged", position, problem)
+            elif ends_in_damage:
+                yield self._row((found.reached, None), "damaged", position, problem)
+            return
+        missing = None
+        if is_whole and piece.next_base is not None and found.reached < log_end:
+            missing = self._proof_of_loss(found.reached)
+        if missing is not None:
+            yield self._row((found.reached, log_end), "missing", position, missing)
+        elif found.reached < log_end:
+            span = found.reached, log_end
+            spans = OffsetSpans.one(span, Fate.COMPACTED, position, [NO_BATCH, NO_BATCH])
+            yield from self._rows(spans, found)
+        if piece.next_base is None and is_whole:
+            yield from self._missing(max(found.reached, log_end))
+
+    def _missing(self, reached: int) -> Iterator[pa.RecordBatch]:
+        """The row of records that a checkpoint proves, but that are not in the log."""
+        proof, expected = self._proof_of_loss(reached), self._piece.expected_end
+        if proof is not None and expected is not None:
+            yield self._row((reached, expected.next_offset), "missing", None, proof)
+
+    def _proof_of_loss(self, reached: int) -> str | None:
+        piece = self._piece
+        if piece.expected_end is None:
+            return None
+        error = missing_records(
+            piece.expected_end, piece.directory.path, reached, (0, None), segment=piece.segment,
+            context=piece.directory.context,
+        )  # fmt: skip
+        return None if error is None else error.problem
+
+    def _log_start_evidence(self) -> tuple[None, str]:
+        base = None if self._piece.segment is None else self._piece.segment.base_offset
+        if base == self._piece.log_start:
+            return None, f"the first segment begins with offset {base}"
+        return None, f"{LOG_START_CHECKPOINT} has {self._piece.log_start}"
+
+    def _row(
+        self, span: tuple[int, int | None], reason: str, position: int | None, evidence: str
+    ) -> pa.RecordBatch:
+        first, stop = span
+        values = {
+            **identity_of(self._piece.directory),
+            "firstOffset": first,
+            "nextOffset": stop,
+            "offsets": None if stop is None else stop - first,
+            "reason": reason,
+            "hiddenFrom": "all",
+            "file": None if position is None else self._file(),
+            "position": position,
+            "evidence": evidence,
+        }
+        return build_rows(self._schema, 1, values)
+
+    def _rows(self, spans: OffsetSpans, found: SegmentGaps) -> Iterator[pa.RecordBatch]:
+        """The rows of the spans that are not visible."""
+        spans = spans.taken(spans.fate != Fate.VISIBLE)
+        if not len(spans):
+            return
+        values: dict[str, Any] = {
+            **identity_of(self._piece.directory),
+            "firstOffset": spans.first,
+            "nextOffset": spans.next,
+            "offsets": spans.next - spans.first,
+            "reason": texts(_REASONS, spans.fate),
+            "hiddenFrom": texts(("all", "read_committed"), np.isin(spans.fate, _ONLY_COMMITTED)),
+            "file": self._file(),
+            "position": spans.position,
+            "evidence": _evidence(spans, found) if "evidence" in self._schema.names else None,
+        }
+        yield build_rows(self._schema, len(spans), values)
+
+    def _file(self) -> str:
+        directory = Path(self._piece.directory.path).name
+        segment = self._piece.segment
+        assert segment is not None
+        return shown(f"{directory}/{Path(segment.path('log')).name}")
+
+
+def _evidence(spans: OffsetSpans, found: SegmentGaps) -> pa.StringArray:
+    """What proves each span, made a column at a time."""
+    parts, rows = [], []
+    for fate in np.unique(spans.fate).tolist():
+        which = np.flatnonzero(spans.fate == fate)
+        parts.append(_EVIDENCE[Fate(fate)](spans.facts[which], found))
+        rows.append(which)
+    order = np.argsort(np.concatenate(rows))
+    return pa.concat_arrays(parts).take(pa.array(order))
+
+
+def _text(*parts: str | pa.Array) -> pa.StringArray:
+    """Texts and numbers, one after another, in each row."""
+    return pc.binary_join_element_wise(
+        *(part if isinstance(part, str) else part.cast(pa.string()) for part in parts), ""
+    )
+
+
+def _of_control(facts: Facts, found: SegmentGaps) -> pa.StringArray:
+    del found
+    numbers, inverse = np.unique(facts[:, 1], return_inverse=True)
+    names = tuple(control_type_name(number) or "unreadable" for number in numbers.tolist())
+    kinds = texts(names, inverse)
+    with_producer = _text(kinds, " marker of producer ", pa.array(facts[:, 0]))
+    return pc.if_else(pa.array(facts[:, 0] < 0), _text(kinds, " record"), with_producer)
+
+
+def _of_aborted(facts: Facts, found: SegmentGaps) -> pa.StringArray:
+    del found
+    return _text(
+        "transaction of producer ", pa.array(facts[:, 0]), ", ABORT marker at offset ",
+        pa.array(facts[:, 1]),
+    )  # fmt: skip
+
+
+def _of_open(facts: Facts, found: SegmentGaps) -> pa.StringArray:
+    del found
+    known = _text("at or above the last stable offset, ", pa.array(facts[:, 1]))
+    return pc.if_else(pa.array(facts[:, 1] >= 0), known, "no marker of its transaction is left")
+
+
+def _of_compacted(facts: Facts, found: SegmentGaps) -> pa.StringArray:
+    del found
+    left = _text(
+        "its batch holds ", pa.array(facts[:, 0]), " of ", pa.array(facts[:, 1]), " records"
+    )
+    return pc.if_else(pa.array(facts[:, 0] >= 0), left, "no batch holds these offsets")
+
+
+def _of_damage(facts: Facts, found: SegmentGaps) -> pa.StringArray:
+    return pa.array([found.notes[number] for number in facts[:, 0].tolist()], pa.string())
+
+
+_EVIDENCE: Final = {
+    Fate.CONTROL: _of_control,
+    Fate.ABORTED: _of_aborted,
+    Fate.OPEN: _of_open,
+    Fate.COMPACTED: _of_compacted,
+    Fate.DAMAGED: _of_damage,
+}
