@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.follow import FollowingEnd
-from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.log.record_count import records_text, up_to_text
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.report.membership_text import member_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -56,6 +57,7 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         cells = [str(len(audit.elections) + 1).rjust(widths[0]), replica.name.ljust(widths[1])]
         what = Span("do not: its content is unknown", Style.LOST)
         yield (Span(f"  {'  '.join(cells)}  "), what)
+    yield from _damaged_lines(audit, columns)
     yield from _silent_lines(audit, columns)
     yield from _out_of_sync_lines(audit, columns)
     yield from _rule_lines(audit, columns)
@@ -63,8 +65,10 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 def lost_words(lost: CommitCount) -> str:
     """``3 records, none committed``."""
-    if not lost.total:
+    if not lost:
         return "nothing"
+    if not lost.total:
+        return f"up to {records_text(lost.damaged)} in damaged batches"
     parts = [records_text(lost.total)]
     if lost.known:
         parts.append(f"{lost.known:,} committed")
@@ -73,7 +77,7 @@ def lost_words(lost: CommitCount) -> str:
         parts.append(f"{lost.possible:,} possibly{committed}")
     if len(parts) == 1:
         parts.append("none committed")
-    return ", ".join(parts)
+    return up_to_text(", ".join(parts) + ("," if lost.damaged else ""), lost.damaged)
 
 
 def every_choice_loses(audit: PartitionAudit) -> bool:
@@ -91,6 +95,7 @@ def choice_text(audit: PartitionAudit) -> str:
     name = best.candidate.name
     lost = f"{records_text(best.lost.total)} lost" if best.lost.total else "nothing lost"
     possibly = f", {best.lost.possible:,} possibly committed" if best.lost.possible else ""
+    possibly = up_to_text(possibly, best.lost.damaged)
     unclean = " (an unclean election)" if best.clean_by_membership is False else ""
     return f"{name} should lead{unclean}: {lost}{possibly}"
 
@@ -123,7 +128,9 @@ def _cells(election: Election) -> tuple[str, str, str, str]:
             cuts.setdefault(_cut(outcome), []).append(outcome.follower)
     followers = [f"{_short(joined_names(names))}: {cut}" for cut, names in cuts.items()]
     name = election.candidate.name
-    return str(election.rank), name, ", ".join(followers) or _NO_CUT, lost_words(election.lost)
+    lost = election.lost
+    words = lost_words(replace(lost, damaged=0)) if lost.total or not lost else "damaged batches"
+    return str(election.rank), name, ", ".join(followers) or _NO_CUT, words
 
 
 def _cut(outcome: FollowerOutcome) -> str:
@@ -135,6 +142,21 @@ def _cut(outcome: FollowerOutcome) -> str:
 
 def _short(names: str) -> str:
     return names.removeprefix("brokers ").removeprefix("broker ")
+
+
+def _damaged_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """Records in damaged batches that are lost, too; a salvage may repair them."""
+    alike: dict[int, list[Candidate]] = {}
+    for election in audit.elections:
+        alike.setdefault(election.lost.damaged, []).append(election.candidate)
+    for count, leaders in alike.items():
+        if count:
+            text = (
+                f" with {joined_names(leaders)} leading, batches are removed that no copy has "
+                f"intact: up to {records_text(count)} more, by their headers"
+            )
+            beginning = (Span("DAMAGED:", Style.LOST),)
+            yield from wrapped(text, columns, indent=2, beginning=beginning)
 
 
 def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:

@@ -77,7 +77,7 @@ def plan_schema() -> Schema:
     start = {
         "brokerId": _INTEGER,
         "outcome": _TEXT,
-        **_named(_INTEGER, "firstOffset", "nextOffset", "records"),
+        **_named(_INTEGER, "firstOffset", "nextOffset", "records", "maxInDamagedBatches"),
         "reason": _or_null(_TEXT),
     }
     choice = {
@@ -245,6 +245,7 @@ _LOST: Final = _named(
     "lostPossiblyCommittedRecords",
     "lostCommittedOnlyIfUnclean",
     "lostUncommittedRecords",
+    "maxLostInDamagedBatches",
 )
 _EPOCH_ENTRIES: Final = _list(_object(_named(_INTEGER, "leaderEpoch", "startOffset")))
 _MEMBERSHIP: Final = _object(
@@ -328,17 +329,15 @@ _ELECTION: Final = _object(
 
 def _replica() -> Schema:
     identity = _row(IDENTITY)["properties"]
+    counts = ("logStartOffset", "logEndOffset", "recordsCut", "maxCutInDamagedBatches", "bytesCut")
     start = _object(
         {
             **_named(_or_null(_TEXT), "outcome", "reason"),
-            **_named(
-                _or_null(_INTEGER), "logStartOffset", "logEndOffset", "recordsCut", "bytesCut"
-            ),
+            **_named(_or_null(_INTEGER), *counts),
             "leaderEpochCheckpoint": _or_null(_EPOCH_ENTRIES),
         },
-        optional=("logStartOffset", "logEndOffset", "recordsCut", "bytesCut",
-                  "leaderEpochCheckpoint"),
-    )  # fmt: skip
+        optional=(*counts, "leaderEpochCheckpoint"),
+    )
     return _object(
         {
             **identity,

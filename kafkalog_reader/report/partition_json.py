@@ -116,6 +116,7 @@ def _start(recovery: Recovery | LocatedError | None) -> dict[str, Any] | None:
         "logStartOffset": None if log is None else log.log_start_offset,
         "logEndOffset": None if log is None else log.log_end_offset,
         "recordsCut": recovery.records_cut,
+        "maxCutInDamagedBatches": recovery.max_cut_in_damaged_batches,
         "bytesCut": recovery.bytes_cut,
         "leaderEpochCheckpoint": None if log is None else _entries(log.cache),
     }
@@ -254,4 +255,5 @@ def lost_object(count: CommitCount) -> dict[str, int]:
         "lostPossiblyCommittedRecords": count.possible,
         "lostCommittedOnlyIfUnclean": count.only_if_unclean,
         "lostUncommittedRecords": count.uncommitted,
+        "maxLostInDamagedBatches": count.damaged,
     }

@@ -98,6 +98,7 @@ def _start_loss(loss: StartLoss) -> dict[str, Any]:
         "firstOffset": loss.first_offset,
         "nextOffset": loss.next_offset,
         "records": loss.records,
+        "maxInDamagedBatches": loss.max_in_damaged_batches,
         "reason": loss.reason or None,
     }
 

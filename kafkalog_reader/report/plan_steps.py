@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import FORCE_RECOVERY
 from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_WILL_SET_ASIDE
-from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.log.record_count import records_text, up_to_text
 from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import shown
@@ -154,7 +154,8 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
 
 def start_text(loss: StartLoss) -> str:
     """What a start does to one copy, and why."""
-    what = _START_WORDS[loss.outcome].format(records_text(loss.records))
+    records = up_to_text(records_text(loss.records), loss.max_in_damaged_batches)
+    what = _START_WORDS[loss.outcome].format(records)
     why = f" ({loss.reason})" if loss.reason else ""
     more = _EXPLAINED.get(loss.outcome)
     keep = f". `kafkalog explain {more}` says how to keep them" if more else ""

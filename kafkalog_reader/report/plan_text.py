@@ -104,7 +104,7 @@ def _answer(plan: Plan) -> str:
             return f"The start of broker {broker} takes nothing from its {count}."
         if not plan.has_work:
             return f"The start of broker {broker} takes nothing from its {count}, {_but(plan)}."
-        taken = lost_words(lost) if lost.total else "no record"
+        taken = lost_words(lost) if lost else "no record"
         return f"The start of broker {broker} takes {taken}."
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
@@ -118,7 +118,7 @@ def _answer(plan: Plan) -> str:
     if not plan.has_work:
         return f"Nothing to do: {order}. Nothing is lost in {count}."
     order = f"{order[0].upper()}{order[1:]}."
-    if not lost.total:
+    if not lost:
         return f"{order} Nothing is lost in {count} then."
     return f"{order} Lost then: {lost_words(lost)}; save them first."
 

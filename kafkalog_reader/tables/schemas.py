@@ -373,6 +373,11 @@ RECOVERIES: Final = (
         pa.int64(),
         "sound client records that are no longer served: deleted, set aside or hidden",
     ),
+    Column(
+        "maxCutInDamagedBatches",
+        pa.int64(),
+        "not in recordsCut: records of damaged batches, by their headers",
+    ),
     Column("bytesCut", pa.int64(), "deleted from the log files", "bytes"),
     Column("reason", pa.string(), "why, with file, position and offset; null: nothing to report"),
 )
@@ -442,6 +447,11 @@ ELECTIONS: Final = (
         "lostRecordsCommittedOnlyIfUnclean",
         pa.int64(),
         "of these, committed only if an earlier election was unclean",
+    ),
+    Column(
+        "maxLostInDamagedBatches",
+        pa.int64(),
+        "not in lostRecords: records of damaged batches that are removed, by their headers",
     ),
     Column("keptApartRecords", pa.int64(), "on followers, though the leader lacks them"),
     Column("electionKind", pa.string(), "clean, undetermined or unclean, by what is lost"),

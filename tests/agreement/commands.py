@@ -92,6 +92,11 @@ def replica_diff_text(*paths: str) -> str:
     return _asked(replica_diff, *paths, "--topic", "t")[1]
 
 
+def replica_diff_json(*paths: str) -> list[dict[str, Any]]:
+    """What `replica-diff` says about the topic of a capture, one document for each partition."""
+    return _objects(_asked(replica_diff, *paths, "--topic", "t", "--format", "json")[1])
+
+
 def plan_text(*paths: str) -> str:
     """What `plan` prints."""
     return _asked(plan_command, *paths)[1]
@@ -155,18 +160,28 @@ def _objects(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 
-def _records_cut(paths: Sequence[str]) -> int | None:
-    recoveries = table("recoveries")
-    asked = request(recoveries, mode="DROPMALFORMED")
+def recoveries(*paths: str) -> list[dict[str, Any]]:
+    """The rows of the table.
+
+    Raises:
+        LocatedError: a start cannot be predicted.
+    """
+    of_starts = table("recoveries")
+    asked = request(of_starts, mode="DROPMALFORMED")
     logging.getLogger("kafkalog_reader").disabled = True
     try:
-        return sum(
-            cut or 0
-            for unit in recoveries.units(discover(paths), asked)
-            for batch in recoveries.read(unit, asked)
-            for cut in batch.column("recordsCut").to_pylist()
-        )
-    except LocatedError:
-        return None
+        return [
+            row
+            for unit in of_starts.units(discover(paths), asked)
+            for batch in of_starts.read(unit, asked)
+            for row in batch.to_pylist()
+        ]
     finally:
         logging.getLogger("kafkalog_reader").disabled = False
+
+
+def _records_cut(paths: Sequence[str]) -> int | None:
+    try:
+        return sum(row["recordsCut"] or 0 for row in recoveries(*paths))
+    except LocatedError:
+        return None

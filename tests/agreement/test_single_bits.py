@@ -10,7 +10,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.agreement.commands import plan_text, replica_diff_text
+from tests.agreement.commands import (
+    plan_text,
+    recoveries,
+    replica_diff_json,
+    replica_diff_text,
+)
 from tests.agreement.single_bit import flipped
 
 if TYPE_CHECKING:
@@ -57,3 +62,28 @@ def test_a_copy_with_a_wrong_base_offset_is_replaced(tmp_path: Path) -> None:
     assert "A15" not in words  # a flipped bit is no defect of software
     planned = " ".join(plan_text(path).split())
     assert "then broker 1, then replace 1 copy by reassignments. Nothing is lost" in planned
+
+
+def test_records_of_a_damaged_batch_are_counted_as_lost(tmp_path: Path) -> None:
+    """Byte 130 is the length of the record in the second batch, at 69: no copy has it intact.
+
+    Recovery cuts at offset 1: the record there, by its header one, and the two sound ones after it.
+    """
+    path = str(flipped(tmp_path / "evidence", (0, 130, 2), (1, 130, 2), (2, 130, 2)))
+    counts = {(row["recordsCut"], row["maxCutInDamagedBatches"]) for row in recoveries(path)}
+    assert counts == {(2, 1)}
+    (document,) = replica_diff_json(path)
+    assert {
+        (each["lostRecords"], each["maxLostInDamagedBatches"]) for each in document["elections"]
+    } == {(2, 1)}
+    assert "up to 1 record more, by their headers" in " ".join(replica_diff_text(path).split())
+    planned = " ".join(plan_text(path).split())
+    assert "Lost then: 2 records, 2 committed, and up to 1 in damaged batches" in planned
+
+
+def test_an_intact_copy_keeps_what_is_damaged_elsewhere(tmp_path: Path) -> None:
+    path = str(flipped(tmp_path / "evidence", (0, 130, 2), (1, 130, 2)))
+    (document,) = replica_diff_json(path)
+    assert document["elections"][0]["candidate"] == "broker 2"
+    assert {each["maxLostInDamagedBatches"] for each in document["elections"]} == {0}
+    assert "Nothing is lost" in plan_text(path)

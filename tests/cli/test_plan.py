@@ -62,6 +62,7 @@ def test_a_split_cluster_starts_the_good_copies_first(run: Run) -> None:
         "lostPossiblyCommittedRecords": 0,
         "lostCommittedOnlyIfUnclean": 2,
         "lostUncommittedRecords": 1,
+        "maxLostInDamagedBatches": 0,
     }
     kinds = [step["kind"] for step in document["steps"]]
     assert kinds == [

@@ -78,16 +78,26 @@ class CommitBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitCount:
-    """Numbers of records, by how certain it is that they were committed."""
+    """Numbers of records, by how certain it is that they were committed.
+
+    Attributes:
+        damaged: the maximum number of records in damaged batches, by their headers; they are
+            readable on no copy, and not in the other numbers.
+    """
 
     known: int = 0
     possible: int = 0
     only_if_unclean: int = 0
     uncommitted: int = 0
+    damaged: int = 0
 
     @property
     def total(self) -> int:
         return self.known + self.possible + self.only_if_unclean + self.uncommitted
+
+    def __bool__(self) -> bool:
+        """Whether there is any record, or a damaged batch that may hold some."""
+        return bool(self.total or self.damaged)
 
     def __add__(self, other: CommitCount) -> CommitCount:
         return CommitCount(
@@ -95,6 +105,7 @@ class CommitCount:
             possible=self.possible + other.possible,
             only_if_unclean=self.only_if_unclean + other.only_if_unclean,
             uncommitted=self.uncommitted + other.uncommitted,
+            damaged=self.damaged + other.damaged,
         )
 
     @property

@@ -88,6 +88,7 @@ class Election:
             bool(candidate.cut_transactions) or self.is_silent,
             candidate.unreplaceable,
             lost.total,
+            lost.damaged,
             candidate.damaged,  # equal so far: consumers read an intact copy without errors
             len(self.out_of_sync),
         )

@@ -44,8 +44,8 @@ def lost_ranges(
 
     Before the election, all readable records count that are at or above both the log start of their
     replica, which may be inside a batch, and that of the leader: what retention or a client deleted
-    there is not a loss of the election, nor is what was damaged on every copy. After the election,
-    the records count that the leader holds after its start.
+    there is not a loss of the election. What is damaged on every copy is counted apart. After the
+    election, the records count that the leader holds after its start.
     """
     log = leader.log
     assert log is not None
@@ -122,6 +122,7 @@ def _committed(
         possible=sound(known, possible),
         only_if_unclean=sound(possible, high),
         uncommitted=sound(high, next_offset),
+        damaged=0 if damaged is None else damaged.inside(first_offset, next_offset),
     )
 
 

@@ -141,14 +141,16 @@ class _Start:
         after = recovery.log_end_offset_after_start
         if after is None or (cause is None and not recovery.records_cut):
             return  # zeros after the end are cut without a loss
-        records = recovery.records_cut
+        records, damaged = recovery.records_cut, recovery.max_cut_in_damaged_batches
+        sound = f"{records:,} sound record{'' if records == 1 else 's'}"
+        if damaged:
+            sound = f"{sound}, up to {damaged:,} in damaged batches"
         # A batch that a crash left unfinished was never stored; a damaged one may be repairable.
         has_loss = records > 0 or (cause is not None and cause.code in _DAMAGED_BATCHES)
         yield self._reported(
             START_WILL_CUT,
-            f"the next start cuts the log at offset {after:,}: {records:,} sound "
-            f"record{'' if records == 1 else 's'} and {recovery.bytes_cut:,} bytes are lost "
-            f"({recovery.reason})",
+            f"the next start cuts the log at offset {after:,}: {sound} and "
+            f"{recovery.bytes_cut:,} bytes are lost ({recovery.reason})",
             severity=self._severity(after, has_loss) if has_loss else "L",
             offsets=(after, max(after, self._log_end_offset)),
             records_at_risk=records,

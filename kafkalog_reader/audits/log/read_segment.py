@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.audits.log.sound_records import SoundRecords
+from kafkalog_reader.audits.log.held_records import RecordsBehind
 from kafkalog_reader.format.batch_fields import MAGIC
 
 if TYPE_CHECKING:
+    from kafkalog_reader.audits.log.held_records import HeldRecords
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
     from kafkalog_reader.scan.batch_run import BatchRun
 
@@ -38,7 +39,7 @@ class ReadSegment:
         self.greatest_timestamp = -1
         self._base_offset = base_offset
         self._epochs: list[tuple[int, int]] = []
-        self._behind: SoundRecords | None = None
+        self._behind: RecordsBehind | None = None
 
     @property
     def is_sound(self) -> bool:
@@ -52,17 +53,17 @@ class ReadSegment:
         elif self._goes_on(run):
             self._take(run)
         else:
-            self._behind = SoundRecords()
+            self._behind = RecordsBehind()
             damaged = int(np.argmin(run.crc_valid))  # 0 if all are valid
             self._behind.add(run.taken(slice(damaged, None)))
 
     def add_damage(self, position: int) -> None:
         """Note bytes that are not batches."""
         if self._behind is None:
-            self._behind = SoundRecords()
+            self._behind = RecordsBehind()
         self._behind.begin(position)
 
-    def records_since(self, position: int) -> tuple[int, int] | None:
+    def records_since(self, position: int) -> tuple[int, HeldRecords] | None:
         """The first counted position at or after one, and the client records from there to the end.
 
         None: not counted.

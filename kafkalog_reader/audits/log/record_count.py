@@ -29,6 +29,11 @@ def records_text(count: int) -> str:
     return f"{count:,} record{'' if count == 1 else 's'}"
 
 
+def up_to_text(text: str, damaged: int) -> str:
+    """Add the maximum number of records in damaged batches: ``2 records and up to 1 in ...``."""
+    return f"{text} and up to {damaged:,} in damaged batches" if damaged else text
+
+
 def count_records(directory: PartitionDirectory, first_offset: int, next_offset: int) -> int:
     """Count the client records of [first, next), without markers and cleaned records.
 

@@ -345,7 +345,7 @@ def _lost(
             records=each.records,
         )
         for each in ranges
-        if each.records.total
+        if each.records
     )
 
 

@@ -133,7 +133,7 @@ class Plan:
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching for c in self.choices)
-        return bool(self.is_ordered or self.lost.total or starts or never_equal)
+        return bool(self.is_ordered or self.lost or starts or never_equal)
 
     @cached_property
     def open_findings(self) -> tuple[OpenFinding, ...]:

@@ -27,6 +27,7 @@ class StartLoss:
         outcome: what happens to the copy.
         first_offset, next_offset: the offsets that are removed; equal if none are.
         records: number of client records that are removed, as far as they were counted.
+        max_in_damaged_batches: records of damaged batches that are removed, by their headers.
         reason: why, with file and position.
     """
 
@@ -38,6 +39,7 @@ class StartLoss:
     next_offset: int
     records: int
     reason: str
+    max_in_damaged_batches: int = 0
 
     @property
     def name(self) -> str:
@@ -78,6 +80,7 @@ def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
             next_offset=following,
             records=records if first < following else 0,
             reason=recovery.reason,
+            max_in_damaged_batches=recovery.max_cut_in_damaged_batches,
         )
 
 

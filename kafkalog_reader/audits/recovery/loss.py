@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.audits.log.sound_records import count_records
+from kafkalog_reader.audits.log.held_records import HeldRecords, count_records, sum_of
 from kafkalog_reader.errors import (
     CorruptLogError,
     LimitReachedError,
@@ -52,8 +52,8 @@ class LostBytes:
     def size_in_bytes(self) -> int:
         return self.stop - self.start
 
-    def records(self, progress: Progress, known: ReadSegment | None = None) -> int:
-        """Client records of its sound batches, also after damage: those that could have been saved.
+    def records(self, progress: Progress, known: ReadSegment | None = None) -> HeldRecords:
+        """Client records of its batches, also after damage: those that could have been saved.
 
         Args:
             progress: receives the number of bytes read.
@@ -62,12 +62,12 @@ class LostBytes:
         Raises:
             UnreadableFileError: a file cannot be opened or read.
         """
-        stop, behind = self.stop, 0
+        stop, behind = self.stop, HeldRecords(0, 0)
         if known is not None and known.size_in_bytes == self.stop:
             stop, behind = known.records_since(self.start) or (stop, behind)
         if stop == self.start:
             return behind
-        return behind + sum(map(self._records, self._runs(stop, progress)))
+        return sum_of((behind, *map(self._records, self._runs(stop, progress))))
 
     def records_outside(self, first_offset: int, next_offset: int, progress: Progress) -> int:
         """Client records of its sound batches whose base offset is outside a range.
@@ -79,7 +79,7 @@ class LostBytes:
         for run in self._runs(self.stop, progress):
             base = run.base_offset
             is_outside = (base < first_offset) | (base >= next_offset)
-            found += self._records(run.taken(np.flatnonzero(is_outside)))
+            found += self._records(run.taken(np.flatnonzero(is_outside))).sound
         return found
 
     def _runs(self, stop: int, progress: Progress) -> Iterator[BatchRun]:
@@ -91,11 +91,12 @@ class LostBytes:
             context=self.context,
         ).runs()
 
-    def _records(self, run: BatchRun) -> int:
+    def _records(self, run: BatchRun) -> HeldRecords:
         wrappers = np.flatnonzero(
             run.crc_valid & (run.attributes & CONTROL_BIT == 0) & run.is_wrapper
         )
-        return count_records(run) + sum(self._inside(run, batch) for batch in wrappers.tolist())
+        inside = sum(self._inside(run, batch) for batch in wrappers.tolist())
+        return sum_of((count_records(run), HeldRecords(inside, 0)))
 
     def _inside(self, run: BatchRun, batch: int) -> int:
         """How many messages a compressed one wraps; 1 if unknown."""

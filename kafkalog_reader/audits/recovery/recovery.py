@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from kafkalog_reader.audits.log.epoch_log import EpochLog
+from kafkalog_reader.audits.log.held_records import HeldRecords, sum_of
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.recovery.files import (
@@ -73,7 +74,9 @@ class Recovery:
         segments_read: base offsets of the segments in which the start checks every batch.
         records_cut: client records of sound batches that the partition no longer serves: deleted,
             set aside with their directory, or left in the file above the log end that the broker
-            sees. Damaged records do not count.
+            sees.
+        max_cut_in_damaged_batches: how many client records the damaged batches among them hold at
+            most, by their headers.
         bytes_cut: bytes deleted from the log files.
         reason: why, as text, with file, position and offset; empty if nothing special happens.
         expires_later: what retention deletes if the broker starts when the files were last
@@ -89,6 +92,7 @@ class Recovery:
     log_end_offset: int
     segments_read: tuple[int, ...] = ()
     records_cut: int = 0
+    max_cut_in_damaged_batches: int = 0
     bytes_cut: int = 0
     reason: str = ""
     expires_later: str = ""
@@ -146,7 +150,7 @@ class DirectoryStart:
         self._rule, *self._other_rules = rules
         self._progress = progress
         self._known = known
-        self._records_lost: dict[tuple[str, int, int], int] = {}
+        self._records_lost: dict[tuple[str, int, int], HeldRecords] = {}
         nothing: Mapping[tuple[str, int], int] = {}
         self._recovery_points = self._log_starts = self._high_watermarks = nothing
         self._is_refused = bool(refused)
@@ -288,14 +292,15 @@ class DirectoryStart:
         ):
             later = _expires_later(load.segments, config)
             load.reasons += [later] if later else []
+        cut = sum_of(self._records(lost, directory) for lost in (*load.lost, *aside))
         return Recovery(
             directory=directory,
             outcome=outcome,
             expires_later=later,
             log_end_offset=log_end_offset,
             segments_read=tuple(sorted(load.read)),
-            records_cut=hidden
-            + sum(self._records(lost, directory) for lost in (*load.lost, *aside)),
+            records_cut=hidden + cut.sound,
+            max_cut_in_damaged_batches=cut.damaged,
             bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
             reason="; ".join(load.reasons),
             loaded=LoadedReplica(
@@ -304,7 +309,7 @@ class DirectoryStart:
             ),
         )
 
-    def _records(self, lost: LostBytes, directory: PartitionDirectory) -> int:
+    def _records(self, lost: LostBytes, directory: PartitionDirectory) -> HeldRecords:
         """How many records a range loses, counted once for all rules."""
         path = lost.files.path("log")
         key = (path, lost.start, lost.stop)

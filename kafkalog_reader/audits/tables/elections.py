@@ -81,6 +81,7 @@ def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, A
         "candidateLogEndOffset": candidate.log.log_end_offset,
         "candidateRecordsCutAtStart": candidate.records_cut_at_start,
         "lostRecords": lost.total,
+        "maxLostInDamagedBatches": lost.damaged,
         "lostCommittedRecords": lost.known,
         "lostPossiblyCommittedRecords": lost.possible,
         "lostRecordsCommittedOnlyIfUnclean": lost.only_if_unclean,

@@ -155,6 +155,7 @@ def recovery_row(recovery: Recovery) -> dict[str, Any]:
         "logEndOffsetAfterStart": recovery.log_end_offset_after_start,
         "segmentsRead": list(recovery.segments_read),
         "recordsCut": recovery.records_cut,
+        "maxCutInDamagedBatches": recovery.max_cut_in_damaged_batches,
         "bytesCut": recovery.bytes_cut,
         "reason": recovery.reason or None,
     }

@@ -8,6 +8,7 @@ import pytest
 
 from fixtures.builder import cluster, data_batch, marker_batch, message_batch, replica
 from kafkalog_reader.audits.log.batch_stream import BatchStream
+from kafkalog_reader.audits.log.held_records import HeldRecords
 from kafkalog_reader.audits.recovery.loss import LostBytes
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.control_record import ControlType
@@ -33,16 +34,19 @@ WRONG_LENGTH = {20, 41}
 
 
 class Place(NamedTuple):
-    """Where a batch begins, and how many records of clients are sound from there to the end."""
+    """Where a batch begins, and the records of clients from there to the end.
+
+    A wrong CRC leaves the count of the header, a wrong length no batch.
+    """
 
     position: int
-    records: int
+    records: HeldRecords
 
 
 def write_damaged(root: Path) -> list[Place]:
     """Write a log of six mebibytes in one segment, damaged here and there."""
     content = bytearray()
-    begins, held = [], []
+    begins, held, damaged = [], [], []
     for n in range(BATCHES):
         is_marker = n % 7 == 6
         batch = (
@@ -54,13 +58,16 @@ def write_damaged(root: Path) -> list[Place]:
         )
         begins.append(len(content))
         held.append(0 if is_marker or n in WRONG_CRC | WRONG_LENGTH else RECORDS)
+        damaged.append(RECORDS if n in WRONG_CRC else 0)
         content += batch.build()
         if n in WRONG_CRC:
             content[-1] ^= 1
         elif n in WRONG_LENGTH:
             content[begins[-1] + 8 : begins[-1] + 12] = b"\x7f" * 4
     cluster(root, {0: replica("0-4/e0", files={f"{0:020}.log": bytes(content)})})
-    return [Place(begin, sum(held[n:])) for n, begin in enumerate(begins)]
+    return [
+        Place(begin, HeldRecords(sum(held[n:]), sum(damaged[n:]))) for n, begin in enumerate(begins)
+    ]
 
 
 def read_whole(root: Path) -> tuple[SegmentFiles, ReadSegment]:
@@ -103,7 +110,9 @@ def test_what_was_cut_before_is_read(tmp_path: Path) -> None:
     segment, read = read_whole(tmp_path)
     first, stop = places[min(WRONG_CRC)], places[25]
     lost = LostBytes(files=segment, start=first.position, stop=stop.position, context=PLAIN)
-    assert lost.records(lambda _: None, read) == first.records - stop.records
+    assert lost.records(lambda _: None, read) == HeldRecords(
+        first.records.sound - stop.records.sound, first.records.damaged - stop.records.damaged
+    )
 
 
 def test_messages_in_wrappers_behind_damage_are_counted(tmp_path: Path) -> None:
@@ -119,4 +128,4 @@ def test_messages_in_wrappers_behind_damage_are_counted(tmp_path: Path) -> None:
     segment, read = read_whole(tmp_path)
     assert read.records_since(0) is None
     lost = LostBytes(files=segment, start=0, stop=len(content), context=PLAIN)
-    assert lost.records(lambda _: None, read) == 9 * len(SMALL)
+    assert lost.records(lambda _: None, read) == HeldRecords(9 * len(SMALL), len(SMALL))
