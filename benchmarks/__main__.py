@@ -29,9 +29,9 @@ from benchmarks.page import (
 )
 from benchmarks.process_rows import PROCESS_ROWS
 from benchmarks.row import Bench, Row
-from benchmarks.spark_connector import NoConnectorError, connector
 from benchmarks.spark_rows import SPARK_ROWS
 from benchmarks.verify_rows import VERIFY_ROWS
+from fixtures.both_sources.connector import NoConnectorError, connector
 from fixtures.errors import FixtureError
 from kafkalog_reader import KafkaLogError
 from kafkalog_reader.kernel import is_compiled

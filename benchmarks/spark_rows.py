@@ -17,7 +17,7 @@ from benchmarks.ready_source import SCHEMA, ReadySource
 from benchmarks.rounds import alternate
 from benchmarks.row import Bench, Figure, Row, Target, speed_figure
 from benchmarks.segments import RECORDS_PER_BATCH, TOPIC, Segments
-from benchmarks.spark_connector import connector
+from fixtures.both_sources.connector import connector
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

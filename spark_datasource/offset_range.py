@@ -6,14 +6,17 @@ partition, an offset for each. Source: Spark 4.0, KafkaSourceProvider#getKafkaOf
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.errors import OptionError, UsageError
+from kafkalog_reader.errors import OptionError
 from kafkalog_reader.tables.request import Until
 from spark_datasource.topic_partitions import (
     EARLIEST,
     LATEST,
+    TIME_MEANING,
+    is_time,
     parse_ending_offsets,
     parse_offsets,
     parse_starting_offsets,
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
 
 _ENDS: Final = {until.value.lower(): until for until in Until}
 _MAX_NAMED: Final = 5
+_NUMBER: Final = re.compile("[+-]?[0-9]{1,19}", re.ASCII)
 _STRATEGIES: Final = ("error", "latest")
 _WORDS: Final = {"earliest": EARLIEST, "latest": LATEST}
 
@@ -117,9 +121,9 @@ def check_named(
 
 def _starts_at_end(given: Mapping[str, str]) -> bool:
     option = "startingOffsetsByTimestampStrategy"
-    strategy = given.get(option, "error").strip().lower()
+    strategy = given.get(option, "error").lower()
     if strategy not in _STRATEGIES:
-        raise OptionError(option, f"{strategy!r} is neither error nor latest")
+        raise OptionError(option, f"{given[option]!r} is neither error nor latest")
     return strategy == "latest"
 
 
@@ -161,22 +165,18 @@ def _parse_end(given: Mapping[str, str], found: OffsetRange) -> None:
 
 
 def _check_order(found: OffsetRange) -> None:
-    for first, last, what in (
-        ("starting_offsets", "ending_offsets", "offset"),
-        ("starting_timestamps", "ending_timestamps", "time"),
-    ):
-        starts, ends = found.fields.get(first, {}), found.fields.get(last, {})
-        for (topic, partition), start in starts.items():
-            end = ends.get((topic, partition))
-            if end is not None and start > end:
-                raise UsageError(
-                    f"{topic}-{partition}: starting {what} {start} is above ending {what} {end}"
-                )
+    ends = found.fields.get("ending_offsets", {})
+    for (topic, partition), start in found.fields.get("starting_offsets", {}).items():
+        end = ends.get((topic, partition))
+        if end is not None and start > end:
+            raise OptionError(
+                "startingOffsets",
+                f"{topic}-{partition} would start at {start}, above its ending offset {end}",
+            )
 
 
 def _time(given: Mapping[str, str], option: str) -> int:
     text = given[option].strip()
-    try:
-        return int(text)
-    except ValueError:
-        raise OptionError(option, f"{text!r} is not a number of milliseconds") from None
+    if not _NUMBER.fullmatch(text) or not is_time(int(text)):
+        raise OptionError(option, f"{given[option]!r} is not a time: {TIME_MEANING}")
+    return int(text)

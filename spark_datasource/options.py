@@ -178,6 +178,8 @@ def _topic_pattern(given: Mapping[str, str]) -> str | None:
     pattern = given.get("subscribePattern")
     if pattern is None:
         return None
+    if not pattern:
+        raise OptionError("subscribePattern", "it is empty: write a regular expression")
     try:
         java_pattern(pattern)
     except UsageError as error:

@@ -13,6 +13,7 @@ from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.tables.selection import check_selection
+from spark_datasource.errors import for_spark
 from spark_datasource.gathering import gathered
 from spark_datasource.offset_range import check_named
 from spark_datasource.planning import PackedUnits, plan
@@ -86,11 +87,6 @@ def read_units(name: str, partition: PackedUnits, request: ReadRequest) -> Itera
         yield from gathered(rows for unit in partition.units for rows in table.read(unit, request))
     except KafkaLogError as error:
         raise for_spark(error) from None
-
-
-def for_spark(error: KafkaLogError) -> KafkaLogError:
-    """The same error as one line that names kafkalog, for the end of Spark's stack trace."""
-    return KafkaLogError(f"[kafkalog] {error}")
 
 
 def _topic_partitions(evidence: Evidence, request: ReadRequest) -> Iterator[TopicPartition]:

@@ -9,9 +9,10 @@ from pyspark.sql.datasource import DataSource, DataSourceReader
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError, UsageError
+from spark_datasource.errors import for_spark
 from spark_datasource.options import SourceOptions, parse_options, parse_stream_options
 from spark_datasource.projection import projected_columns, spark_schema
-from spark_datasource.reader import KafkaLogReader, for_spark
+from spark_datasource.reader import KafkaLogReader
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructType

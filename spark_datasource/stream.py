@@ -25,9 +25,10 @@ from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.log_unit import log_units
 from kafkalog_reader.tables.request import ReadRequest, Until
 from kafkalog_reader.tables.selection import check_selection
+from spark_datasource.errors import for_spark
 from spark_datasource.offset_range import check_named
 from spark_datasource.planning import PackedUnits, pack
-from spark_datasource.reader import for_spark, read_units
+from spark_datasource.reader import read_units
 from spark_datasource.topic_partitions import EARLIEST
 
 if TYPE_CHECKING:

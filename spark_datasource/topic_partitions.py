@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 EARLIEST: Final = -2
 LATEST: Final = -1
 MAX_OFFSET: Final = 2**63 - 1
+TIME_MEANING: Final = "a time is in milliseconds, or -2 (earliest) or -1 (latest)"
 MAX_PARTITION: Final = 2**31 - 1
 
 
@@ -90,10 +91,19 @@ def parse_timestamps(option: str, text: str) -> dict[TopicPartition, int]:
             raise _refused(option, {topic: of_partitions}, f"write times as {shape}")
         for number, time in of_partitions.items():
             partition = _partition_number(option, topic, number, time)
-            if type(time) is not int or not abs(time) <= MAX_OFFSET:
-                raise _refused(option, {topic: {number: time}}, "a time is in milliseconds")
+            if type(time) is not int or not is_time(time):
+                raise _refused(option, {topic: {number: time}}, TIME_MEANING)
             times[topic, partition] = time
     return times
+
+
+def is_time(time: int) -> bool:
+    """Whether it is a time, or stands for either end of a log.
+
+    Brokers refuse other negative numbers, or mean something else by them. Source: Kafka 4.4,
+    ListOffsetsRequest.
+    """
+    return EARLIEST <= time <= MAX_OFFSET
 
 
 def parse_offsets(option: str, text: str) -> dict[TopicPartition, int]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from kafkalog_reader.errors import UsageError
+from kafkalog_reader.errors import OptionError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
@@ -33,6 +33,10 @@ logger = logging.getLogger(__name__)
 
 _COMMITTED: Final = ("replication-offset-checkpoint", "cleaner-offset-checkpoint")
 """The cleaner stops at the last stable offset, so the high watermark is not below its own."""
+EARLIEST_TIMESTAMP: Final = -2
+"""Means the log start, not a time."""
+LATEST_TIMESTAMP: Final = -1
+"""Means the end of the log for this reader, not a time."""
 _OFFSET: Final = pa.schema([pa.field("offset", pa.int64())])
 
 
@@ -47,7 +51,7 @@ def asked_of(
         expected: where logs must reach.
 
     Raises:
-        UsageError: this log does not have the starting or ending offset.
+        OptionError: this log does not have the starting or ending offset.
         KafkaLogError: damage in the stretch that must be read, in mode ``FAILFAST``.
     """
     return _AskedOffsets(replica, request, expected).bounded()
@@ -73,7 +77,7 @@ def bounds_of(
     """Where reading this replica starts and ends.
 
     Raises:
-        UsageError: this log does not have the starting or ending offset.
+        OptionError: this log does not have the starting or ending offset.
         KafkaLogError: damage in the stretch that must be read, in mode ``FAILFAST``.
     """
     return _AskedOffsets(replica, request, expected).bounds()
@@ -95,9 +99,10 @@ class _AskedOffsets:
         if request.isolation == READ_COMMITTED or request.until is not Until.LOG_END:
             self._check_log_end()  # reading will end before the end of the log
             request = self._until(request)
-        start, end = self._asked_start(), self._asked_end()
+        stop = self._stop(request)
+        start, end = self._asked_start(stop), self._asked_end(stop)
         if start is not None or end is not None:
-            self._check(start, end, self._stop(request))
+            self._check(start, end, stop)
         if start is not None:
             request = replace(request, from_offset=max(start, request.from_offset or 0))
         if end is not None:
@@ -111,8 +116,10 @@ class _AskedOffsets:
         request = self._request
         if request.isolation == READ_COMMITTED or request.until is not Until.LOG_END:
             request = self._until(request)
-        start, end = self._asked_start(), self._stop(request)
-        self._check(start, None, end)
+        end = self._stop(request)
+        start = self._asked_start(end)
+        if start is not None:
+            self._check(start, None, end)
         return LogBounds(self._log_start, start, end)
 
     @property
@@ -153,24 +160,33 @@ class _AskedOffsets:
         rows = [checkpointed_offsets(root, name).get(self._key, 0) for name in _COMMITTED]
         return min(max(self._log_start, *rows), self._log_end)
 
-    def _asked_start(self) -> int | None:
+    def _asked_start(self, stop: int) -> int | None:
         request = self._request
         time = request.starting_timestamps.get(self._key, request.starting_timestamp)
         if time is None:
             return request.starting_offsets.get(self._key)
-        found = self._offset_at(time)
+        found = self._offset_at(time, stop)
         if found is None and not request.starts_at_end:
-            raise UsageError(
-                f"{self._name}: no record at or after {time} (milliseconds) to start from"
+            raise OptionError(
+                self._start_option,
+                f"{self._name} has no record at or after {time} (milliseconds); "
+                "startingOffsetsByTimestampStrategy=latest starts at the end instead",
             )
-        return self._log_end if found is None else found
+        return stop if found is None else found
 
-    def _asked_end(self) -> int | None:
+    def _asked_end(self, stop: int) -> int | None:
         request = self._request
         time = request.ending_timestamps.get(self._key, request.ending_timestamp)
         if time is None:
             return request.ending_offsets.get(self._key)
-        return self._offset_at(time)
+        return self._offset_at(time, stop)
+
+    @property
+    def _start_option(self) -> str:
+        request = self._request
+        if self._key in request.starting_timestamps:
+            return "startingOffsetsByTimestamp"
+        return "startingOffsets" if request.starting_timestamp is None else "startingTimestamp"
 
     @property
     def _name(self) -> str:
@@ -178,29 +194,44 @@ class _AskedOffsets:
         return f"{shown(topic)}-{partition}"
 
     def _check(self, start: int | None, end: int | None, stop: int) -> None:
-        if start is not None and end is not None and start > end:
-            raise UsageError(f"{self._name}: starting offset {start} is above ending offset {end}")
-        if start is not None and start > stop:
-            raise UsageError(f"{self._name}: starting offset {start} is beyond the end, {stop}")
-        if self._key in self._request.starting_offsets and start is not None:
-            first = self._log_start
-            if start < first:
-                self._lose(f"starting offset {start} is below the log start, {first}")
-        if end is not None and end > stop:
-            self._lose(f"ending offset {end} is beyond the end, {stop}")
+        """Compare the bounds with each other and with the log.
 
-    def _lose(self, problem: str) -> None:
+        Source: Spark 4.0, KafkaOffsetReaderBase#getOffsetRangesFromUnresolvedOffsets, whose
+        assertion fails in a task.
+        """
+        first = self._log_start
+        begin, option = (first, "endingOffsets") if start is None else (start, self._start_option)
+        if end is not None and begin > end:
+            raise OptionError(
+                option, f"{self._name} would start at {begin}, above its ending offset {end}"
+            )
+        if end is None and begin > stop:  # then a start was asked for
+            raise OptionError(option, f"{self._name}: {begin} is beyond the end of the log, {stop}")
+        if self._key in self._request.starting_offsets and begin < first:
+            self._lose(option, f"{self._name}: {begin} is below the log start, {first}")
+        if start is not None and start > stop:
+            self._lose(option, f"{self._name}: {begin} is beyond the end of the log, {stop}")
+        if end is not None and end > stop:
+            self._lose("endingOffsets", f"{self._name}: {end} is beyond the end of the log, {stop}")
+
+    def _lose(self, option: str, problem: str) -> None:
         """Report requested records that are missing, as an error or a warning."""
         if self._request.fail_on_data_loss:
-            raise UsageError(f"{self._name}: {problem}. failOnDataLoss=false reads the rest")
-        logger.warning("%s: %s", self._name, problem)
+            raise OptionError(option, f"{problem}. failOnDataLoss=false reads the rest")
+        logger.warning("option %s: %s", option, problem)
 
-    def _offset_at(self, time: int) -> int | None:
-        """The offset of the first record at or after a time; control records count.
+    def _offset_at(self, time: int, stop: int) -> int | None:
+        """The offset of the first record at or after a time, below ``stop``; control records count.
 
-        Source: Kafka 4.0, UnifiedLog#fetchOffsetByTimestamp.
+        Source: Kafka 4.0, UnifiedLog#fetchOffsetByTimestamp; ListOffsetsRequest for -1 and -2.
         """
-        asked = ReadRequest(from_timestamp=time, log_range_only=True, mode=self._request.mode)
+        if time == LATEST_TIMESTAMP:
+            return stop
+        if time == EARLIEST_TIMESTAMP:
+            return self._log_start
+        asked = ReadRequest(
+            from_timestamp=time, to_offset=stop, log_range_only=True, mode=self._request.mode
+        )
         context = self._replica.context
         for segment_slice in slices_of(self._replica, asked):
             newest = last_timestamp(segment_slice.segment, context=context)

@@ -75,7 +75,7 @@ def parse_isolation(option: str, value: str) -> str:
     Raises:
         OptionError: it is neither.
     """
-    level = value.strip().lower()
+    level = value.strip()
     if level not in ISOLATION_LEVELS:
         raise OptionError(option, f"{value!r} is neither {' nor '.join(ISOLATION_LEVELS)}")
     return level

@@ -30,9 +30,11 @@ def places(frame: DataFrame) -> Counter[tuple[str, int, int]]:
 
 
 def failure(action: Callable[[], object]) -> str:
-    """The last line of what Spark says: ours, below its stack trace."""
+    """What Spark says after our error condition: one line without Python's traceback."""
     with pytest.raises(PySparkException) as caught:
         action()
-    lines = [line for line in str(caught.value).splitlines() if "[kafkalog]" in line]
-    assert lines, str(caught.value)
-    return lines[-1].split("[kafkalog] ", 1)[1]
+    text = str(caught.value)
+    assert "Traceback" not in text.partition("JVM stacktrace:")[0], text
+    lines = [line for line in text.splitlines() if "[KAFKALOG." in line]
+    assert lines, text
+    return lines[0].split("[KAFKALOG.", 1)[1].split("] ", 1)[1]

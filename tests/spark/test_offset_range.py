@@ -112,6 +112,13 @@ def test_both_ends_of_a_read(log: Path, options: dict[str, str], expected: list[
     assert read(log, **options)[0] == expected
 
 
+def test_two_times_are_either_end_of_the_log(log: Path) -> None:
+    assert read(log, startingTimestamp="-2") == {0: [*range(2, 10)], 1: [0]}
+    assert read(log, startingTimestamp="-1") == {0: [], 1: []}
+    assert read(log, endingTimestamp="-1") == {0: [*range(2, 10)], 1: [0]}
+    assert read(log, endingTimestamp="-2") == {0: [], 1: []}
+
+
 def test_every_partition_has_its_own_time(log: Path) -> None:
     times = json.dumps({"t": {"0": int(at(31)), "1": 0}})
     assert read(log, startingOffsetsByTimestamp=times) == {0: [7, 8, 9], 1: [0]}
@@ -120,7 +127,7 @@ def test_every_partition_has_its_own_time(log: Path) -> None:
 
 def test_a_time_after_all_records_is_refused_or_the_end(log: Path) -> None:
     problem = refused(log, startingTimestamp=at(60))
-    assert f"t-0: no record at or after {at(60)} (milliseconds) to start from" in problem
+    assert f"option startingTimestamp: t-0 has no record at or after {at(60)} (millisec" in problem
     nothing = read(log, startingTimestamp=at(60), startingOffsetsByTimestampStrategy="LATEST")
     assert nothing == {0: [], 1: []}
 
@@ -140,37 +147,52 @@ def test_a_time_after_all_records_is_refused_or_the_end(log: Path) -> None:
         ),
         pytest.param(
             {"startingOffsets": of(1, 0)},
-            "t-0: starting offset 1 is below the log start, 2. failOnDataLoss=false reads",
+            "option startingOffsets: t-0: 1 is below the log start, 2. failOnDataLoss=false reads",
             id="below_the_log_start",
         ),
         pytest.param(
             {"startingOffsets": of(11, 0)},
-            "t-0: starting offset 11 is beyond the end, 10",
+            "option startingOffsets: t-0: 11 is beyond the end of the log, 10",
             id="beyond_the_end",
         ),
         pytest.param(
             {"startingOffsets": of(9, 0), "until": "highWatermark"},
-            "t-0: starting offset 9 is beyond the end, 8",
+            "option startingOffsets: t-0: 9 is beyond the end of the log, 8",
             id="beyond_the_high_watermark",
         ),
         pytest.param(
             {"endingOffsets": of(11, 1)},
-            "t-0: ending offset 11 is beyond the end, 10. failOnDataLoss=false reads",
+            "option endingOffsets: t-0: 11 is beyond the end of the log, 10. failOnDataLoss=false",
             id="ends_beyond_the_end",
         ),
         pytest.param(
             {"startingOffsets": of(5, 0), "endingOffsets": of(4, 0)},
-            "t-0: starting offset 5 is above ending offset 4",
+            "option startingOffsets: t-0 would start at 5, above its ending offset 4",
             id="start_above_end",
         ),
         pytest.param(
-            {"startingOffsetsByTimestamp": of(5, 0), "endingOffsetsByTimestamp": of(4, 0)},
-            "t-0: starting time 5 is above ending time 4",
-            id="times_the_wrong_way_round",
+            {"endingOffsets": of(1, 0)},
+            "option endingOffsets: t-0 would start at 2, above its ending offset 1",
+            id="ends_below_the_log_start",
+        ),
+        pytest.param(
+            {"startingTimestamp": "-3"},
+            "option startingTimestamp: '-3' is not a time",
+            id="a_time_reserved_by_brokers",
+        ),
+        pytest.param(
+            {"startingTimestamp": str(2**63)},
+            f"option startingTimestamp: '{2**63}' is not a time",
+            id="too_large_a_time",
+        ),
+        pytest.param(
+            {"startingTimestamp": at(31), "endingOffsets": of(4, 1)},
+            "option startingTimestamp: t-0 would start at 7, above its ending offset 4",
+            id="time_after_the_ending_offset",
         ),
         pytest.param(
             {"startingTimestamp": "noon"},
-            "option startingTimestamp: 'noon' is not a number of milliseconds",
+            "option startingTimestamp: 'noon' is not a time: a time is in milliseconds, or -2",
             id="not_a_time",
         ),
         pytest.param(
@@ -218,9 +240,11 @@ def test_without_fail_on_data_loss_the_read_shows_what_is_there(
         log, startingOffsets=of(1, 0), endingOffsets=of(12, 1), failOnDataLoss="false"
     )  # fmt: skip
     assert found == {0: [*range(2, 10)], 1: [0]}
-    assert "t-0: starting offset 1 is below the log start, 2" in caplog.messages
-    assert "t-0: ending offset 12 is beyond the end, 10" in caplog.messages
+    assert "option startingOffsets: t-0: 1 is below the log start, 2" in caplog.messages
+    assert "option endingOffsets: t-0: 12 is beyond the end of the log, 10" in caplog.messages
     assert "beyond the end" in refused(log, startingOffsets=of(12, 0), failOnDataLoss="false")
+    beyond = read(log, startingOffsets=of(12, 0), endingOffsets=of(14, 1), failOnDataLoss="false")
+    assert beyond == {0: [], 1: [0]}
 
 
 def test_records_that_are_gone_are_a_warning_then(

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fixtures.both_sources.cases import DIFFERENCES
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.request import ReadRequest
@@ -143,6 +144,11 @@ def test_one_message_names_everything_that_is_refused() -> None:
             "options subscribe and assign exclude each other",
         ),
         ({"subscribe": " , "}, "option subscribe: ' , ': names no topic"),
+        ({"subscribePattern": ""}, "option subscribePattern: it is empty"),
+        (
+            {"kafka.isolation.level": "READ_COMMITTED"},
+            "option kafka.isolation.level: 'READ_COMMITTED' is neither read_uncommitted nor",
+        ),
         ({"subscribePattern": "("}, "option subscribePattern: (: "),
         (
             {"startingOffsets": '{"orders": {"3": -7}}'},
@@ -207,8 +213,16 @@ def test_the_start_time_is_one_of_tables_that_predict_starts() -> None:
 
 def test_the_page_has_every_option_and_no_other() -> None:
     page = (Path(__file__).parent.parent.parent / "docs" / "spark.md").read_text()
-    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    table = page.partition("## Options")[2].partition("\n## ")[0]
+    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
     assert {name for row in rows for name in re.findall("`(.*?)`", row)} == {
         *(set(KNOWN) - {"path", "paths"}),
         *OF_STREAMS,
     }
+
+
+def test_the_page_lists_every_difference_from_the_kafka_source() -> None:
+    page = (Path(__file__).parent.parent.parent / "docs" / "spark.md").read_text()
+    section = page.partition("## Differences from the Kafka source")[2].partition("\n## ")[0]
+    listed = [line.split("|")[1].strip() for line in section.splitlines() if line.startswith("| ")]
+    assert listed[1:] == list(DIFFERENCES)

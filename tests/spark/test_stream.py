@@ -140,7 +140,7 @@ def test_records_deleted_before_they_were_read_are_data_loss(tmp_path: Path) -> 
     path = logs(tmp_path / "d", 6)
     begin, end = {"t": {"0": 1}}, {"t": {"0": 6}}
     logs(path, 6, log_start=4)
-    with pytest.raises(KafkaLogError, match="starting offset 1 is below the log start, 4"):
+    with pytest.raises(KafkaLogError, match="t-0: 1 is below the log start, 4"):
         reader(path).partitions(begin, end)
     lenient = reader(path, failOnDataLoss="false")
     assert read(lenient, begin, end) == ["0:4", "0:5"]
