@@ -87,3 +87,19 @@ def test_an_intact_copy_keeps_what_is_damaged_elsewhere(tmp_path: Path) -> None:
     assert document["elections"][0]["candidate"] == "broker 2"
     assert {each["maxLostInDamagedBatches"] for each in document["elections"]} == {0}
     assert "Nothing is lost" in plan_text(path)
+
+
+def test_what_a_wrong_base_offset_hides_is_named(tmp_path: Path) -> None:
+    """A fetch of offset 2 gets the batch at 10, which is above the log end 4 (4.4.0: end 4)."""
+    root = flipped(tmp_path / "evidence", (1, 145, 3))
+    outcomes = {row["brokerId"]: row for row in recoveries(str(root))}
+    hidden = outcomes[1]
+    assert (hidden["outcome"], hidden["logEndOffsetAfterStart"], hidden["recordsCut"]) == (
+        "hidden",
+        4,
+        1,
+    )
+    assert "not below the log end 4" in hidden["reason"]
+    words = " ".join(replica_diff_text(str(root)).split())
+    assert "the base offset is wrong on broker 1: consumers cannot fetch this offset" in words
+    assert "there, but brokers 0 and 2 have it" in words

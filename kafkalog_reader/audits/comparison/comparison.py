@@ -250,6 +250,7 @@ class _Comparer:
                         for log in present
                         if not log.stream.is_intact or log.stream.is_restored or log in misread
                     ),
+                    moved=replicas_of(log for log in present if log.stream.is_restored),
                 )
             )
         missing = [log for log in absent if log not in overlapped]

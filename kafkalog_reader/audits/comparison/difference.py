@@ -47,6 +47,7 @@ class Difference:
         absent: replicas of the same branch that lack these batches, or have other batch bounds
             there.
         damaged: replicas whose copy has a wrong checksum, or a wrong base offset or leader epoch.
+        moved: those with a wrong base offset: consumers cannot fetch these offsets there.
     """
 
     kind: DifferenceKind
@@ -57,6 +58,7 @@ class Difference:
     contents: tuple[tuple[Replica, ...], ...]
     absent: tuple[Replica, ...] = ()
     damaged: tuple[Replica, ...] = ()
+    moved: tuple[Replica, ...] = ()
 
     def is_continued_by(self, other: Difference) -> bool:
         """Whether ``other`` starts where this range ends, and differs in the same way."""
@@ -66,6 +68,7 @@ class Difference:
             and self.contents == other.contents
             and self.absent == other.absent
             and self.damaged == other.damaged
+            and self.moved == other.moved
         )
 
 

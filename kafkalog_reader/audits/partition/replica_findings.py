@@ -49,9 +49,10 @@ from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.comparison.branch import Branch
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 _CODE_OF: Final = {
@@ -194,7 +195,7 @@ def _of_difference(difference: Difference) -> Finding:
         _CODE_OF[difference.kind],
         f"offsets {difference.first_offset} to {difference.next_offset - 1}: "
         f"{_SAYS[difference.kind]} ({sides}{f'; absent on {absent}' if absent else ''})"
-        + (f"; the field is wrong on {joined_names(wrong)}" if wrong else ""),
+        + _wrong_header(difference, wrong, intact),
         actions=(
             (LET_BEST_LEAD, CHECK_HARDWARE)
             if difference.kind is DifferenceKind.UNCOVERED and not wrong
@@ -210,6 +211,21 @@ def _of_difference(difference: Difference) -> Finding:
             "batches": difference.batches,
         },
         records_at_risk=difference.records,
+    )
+
+
+def _wrong_header(
+    difference: Difference, wrong: Sequence[Replica], intact: Sequence[Replica]
+) -> str:
+    """Which copies have a wrong base offset or leader epoch, and what that means for consumers."""
+    if not difference.moved:
+        return f"; the leader epoch is wrong on {joined_names(wrong)}" if wrong else ""
+    is_one = difference.next_offset - difference.first_offset == 1
+    offsets, them = ("this offset", "it") if is_one else ("these offsets", "them")
+    have = f", but {joined_names(intact)} {'has' if len(intact) == 1 else 'have'} {them}"
+    return (
+        f"; the base offset is wrong on {joined_names(difference.moved)}: consumers cannot fetch "
+        f"{offsets} there{have if intact else ''}"
     )
 
 

@@ -69,7 +69,8 @@ def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
         records = recovery.records_cut
         if first < following and not records and replica.candidate is not None:
             records = replica.candidate.records(first, following)
-        if first >= following and recovery.outcome not in _NOTHING_GOES:
+        takes_some = first < following or recovery.outcome is StartOutcome.HIDDEN
+        if not takes_some and recovery.outcome not in _NOTHING_GOES:
             continue  # only damaged bytes are removed
         yield StartLoss(
             topic=audit.topic or "",
@@ -78,7 +79,7 @@ def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
             outcome=recovery.outcome,
             first_offset=first,
             next_offset=following,
-            records=records if first < following else 0,
+            records=records if takes_some else 0,
             reason=recovery.reason,
             max_in_damaged_batches=recovery.max_cut_in_damaged_batches,
         )

@@ -275,15 +275,18 @@ class DirectoryStart:
             self._expire(load, expired, config, started)
         elif hidden := load.hidden_records():
             outcome = StartOutcome.HIDDEN if outcome is StartOutcome.LOADS else outcome
-        if hidden or (outcome is StartOutcome.LOADS and load.log_end_offset != log_end_offset):
+        if load.log_end_offset != log_end_offset and (hidden or outcome is StartOutcome.LOADS):
             load.reasons.append(
                 f"the broker sees the end at {load.log_end_offset}, the sound batches end at "
                 f"{log_end_offset}"
             )
         if hidden:
+            what = f"{records_text(hidden)} in the last segment will not be served"
             load.reasons.append(
-                f"{records_text(hidden)} in the last segment will not be served, and new records "
-                "will take their offsets"
+                f"{what}, and new records will take their offsets"
+                if load.log_end_offset != log_end_offset
+                else f"{what}: by their base offset, which no checksum covers, they are not below "
+                f"the log end {log_end_offset}"
             )
         later = ""
         if (
