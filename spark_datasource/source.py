@@ -9,12 +9,20 @@ from pyspark.sql.datasource import DataSource, DataSourceReader
 
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError, UsageError
+from spark_datasource.catalog_table import (
+    created_options,
+    is_being_created,
+    stored_options,
+    with_options,
+)
 from spark_datasource.errors import for_spark
 from spark_datasource.options import SourceOptions, parse_options, parse_stream_options
 from spark_datasource.projection import projected_columns, spark_schema
 from spark_datasource.reader import KafkaLogReader
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql.types import StructType
 
     from spark_datasource.stream import KafkaLogStreamReader
@@ -41,21 +49,13 @@ class KafkaLogDataSource(DataSource):
             UsageError: an option that makes no sense.
         """
         try:
-            options = self._parsed()
-            return spark_schema(registry.table(options.table), options.columns)
+            created = is_being_created(self.options)
+            given = created_options(self.options) if created else self.options
+            options = _parsed(given)
+            schema = spark_schema(registry.table(options.table), options.columns)
         except KafkaLogError as error:
             raise for_spark(error) from None
-
-    def _parsed(self) -> SourceOptions:
-        """The options of a batch; or those of a stream, where only a stream could have them."""
-        try:
-            return parse_options(self.options)
-        except UsageError:
-            try:
-                return parse_stream_options(self.options).source
-            except UsageError:
-                pass
-            raise
+        return with_options(schema, given, options.paths) if created else schema
 
     def streamReader(self, schema: StructType) -> KafkaLogStreamReader:  # noqa: N802  Spark's name
         """A reader of directories that grow.
@@ -66,7 +66,7 @@ class KafkaLogDataSource(DataSource):
         from spark_datasource.stream import KafkaLogStreamReader
 
         try:
-            options = parse_stream_options(self.options)
+            options = parse_stream_options(stored_options(schema, self.options))
             columns = projected_columns(registry.table(options.source.table), schema)
             _check_agreement(options.source, columns)
         except KafkaLogError as error:
@@ -80,7 +80,7 @@ class KafkaLogDataSource(DataSource):
             UsageError: an option or a column that makes no sense.
         """
         try:
-            options = parse_options(self.options)
+            options = parse_options(stored_options(schema, self.options))
             columns = projected_columns(registry.table(options.table), schema)
             _check_agreement(options, columns)
         except KafkaLogError as error:
@@ -92,6 +92,18 @@ class KafkaLogDataSource(DataSource):
 
             return FilteringReader(options, columns)
         return KafkaLogReader(options, columns)
+
+
+def _parsed(given: Mapping[str, str]) -> SourceOptions:
+    """The options of a batch; or those of a stream, where only a stream could have them."""
+    try:
+        return parse_options(given)
+    except UsageError:
+        try:
+            return parse_stream_options(given).source
+        except UsageError:
+            pass
+        raise
 
 
 def _scans_have_plans_of_their_own() -> bool:
