@@ -20,6 +20,7 @@ from kafkalog_reader.format.batch_fields import (
     CODEC_MASK,
     CONTROL_BIT,
     DELETE_HORIZON_BIT,
+    LAST_CODEC,
     TRANSACTIONAL_BIT,
 )
 from kafkalog_reader.format.compression import Codec
@@ -142,7 +143,7 @@ def _batch_line(
     codec = attributes & CODEC_MASK
     if codec >= len(CODECS):
         where = LogPosition(shown(path), position, base_offset)
-        raise UnsupportedFormatError(f"codec {codec}: only 0 to 4 are known", where)
+        raise UnsupportedFormatError(f"codec {codec}: only 0 to {LAST_CODEC} are known", where)
     common = (
         f"position: {position} {TIMESTAMP_TYPE_NAMES[timestamp_type]}: {max_timestamp} "
         f"size: {size_in_bytes} magic: {magic} compresscodec: {CODECS[codec]} crc: {crc} "

@@ -57,6 +57,9 @@ MIN_LENGTH_1: Final[int] = 22
 
 # Attributes.
 CODEC_MASK: Final[int] = 0x07
+LAST_CODEC: Final[int] = 4
+LAST_MESSAGE_CODEC: Final[int] = 3
+"""The highest numbers that name a codec: in a batch, and in a message."""
 LOG_APPEND_TIME_BIT: Final[int] = 0x08
 TRANSACTIONAL_BIT: Final[int] = 0x10
 CONTROL_BIT: Final[int] = 0x20

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.errors import LocatedError, LogPosition, UnreadableFileError
+from kafkalog_reader.format.batch_fields import LAST_CODEC
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.salvage.repair import repaired_flip, repaired_header, whole_records
 from kafkalog_reader.scan.batch_run import BatchRun
@@ -17,7 +18,6 @@ from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.log_unit import log_start_offset
 from kafkalog_reader.tables.selected_batches import (
-    LAST_CODEC,
     codecs,
     report_batches,
     report_region,

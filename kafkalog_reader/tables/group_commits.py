@@ -70,8 +70,8 @@ class GroupCommitsTable(Table[LogUnit]):
         records = pa.schema(
             [(each.name, each.type) for each in RECORDS if each.name in {*names, "key", "value"}]
         )
-        for piece in unit.slices:
-            for rows in read_slice(piece, records, log, log.damage, progress):
+        for segment_slice in unit.slices:
+            for rows in read_slice(segment_slice, records, log, log.damage, progress):
                 found = _rows(rows, schema, request)
                 if found.num_rows:
                     yield found

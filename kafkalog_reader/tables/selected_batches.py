@@ -14,7 +14,7 @@ from kafkalog_reader.errors import (
     UnreadableFileError,
     UnsupportedFormatError,
 )
-from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT
+from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, LAST_CODEC
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.damage import Mode
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-LAST_CODEC: Final = 4
 _MAX_TOLD: Final = 100
 """Places of one window that are reported one by one; the rest are counted."""
 
@@ -237,7 +236,7 @@ def _batch_error(run: BatchRun, batch: int, segment_slice: SegmentSlice) -> Loca
     if codec == LAST_CODEC:
         magic = int(run.magic[batch])
         return CorruptRecordError(f"zstd in magic {magic}, which does not support it", where)
-    return UnsupportedFormatError(f"unknown codec {codec}, 0 to 4 are known", where)
+    return UnsupportedFormatError(f"unknown codec {codec}, 0 to {LAST_CODEC} are known", where)
 
 
 def report_region(region: UnreadableRegion, segment_slice: SegmentSlice, damage: Damage) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.format import batch_fields as fields
+from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.message import MESSAGE_HEADER_1, MESSAGE_HEADERS, MESSAGES
 from kafkalog_reader.format.record_batch_header import LOG_ENTRY, RECORD_BATCH_HEADER
 from tests.format.fields_for_c import FILE, declaration
@@ -76,6 +77,11 @@ def test_the_shortest_messages_have_neither_key_nor_value() -> None:
     assert sizes == [fields.MIN_SIZE_0, fields.MIN_SIZE_1]
     lengths = [size - fields.LENGTH_END for size in sizes]
     assert lengths == [fields.MIN_LENGTH_0, fields.MIN_LENGTH_1]
+
+
+def test_the_last_codec_is_that_of_the_declaration() -> None:
+    assert max(Codec) == fields.LAST_CODEC
+    assert Codec.ZSTD == fields.LAST_MESSAGE_CODEC + 1, "messages support all but zstd"
 
 
 def test_c_has_the_same_numbers() -> None:

@@ -25,7 +25,14 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.payload_count import count_whole_records
 from kafkalog_reader.decode.record_decoder import DecodedRecords, RecordDecoder
 from kafkalog_reader.errors import LimitReachedError
-from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, DELETE_HORIZON_BIT
+from kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    CONTROL_BIT,
+    DELETE_HORIZON_BIT,
+    LAST_CODEC,
+    LAST_MESSAGE_CODEC,
+    MAGIC,
+)
 from kafkalog_reader.kernel import codes
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.scan.segment_slice import SegmentSlice
@@ -42,8 +49,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.scan.batch_run import BatchRun
 
-_LAST_CODEC: Final = 4
-_ZSTD: Final = 4
 _COUNTED: Final = 100
 """Maximum undecodable batches of one segment that are checked record by record."""
 _NO_TIMESTAMP_US: Final = -1000
@@ -319,7 +324,7 @@ class PayloadCheck:
 def _decodable(run: BatchRun) -> NDArray[np.bool_]:
     """The batches to decode; the others already have findings."""
     codec = run.attributes & CODEC_MASK
-    known = (codec <= _LAST_CODEC) & ~((codec == _ZSTD) & (run.magic < 2))
+    known = codec <= np.where(run.magic < MAGIC, LAST_MESSAGE_CODEC, LAST_CODEC)
     room = run.last_offset_delta.astype(np.int64) + 1
     possible = (run.magic < 2) | (
         (run.last_offset_delta >= 0) & (run.records_count >= 0) & (run.records_count <= room)

@@ -15,7 +15,13 @@ from kafkalog_reader.audits.log.lineage import LineageBuilder
 from kafkalog_reader.audits.log.read_segment import ReadSegment
 from kafkalog_reader.audits.log.retry_duplicates import RetryWatch
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
-from kafkalog_reader.format.batch_fields import CONTROL_BIT, DELETE_HORIZON_BIT, TRANSACTIONAL_BIT
+from kafkalog_reader.format.batch_fields import (
+    CODEC_MASK,
+    CONTROL_BIT,
+    DELETE_HORIZON_BIT,
+    LAST_CODEC,
+    TRANSACTIONAL_BIT,
+)
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import no_progress
@@ -34,8 +40,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
-CODEC: Final[int] = 0b111
-KNOWN_CODECS: Final[int] = 5
 EXAMPLES: Final[int] = 100
 """Places of one kind kept for a replica; further ones are only counted."""
 
@@ -298,7 +302,7 @@ class BatchStream:
         self.retries.look(run)
         self.last_batch_timestamp = int(run.max_timestamp[-1])
         attributes = run.summary.attributes
-        if attributes & CODEC >= KNOWN_CODECS:  # bits of different codecs may be combined
+        if attributes & CODEC_MASK > LAST_CODEC:  # bits of different codecs may be combined
             self._note_unknown_codecs(run)
         self.has_transactions |= attributes & TRANSACTIONAL_BIT != 0
         self.shows_cleaning |= attributes & DELETE_HORIZON_BIT != 0
@@ -316,8 +320,8 @@ class BatchStream:
         self.next_offset = max(self.next_offset, int(run.last_offset[-1]) + 1)
 
     def _note_unknown_codecs(self, run: BatchRun) -> None:
-        codecs = run.attributes & CODEC
-        found = np.flatnonzero((codecs >= KNOWN_CODECS) & run.crc_valid)
+        codecs = run.attributes & CODEC_MASK
+        found = np.flatnonzero((codecs > LAST_CODEC) & run.crc_valid)
         self.unknown_codec_count += len(found)
         for index in found[: EXAMPLES - len(self.unknown_codecs)]:
             where = LogPosition(self.path, int(run.position[index]), int(run.base_offset[index]))

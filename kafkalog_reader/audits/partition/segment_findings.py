@@ -37,7 +37,7 @@ from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import Repair, repair_of
 from kafkalog_reader.audits.partition.partition_audit import joined_names
-from kafkalog_reader.format.batch_fields import MIN_SIZE_0
+from kafkalog_reader.format.batch_fields import LAST_CODEC, MIN_SIZE_0
 from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def segment_findings(audit: PartitionAudit) -> Iterator[Finding]:
         for where, codec in summary.unknown_codecs:
             yield finding(
                 UNKNOWN_VERSION,
-                f"{where}: unknown codec {codec}, known are 0 to 4",
+                f"{where}: unknown codec {codec}, known are 0 to {LAST_CODEC}",
                 directory=directory,
                 file=_file(directory, where),
                 position=where.position,
