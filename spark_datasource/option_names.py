@@ -16,8 +16,9 @@ if TYPE_CHECKING:
 # What Spark has besides the options of reading, by name, and for which tables; None is all.
 # Spark itself adds `path` for load(a) and `paths`, as JSON, for load([a]).
 _OF_SPARK: Final[dict[str, frozenset[str] | None]] = {
-    "path": None, "paths": None, "followLinks": None, "table": None, "columns": None,
-    "subscribe": None, "subscribePattern": None, "assign": None, "minPartitions": None,
+    "path": None, "paths": None, "followLinks": None, "metricsPath": None,
+    "table": None, "columns": None, "minPartitions": None,
+    "subscribe": None, "subscribePattern": None, "assign": None,
     "startingOffsets": OPTIONS["from_offset"].tables, "endingOffsets": OPTIONS["to_offset"].tables,
     **dict.fromkeys((
         "startingTimestamp", "startingOffsetsByTimestamp", "startingOffsetsByTimestampStrategy",

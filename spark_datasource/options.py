@@ -26,7 +26,7 @@ from spark_datasource.option_names import (
     check_applicable,
     unused,
 )
-from spark_datasource.paths import parse_paths
+from spark_datasource.paths import parse_metrics_path, parse_paths
 from spark_datasource.projection import parse_columns
 from spark_datasource.topic_partitions import MAX_OFFSET, MAX_PARTITION, parse_assign
 
@@ -50,6 +50,7 @@ class SourceOptions:
         paths: absolute, globs and ``N=`` as given: executors have other working directories.
         columns: names in the order wanted; None is every column.
         has_columns: whether the option ``columns`` was given.
+        metrics_path: absolute; the folder in which each task writes what it read.
         unused: names of options without a meaning for files.
         named: the topic partitions that each JSON option names: they must be all that are read.
         min_partitions: how many tasks there should be at least; None leaves it to the sizes.
@@ -61,6 +62,7 @@ class SourceOptions:
     columns: tuple[str, ...] | None
     has_columns: bool
     follow_links: bool
+    metrics_path: str | None
     min_partitions: int | None
     unused: tuple[str, ...]
     named: Mapping[str, frozenset[TopicPartition]]
@@ -134,6 +136,7 @@ def _source_options(
         ),
         has_columns="columns" in given,
         follow_links=_flag(given, "followLinks"),
+        metrics_path=parse_metrics_path(given),
         min_partitions=_positive(given, "minPartitions", MAX_PARTITION),
         unused=without_meaning,
         named=offsets.named,

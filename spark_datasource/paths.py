@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.errors import UsageError
+from kafkalog_reader.errors import OptionError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,6 +37,26 @@ def parse_paths(given: Mapping[str, str]) -> tuple[str, ...]:
     if not paths:
         raise UsageError("load([]): no path given")
     return tuple(map(_absolute, paths))
+
+
+def parse_metrics_path(given: Mapping[str, str]) -> str | None:
+    """The folder for metrics, absolute; the inputs are evidence, so it is outside of them.
+
+    Raises:
+        OptionError: it is empty, a URI, or inside a path that is read.
+    """
+    text = given.get("metricsPath")
+    if text is None:
+        return None
+    if not text.strip() or "\0" in text or _SCHEME.match(text):
+        raise OptionError("metricsPath", f"{text!r} is not a folder that executors can write to")
+    folder = Path(text).resolve()
+    for path in parse_paths(given):
+        named = _NAMED.fullmatch(path)
+        pattern = str(Path(named[2] if named else path).resolve())
+        if any(each.match(pattern) for each in (folder, *folder.parents)):
+            raise OptionError("metricsPath", f"{text!r} is inside {path}, which is only read")
+    return str(folder)
 
 
 def _absolute(text: str) -> str:

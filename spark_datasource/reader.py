@@ -11,10 +11,12 @@ from pyspark.sql.datasource import DataSourceReader
 from kafkalog_reader import registry
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.tables.selection import check_selection
 from spark_datasource.errors import for_spark
 from spark_datasource.gathering import gathered
+from spark_datasource.metrics import reported
 from spark_datasource.offset_range import check_named
 from spark_datasource.planning import PackedUnits, plan
 
@@ -72,19 +74,23 @@ class KafkaLogReader(DataSourceReader):
             KafkaLogError: damage, unless the reading mode skips it.
         """
         if isinstance(partition, PackedUnits):  # else ``partitions`` found nothing to read
-            for rows in read_units(self.options.table, partition, self.request):
+            for rows in read_units(self.options, partition, self.request):
                 yield rows if self.columns else rows.select([])
 
 
-def read_units(name: str, partition: PackedUnits, request: ReadRequest) -> Iterator[pa.RecordBatch]:
-    """Yield the rows of one task.
+def read_units(
+    options: SourceOptions, partition: PackedUnits, request: ReadRequest
+) -> Iterator[pa.RecordBatch]:
+    """Yield the rows of one task, and report what it did.
 
     Raises:
         KafkaLogError: damage, unless the reading mode skips it.
     """
-    table = registry.table(name)
+    table = registry.table(options.table)
+    metrics = ReadMetrics()
     try:
-        yield from gathered(rows for unit in partition.units for rows in table.read(unit, request))
+        rows = (rows for unit in partition.units for rows in table.read(unit, request, metrics))
+        yield from reported(gathered(rows), metrics, options.table, options.metrics_path)
     except KafkaLogError as error:
         raise for_spark(error) from None
 

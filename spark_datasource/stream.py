@@ -161,7 +161,7 @@ class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         """Yield the rows of one task as record batches of exactly the declared schema."""
         if isinstance(partition, PackedUnits):
-            for rows in read_units(self.options.table, partition, self.request):
+            for rows in read_units(self.options, partition, self.request):
                 yield rows if self.columns else rows.select([])
 
     def _start_of(self, key: TopicPartition, replica: PartitionDirectory) -> int:

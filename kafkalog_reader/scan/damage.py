@@ -6,6 +6,8 @@ import logging
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.io.progress import ReadMetrics
+
 if TYPE_CHECKING:
     from kafkalog_reader.errors import LocatedError
 
@@ -29,11 +31,15 @@ class Damage:
     Args:
         mode: see ``Mode``.
         fail_on_data_loss: treat missing records as damage; if False, only warn.
+        metrics: counts what is left out or missing.
     """
 
-    def __init__(self, mode: Mode, *, fail_on_data_loss: bool = True) -> None:
+    def __init__(
+        self, mode: Mode, *, fail_on_data_loss: bool = True, metrics: ReadMetrics | None = None
+    ) -> None:
         self.mode = mode
         self._fails_on_loss = fail_on_data_loss
+        self._metrics = ReadMetrics() if metrics is None else metrics
 
     def left_out(self, error: LocatedError, *, batches: int = 1) -> None:
         """Continue without what ``error`` describes, or raise it.
@@ -46,6 +52,7 @@ class Damage:
             LocatedError: ``error``, in mode ``FAILFAST``.
         """
         del batches
+        self._metrics.damaged_regions += 1
         if self.mode is Mode.FAILFAST:
             raise error
         if self.mode is Mode.PERMISSIVE:
@@ -57,6 +64,7 @@ class Damage:
         Raises:
             LocatedError: the same with advice how to continue, in mode ``FAILFAST``.
         """
+        self._metrics.missing_ranges += 1
         if self.mode is Mode.FAILFAST and self._fails_on_loss:
             raise type(error)(f"{error.problem}. Mode PERMISSIVE reads the rest", error.where)
         if self.mode is not Mode.DROPMALFORMED:

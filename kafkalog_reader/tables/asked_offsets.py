@@ -99,14 +99,15 @@ class _AskedOffsets:
         if request.isolation == READ_COMMITTED or request.until is not Until.LOG_END:
             self._check_log_end()  # reading will end before the end of the log
             request = self._until(request)
-        stop = self._stop(request)
-        start, end = self._asked_start(stop), self._asked_end(stop)
-        if start is not None or end is not None:
-            self._check(start, end, stop)
-        if start is not None:
-            request = replace(request, from_offset=max(start, request.from_offset or 0))
-        if end is not None:
-            request = _ending_at(request, end)
+        if self._asks_for_bounds():
+            stop = self._stop(request)
+            start, end = self._asked_start(stop), self._asked_end(stop)
+            if start is not None or end is not None:
+                self._check(start, end, stop)
+            if start is not None:
+                request = replace(request, from_offset=max(start, request.from_offset or 0))
+            if end is not None:
+                request = _ending_at(request, end)
         if request.last is None:
             return request
         return replace(request, from_offset=self._first_of_the_last(request, request.last))
@@ -121,6 +122,26 @@ class _AskedOffsets:
         if start is not None:
             self._check(start, None, end)
         return LogBounds(self._log_start, start, end)
+
+    def _asks_for_bounds(self) -> bool:
+        """Whether the end of the log matters: to find it costs a look into a file."""
+        request = self._request
+        return (
+            self._key in request.starting_offsets
+            or self._key in request.ending_offsets
+            or self._start_time is not None
+            or self._end_time is not None
+        )
+
+    @property
+    def _start_time(self) -> int | None:
+        request = self._request
+        return request.starting_timestamps.get(self._key, request.starting_timestamp)
+
+    @property
+    def _end_time(self) -> int | None:
+        request = self._request
+        return request.ending_timestamps.get(self._key, request.ending_timestamp)
 
     @property
     def _log_end(self) -> int:
@@ -162,7 +183,7 @@ class _AskedOffsets:
 
     def _asked_start(self, stop: int) -> int | None:
         request = self._request
-        time = request.starting_timestamps.get(self._key, request.starting_timestamp)
+        time = self._start_time
         if time is None:
             return request.starting_offsets.get(self._key)
         found = self._offset_at(time, stop)
@@ -175,10 +196,9 @@ class _AskedOffsets:
         return stop if found is None else found
 
     def _asked_end(self, stop: int) -> int | None:
-        request = self._request
-        time = request.ending_timestamps.get(self._key, request.ending_timestamp)
+        time = self._end_time
         if time is None:
-            return request.ending_offsets.get(self._key)
+            return self._request.ending_offsets.get(self._key)
         return self._offset_at(time, stop)
 
     @property

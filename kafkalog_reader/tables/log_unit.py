@@ -125,7 +125,7 @@ def log_start_offset(directory: PartitionDirectory, first_base_offset: int) -> i
 def slices_of(
     directory: PartitionDirectory,
     request: ReadRequest,
-    damage: Damage = Damage(Mode.FAILFAST),  # noqa: B008  holds no state
+    damage: Damage = Damage(Mode.FAILFAST),  # noqa: B008  its counts are not used
     expected: ExpectedEnds | None = None,
 ) -> Iterator[SegmentSlice]:
     """Yield one replica's byte ranges in order; see ``log_units``."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, ClassVar
 
-from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.io.progress import Progress, metrics_of, no_progress
 from kafkalog_reader.scan.expected_end import ExpectedEnds
 from kafkalog_reader.tables.asked_offsets import asked_of
 from kafkalog_reader.tables.best_replica import chosen_replicas
@@ -54,5 +54,6 @@ class RecordsTable(Table[LogUnit]):
             UnreadableFileError: a file cannot be opened or read, or is shorter than when planned.
         """
         schema = self.projected(request)
+        damage = request.damage_counted_in(metrics_of(progress))
         for segment_slice in unit.slices:
-            yield from read_slice(segment_slice, schema, request, request.damage, progress)
+            yield from read_slice(segment_slice, schema, request, damage, progress)

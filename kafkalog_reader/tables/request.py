@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.io.progress import ReadMetrics
 from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.java_pattern import java_pattern
 
@@ -114,7 +115,11 @@ class ReadRequest:
     @property
     def damage(self) -> Damage:
         """What reading does at damage, and where records are gone."""
-        return Damage(self.mode, fail_on_data_loss=self.fail_on_data_loss)
+        return self.damage_counted_in(ReadMetrics())
+
+    def damage_counted_in(self, metrics: ReadMetrics) -> Damage:
+        """The same; it also counts."""
+        return Damage(self.mode, fail_on_data_loss=self.fail_on_data_loss, metrics=metrics)
 
     def selects(self, topic: str | None, partition: int | None) -> bool:
         """Whether a topic partition is asked for; unknown names pass only an open question."""

@@ -16,6 +16,7 @@ from kafkalog_reader.errors import (
 )
 from kafkalog_reader.format.batch_fields import CODEC_MASK, CONTROL_BIT, LAST_CODEC
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.progress import metrics_of
 from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.scan.expected_end import missing_records, size_of
@@ -75,6 +76,7 @@ class SelectedBatches:
         self._request = request
         self._damage = damage
         self._sound_only = sound_only
+        self._metrics = metrics_of(progress)
         prunes = (request.min_leader_epoch, request.max_leader_epoch, request.from_timestamp)
         self._scan = Scan(
             segment_slice.segment,
@@ -93,7 +95,7 @@ class SelectedBatches:
             try:
                 found = next(found_in_file, None)
             except UnreadableFileError as error:
-                self._damage.left_out(error)
+                _report_unreadable(error, self._damage)
                 return
             if found is None:
                 _check_end(segment_slice, self._scan.next_offset, self._damage)
@@ -105,6 +107,7 @@ class SelectedBatches:
                 report_region(found, segment_slice, self._damage)
                 continue
             run = _pruned(found, segment_slice, request)
+            self._metrics.batches_pruned += found.count - run.count
             if self._sound_only:
                 yield from self._sound(run)
             else:
@@ -122,16 +125,29 @@ class SelectedBatches:
     def _sound(self, run: BatchRun) -> Iterator[BatchRun]:
         unsound = np.flatnonzero(~run.crc_valid | (codecs(run) > LAST_CODEC))
         if not len(unsound):
-            yield _pruned_by_time(run, self._request)
+            yield self._pruned_by_time(run)
             return
         if self._damage.mode is Mode.FAILFAST and unsound[0]:
-            yield _pruned_by_time(run.taken(slice(0, int(unsound[0]))), self._request)
-        if self._damage.mode is not Mode.DROPMALFORMED:
-            report_batches(run, unsound, self._segment_slice, self._damage)
+            yield self._pruned_by_time(run.taken(slice(0, int(unsound[0]))))
+        report_batches(run, unsound, self._segment_slice, self._damage)
         if len(unsound) < run.count:
             is_sound = np.ones(run.count, np.bool_)
             is_sound[unsound] = False
-            yield _pruned_by_time(run.taken(np.flatnonzero(is_sound)), self._request)
+            yield self._pruned_by_time(run.taken(np.flatnonzero(is_sound)))
+
+    def _pruned_by_time(self, run: BatchRun) -> BatchRun:
+        kept = _pruned_by_time(run, self._request)
+        self._metrics.batches_pruned += run.count - kept.count
+        return kept
+
+
+def _report_unreadable(error: UnreadableFileError, damage: Damage) -> None:
+    """A file that is gone, as retention removes it, is missing records; else it is damage."""
+    if isinstance(error.__cause__, FileNotFoundError):
+        problem = "the file has vanished since the read was planned"
+        damage.missing(UnreadableFileError(problem, error.where))
+    else:
+        damage.left_out(error)
 
 
 def _check_end(segment_slice: SegmentSlice, next_offset: int | None, damage: Damage) -> None:
@@ -141,7 +157,7 @@ def _check_end(segment_slice: SegmentSlice, next_offset: int | None, damage: Dam
         problem = (
             f"the file is {size} bytes long, but was {segment_slice.stop} when the read was planned"
         )
-        damage.left_out(
+        damage.missing(
             UnreadableFileError(problem, LogPosition(shown(segment_slice.path), size, next_offset))
         )
         return

@@ -24,6 +24,7 @@ def test_the_default_is_what_the_kafka_source_shows() -> None:
         columns=KAFKA_COLUMNS,
         has_columns=False,
         follow_links=False,
+        metrics_path=None,
         min_partitions=None,
         unused=(),
         named={},
@@ -144,6 +145,11 @@ def test_one_message_names_everything_that_is_refused() -> None:
             "options subscribe and assign exclude each other",
         ),
         ({"subscribe": " , "}, "option subscribe: ' , ': names no topic"),
+        (
+            {"metricsPath": "/mnt/b1/metrics"},
+            "option metricsPath: '/mnt/b1/metrics' is inside /mnt/b1, which is only read",
+        ),
+        ({"metricsPath": "s3://m"}, "option metricsPath: 's3://m' is not a folder that executors"),
         ({"subscribePattern": ""}, "option subscribePattern: it is empty"),
         (
             {"kafka.isolation.level": "READ_COMMITTED"},
