@@ -219,7 +219,8 @@ class Fleet:
                 for code in sorted(self._unread)
             )
             yield from wrapped(
-                f"expected replicas were not read: {where}, first {self._first_unread} (--verbose)",
+                f"some replicas were expected but not read: {where}, "
+                f"first {self._first_unread} (--verbose)",
                 columns,
             )
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.cli.listing import Heading, listing
 from kafkalog_reader.cli.printable import grouped, plural, size
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import METADATA_TOPIC, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -100,13 +100,21 @@ def lines_of(
 def total_line(replicas: Sequence[Row]) -> str:
     """All replicas in a sentence: numbers of replicas, partitions and brokers, and sizes."""
     partitions = {_partition_of(row) for row in replicas if row["topic"] is not None}
-    brokers = {(row["clusterId"], _broker(row)) for row in replicas}
+    nodes = {(row["clusterId"], _broker(row)) for row in replicas}
+    brokers = {
+        (row["clusterId"], _broker(row)) for row in replicas if row["topic"] != METADATA_TOPIC
+    }
+    others = len(nodes) - len(brokers)  # controllers, or brokers without a replica
+    where = plural(others, "node")
+    if brokers:
+        where = plural(len(brokers), "broker")
+        where += f" and {plural(others, 'other node')}" if others else ""
     logs = sum(row["sizeInBytes"] or 0 for row in replicas)
     files = sum(row["filesSizeInBytes"] or 0 for row in replicas)
     unread = sum(1 for row in replicas if row["sizeInBytes"] is None)
     return (
         f"{plural(len(replicas), 'replica')} of {plural(len(partitions), 'partition')} on "
-        f"{plural(len(brokers), 'broker')}: logs {size(logs)}, all files {size(files)}"
+        f"{where}: logs {size(logs)}, all files {size(files)}"
         + (f"; {plural(unread, 'replica')} could not be read" if unread else "")
     )
 

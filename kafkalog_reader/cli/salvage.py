@@ -16,6 +16,7 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
 from kafkalog_reader.errors import UsageError
+from kafkalog_reader.format.offset_words import offsets_are, offsets_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -130,8 +131,8 @@ def _lines(salvaged: SalvagedPartition, request: ReadRequest) -> Iterator[str]:
     if not salvaged.records:
         what = f"{'readable ' if places else ''}record{_range(request)}"
         found = f"{salvaged.name}: nothing written: {_holder(salvaged)} {what}"
-    if offsets.first is not None:
-        found += f", offsets {offsets.first:,} to {offsets.last:,}"
+    if offsets.first is not None and offsets.last is not None:
+        found += f", {offsets_words(offsets.first, offsets.last + 1)}"
     if offsets.missing:
         found += f", {offsets.missing:,} of them without a record"
     yield f"{found}; {plural(places, 'damaged place')} left out" if places else found
@@ -140,18 +141,14 @@ def _lines(salvaged: SalvagedPartition, request: ReadRequest) -> Iterator[str]:
         yield f"{salvaged.unread_copies:,} other {copies} could not be read: see manifest.json"
     torn = [each for each in salvaged.repairs if each.kind == "tornBatch"]
     if len(torn) < len(salvaged.repairs):
-        yield f"{plural(len(salvaged.repairs) - len(torn), 'batch')} put right"
+        yield f"{plural(len(salvaged.repairs) - len(torn), 'batch')} corrected"
     for each in torn:
-        yield f"offsets {each.firstOffset:,} to {each.lastOffset:,} kept: {each.how}"
+        yield f"{offsets_words(each.firstOffset, each.lastOffset + 1)} kept: {each.how}"
     if salvaged.doubtful_folder is not None:
         doubtful = salvaged.counts.doubtful.records
         yield f"{plural(doubtful, 'record')} at doubtful offsets in {salvaged.doubtful_folder}"
     for lost in salvaged.lost[:MAX_LOST_SHOWN]:
-        count = lost.next_offset - lost.first_offset
-        name = f"offset {lost.first_offset:,} is" if count == 1 else (
-            f"offsets {lost.first_offset:,} to {lost.next_offset - 1:,} are"
-        )  # fmt: skip
-        yield f"{name} lost: {lost.why}"
+        yield f"{offsets_are(lost.first_offset, lost.next_offset)} lost: {lost.why}"
     if len(salvaged.lost) > MAX_LOST_SHOWN:
         yield f"and {len(salvaged.lost) - MAX_LOST_SHOWN:,} more such ranges: see manifest.json"
 

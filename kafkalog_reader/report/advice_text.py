@@ -58,7 +58,8 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
     supplied = {replica.broker_id for replica in audit.everyone}
     if audit.membership is None or not supplied.issuperset(audit.membership.replicas):
         here = len(audit.everyone)
-        unknown.append(f"what further copies hold, if there are any: {here} were supplied")
+        supplied_here = "1 copy was" if here == 1 else f"{here} copies were"
+        unknown.append(f"what further copies hold, if there are any: {supplied_here} supplied")
     return tuple(unknown)
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
+from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.rising_selection import heaviest_rising
 from kafkalog_reader.tables.index_file import read_entries
@@ -217,7 +218,7 @@ class SegmentOffsets:
         return found
 
     def _contradiction(self, first: int, last: int, due: int) -> str:
-        claimed = f"offset {first}" if first == last else f"offsets {first} to {last}"
+        claimed = offsets_words(first, last + 1)
         own_base = self.segment_slice.segment.base_offset
         if first < own_base:
             return f"claims {claimed}, below the segment, which begins at {own_base}"

@@ -95,7 +95,7 @@ def repaired_header(region: UnreadableRegion, segment_slice: SegmentSlice) -> Re
     if found is None:
         return None
     field, content = found
-    how = f"{field.value} put right: with no other value is the CRC right"
+    how = f"{field.value} corrected: the CRC is right with no other value"
     lowest = (
         segment_slice.segment.base_offset if region.first_offset is None else region.first_offset
     )

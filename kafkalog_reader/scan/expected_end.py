@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import KafkaLogError, LogPosition, MissingRecordsError
 from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
+from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.read_context import PLAIN, ReadContext
@@ -148,7 +149,7 @@ def missing_records(
     else:
         doubt = ""
     return MissingRecordsError(
-        f"offsets {first} to {expected.next_offset - 1} are missing: the batches here end before "
+        f"{offsets_are(first, expected.next_offset)} missing: the batches here end before "
         f"offset {reached}, but {expected.proof}{f' ({doubt})' if doubt else ''}",
         LogPosition(shown(path), offset=first),
     )

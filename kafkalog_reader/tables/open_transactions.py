@@ -133,7 +133,9 @@ def _replay_segment(
     progress: Progress,
 ) -> None:
     start = _position_before(segment_slice, offsets.start)
-    scan = SegmentBatches(segment_slice, mode, progress, check_crc=True, start=start)
+    scan = SegmentBatches(
+        segment_slice, mode, progress, check_crc=True, start=start, is_end_known=True
+    )
     for run in scan:
         in_range = (run.base_offset >= offsets.start) & (run.base_offset < offsets.stop)
         wrong = in_range & ~run.crc_valid

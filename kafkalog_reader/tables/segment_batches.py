@@ -34,6 +34,14 @@ class SegmentBatches:
     A torn batch at the end of the last segment ends the log, with a warning; zeros there are
     preallocated. All other bytes that belong to no batch are damage.
 
+    Args:
+        segment_slice: what to read.
+        mode: what to do at damage.
+        progress: called with the number of bytes read since its last call.
+        check_crc: whether checksums are verified.
+        start: position of the first batch to read.
+        is_end_known: the caller has scanned the tail, so a torn batch there is no news.
+
     Attributes:
         end_position: the first byte that belongs to no batch; 0 until the scan is over.
         is_readable: False where the log is damaged.
@@ -48,6 +56,7 @@ class SegmentBatches:
         *,
         check_crc: bool,
         start: int = 0,
+        is_end_known: bool = False,
     ) -> None:
         self.end_position = 0
         self.is_readable = True
@@ -57,6 +66,7 @@ class SegmentBatches:
         self._progress = progress
         self._check_crc = check_crc
         self._start = start
+        self._is_end_known = is_end_known
 
     def __iter__(self) -> Iterator[BatchRun]:
         """Yield the runs of batches.
@@ -91,7 +101,7 @@ class SegmentBatches:
 
     def _report(self, region: UnreadableRegion) -> None:
         if self._segment_slice.is_log_end and region.is_unfinished:
-            if region.end is ScanEnd.TORN:
+            if region.end is ScanEnd.TORN and not self._is_end_known:
                 logger.warning("%s: %s: the log ends here", region.where, region.description)
             return
         self._damaged(region.start, region.first_offset)

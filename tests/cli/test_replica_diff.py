@@ -170,8 +170,8 @@ def test_what_is_not_known_is_said(diff: Run) -> None:
     state = captures.path("s5_1/a-down")
     _, out, _ = diff(*(f"{node}={state}/broker-{node}/t-0" for node in (0, 1)))
     assert "whether offset 2 on broker 0 was committed" in out
-    assert "further copies hold, if there are any: 2 were supplied" in " ".join(out.split())
-    assert "further copies hold, if there are any: 2 were supplied" in " ".join(out.split())
+    assert "further copies hold, if there are any: 2 copies were supplied" in " ".join(out.split())
+    assert "further copies hold, if there are any: 2 copies were supplied" in " ".join(out.split())
 
 
 def test_the_metadata_log_settles_what_an_in_sync_replica_lacks(diff: Run) -> None:
@@ -629,7 +629,7 @@ def test_among_many_partitions_unread_replicas_are_counted(diff: Run, three: Pat
     assert "not read" not in diff(three)[1]
     shutil.rmtree(three / "broker-2" / "t-0")
     code, out, _ = diff(three)
-    expected = "expected replicas were not read: KL-310 in 1 partition, first t-0"
+    expected = "some replicas were expected but not read: KL-310 in 1 partition, first t-0"
     assert code == 1
     assert expected in " ".join(out.split())
     assert "KL-310 HIGH broker 2 has no folder t-0" in diff(three, "--verbose")[1]

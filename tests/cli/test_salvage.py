@@ -84,8 +84,10 @@ def test_saving_takes_the_offsets_that_records_shows(
     answer = run("salvage", untouched, *SAVE, *options, "--output", tmp_path / "out", *form)
     assert answer.status == 0
     first, last = offsets[0], offsets[-1]
-    count = "1 record" if len(offsets) == 1 else f"{len(offsets)} records"
-    assert answer.out == f"t-0: {count}, offsets {first} to {last}\n"
+    count = f"1 record, offset {first}"
+    if len(offsets) > 1:
+        count = f"{len(offsets)} records, offsets {first} to {last}"
+    assert answer.out == f"t-0: {count}\n"
     shown = run("table", "records", untouched, *SAVE, *options, "--columns", "offset", "--format",
                 "csv")  # fmt: skip
     assert [int(line) for line in shown.out.split()[1:]] == offsets

@@ -92,7 +92,7 @@ def test_a_moved_batch_is_kept_apart_and_nothing_else(
     (partition,) = written["partitions"]
     (place,) = partition["doubtfulOffsets"]["places"]
     assert place["firstOffset"] == base_offset
-    assert str(base_offset) in place["problem"]
+    assert f"{base_offset:,}" in place["problem"]
     folder = tmp_path / "out" / partition["doubtfulOffsets"]["folder"]
     values = pq.read_table(folder)["value"].to_pylist()
     assert values == [b"%d" % n for n in range(batch * 10, batch * 10 + 10)]

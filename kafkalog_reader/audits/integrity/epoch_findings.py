@@ -16,6 +16,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
     EPOCH_ENTRY_MISSING,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def _contradictions(
             is_possible = not is_beyond and start == clipped_to
             yield finding(
                 EPOCH_ENTRY_CONTRADICTED,
-                f"{file}: batches at offsets {first} to {interval.next_offset - 1} carry leader "
+                f"{file}: batches at {offsets_words(first, interval.next_offset)} carry leader "
                 f"epoch {interval.leader_epoch}, but the entries have another one",
                 directory=replica.directory,
                 file=file,

@@ -19,6 +19,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.swap_findings import swap_findings
 from kafkalog_reader.audits.log.release_signs import writes_time_indexes
+from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.names import (
     METADATA_TOPIC,
     parse_segment_file_name,
@@ -88,7 +89,7 @@ def _gap(replica: Replica, before: BatchCheck, check: BatchCheck, end: int) -> I
     if traces:
         yield finding(
             SEGMENT_MISSING,
-            f"{file}: offsets {end} to {base - 1} are missing before it; files left of "
+            f"{file}: {offsets_are(end, base)} missing before it; files left of "
             f"a segment there: {', '.join(traces)}",
             directory=replica.directory,
             file=file,
@@ -98,7 +99,7 @@ def _gap(replica: Replica, before: BatchCheck, check: BatchCheck, end: int) -> I
     else:
         yield finding(
             SEGMENT_GAP,
-            f"{file}: offsets {end} to {base - 1} are missing before it",
+            f"{file}: {offsets_are(end, base)} missing before it",
             directory=replica.directory,
             file=file,
             offsets=(end, base),

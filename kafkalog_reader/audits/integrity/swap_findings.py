@@ -12,6 +12,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
     INTERRUPTED_SWAP,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.interrupted_swap import read_next_offset
 from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.scan.batch_run import BatchRun
@@ -75,7 +76,7 @@ def _replacing(
     damaged = [segment for segment in winning if _is_damaged(replica, segment)]
     file = replica.segment_file(winning[0])
     bases = _bases(winning)
-    what = f"the next start replaces offsets {start} to {end - 1} by the new segments {bases}"
+    what = f"the next start replaces {offsets_words(start, end)} by the new segments {bases}"
     if replaced:
         what += f"; it deletes the old segments {_bases(replaced)}"
     if damaged:

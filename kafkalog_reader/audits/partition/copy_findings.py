@@ -22,6 +22,7 @@ from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.partition.lag_severity import lag_severity
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:
         count = committed_records(branch, audit.candidates)
         yield finding(
             SINGLE_COPY_RANGE,
-            f"offsets {branch.first_offset} to {branch.next_offset - 1} are on {replica.name} only",
+            f"{offsets_are(branch.first_offset, branch.next_offset)} on {replica.name} only",
             severity=_severity(audit),
             directory=replica.directory,
             offsets=(branch.first_offset, branch.next_offset),

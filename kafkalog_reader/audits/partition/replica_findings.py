@@ -47,6 +47,7 @@ from kafkalog_reader.audits.partition.election_findings import election_findings
 from kafkalog_reader.audits.partition.lag_severity import committed_lost_by, lag_severity
 from kafkalog_reader.audits.partition.lineage_findings import lineage_findings
 from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.format.offset_words import offsets_are, offsets_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -139,13 +140,6 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     )
 
 
-def offsets_words(first_offset: int, next_offset: int) -> str:
-    """``offset 2``, ``offsets 2 to 4``."""
-    if next_offset - first_offset == 1:
-        return f"offset {first_offset:,}"
-    return f"offsets {first_offset:,} to {next_offset - 1:,}"
-
-
 def _is_damaged_everywhere(difference: Difference) -> bool:
     """Whether no copy is valid, so that none is a reference for the others (F33)."""
     holders = {replica for side in difference.contents for replica in side}
@@ -193,7 +187,7 @@ def _of_difference(difference: Difference) -> Finding:
     intact = [r for side in difference.contents for r in side if r not in difference.damaged]
     return finding(
         _CODE_OF[difference.kind],
-        f"offsets {difference.first_offset} to {difference.next_offset - 1}: "
+        f"{offsets_words(difference.first_offset, difference.next_offset)}: "
         f"{_SAYS[difference.kind]} ({sides}{f'; absent on {absent}' if absent else ''})"
         + _wrong_header(difference, wrong, intact),
         actions=(
@@ -237,7 +231,7 @@ def _agreement(audit: PartitionAudit) -> Iterator[Finding]:
     if audit.relation is Verdict.CONSISTENT and common:
         yield finding(
             REPLICAS_AGREE,
-            f"offsets {common[0].first_offset} to {common[-1].next_offset - 1} are equal on "
+            f"{offsets_are(common[0].first_offset, common[-1].next_offset)} equal on "
             f"{joined_names(everyone)}",
             offsets=(common[0].first_offset, common[-1].next_offset),
             evidence={

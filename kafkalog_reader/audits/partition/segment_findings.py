@@ -38,6 +38,7 @@ from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import Repair, repair_of
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.format.batch_fields import LAST_CODEC, MIN_SIZE_0
+from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.scan.scan_end import ScanEnd
 
 if TYPE_CHECKING:
@@ -221,11 +222,10 @@ def _stop_finding(audit: PartitionAudit, replica: ReplicaAudit, stop: Unreadable
     hides = offset is not None and stop.next_offset is not None and stop.next_offset > offset
     saved = ""
     if offset is not None and stop.next_offset is not None and hides:
-        if stop.next_offset - offset == 1:
-            saved = f"; offset {offset} follows it" + (", another copy has it" if replaced else "")
-        else:
-            saved = f"; offsets {offset} to {stop.next_offset - 1} follow it"
-            saved += ", another copy has them" if replaced else ""
+        is_one = stop.next_offset - offset == 1
+        verb, pronoun = ("follows", "it") if is_one else ("follow", "them")
+        saved = f"; {offsets_words(offset, stop.next_offset)} {verb} it"
+        saved += f", another copy has {pronoun}" if replaced else ""
     until = None if offset is None else stop.next_offset or offset
     return finding(
         code,
