@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import AnyTable, Unit
 
 OPEN_COST: Final = 1 << 20
-"""What opening a unit costs, in bytes that could be read instead: ten thousand empty segments are
-work too."""
+"""What opening a segment or a folder costs, in bytes that could be read instead: ten thousand empty
+segments are work too."""
 
 
 @dataclass(frozen=True)
@@ -65,4 +65,4 @@ def pack(units: Iterable[Unit], target: int) -> Iterator[tuple[Unit, ...]]:
 
 
 def _cost(unit: Unit) -> int:
-    return unit.size_in_bytes + OPEN_COST
+    return unit.size_in_bytes + OPEN_COST * unit.opened

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # change what is said about the rest.
 ONE_REPLICA_TABLES: Final = frozenset({
     "records", "batches", "segments", "replicas", "offset_index", "time_index",
-    "transaction_index", "leader_epochs", "producers", "checkpoints",
+    "transaction_index", "leader_epochs", "producers", "checkpoints", "gaps",
 })  # fmt: skip
 NEVER_NULL: Final = frozenset({"offset", "timestamp"})
 EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)

@@ -23,6 +23,10 @@ class DirectoryUnit(Unit):
 
     directories: tuple[PartitionDirectory, ...]
 
+    @property
+    def opened(self) -> int:
+        return len(self.directories)
+
 
 def directory_units(
     evidence: Evidence, request: ReadRequest, *, replicas_only: bool

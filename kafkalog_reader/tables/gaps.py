@@ -76,6 +76,10 @@ class GapUnit(Unit):
 
     pieces: tuple[GapPiece, ...]
 
+    @property
+    def opened(self) -> int:
+        return len(self.pieces)
+
 
 class GapsTable(Table[GapUnit]):
     """One row is a run of offsets with one reason."""

@@ -35,6 +35,10 @@ class LogUnit(Unit):
 
     slices: tuple[SegmentSlice, ...]
 
+    @property
+    def opened(self) -> int:
+        return len(self.slices)
+
 
 def log_units(
     directories: Iterable[PartitionDirectory],

@@ -43,6 +43,11 @@ class Unit:
 
     size_in_bytes: int
 
+    @property
+    def opened(self) -> int:
+        """How many segments or folders reading it opens, about."""
+        return 1
+
 
 UnitT = TypeVar("UnitT", bound=Unit)
 

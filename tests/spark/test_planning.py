@@ -8,14 +8,18 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafkalog_reader import registry
+from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.evidence import Evidence
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import Column, Table, Unit
 from spark_datasource.planning import OPEN_COST, PackedUnits, plan
+from tests.tables.logs import batch, write_segment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 MIB = 1 << 20
 NOTHING = Evidence(roots=())
@@ -65,6 +69,17 @@ def test_a_unit_as_large_as_a_task_goes_alone() -> None:
 def test_empty_units_do_not_all_end_in_one_task() -> None:
     planned = plan(StretchesTable(*[0] * 1000), NOTHING, ReadRequest())
     assert {len(packed.units) for packed in planned[:-1]} == {128}
+
+
+def test_units_of_many_tiny_partitions_do_not_share_a_task(tmp_path: Path) -> None:
+    for number in range(1001):
+        write_segment(tmp_path / f"t-{number}", [batch(0, 1)])
+    evidence = discover([str(tmp_path)])
+    for table in ("records", "gaps", "replicas"):
+        planned = plan(registry.table(table), evidence, ReadRequest())
+        opened = [sum(unit.opened for unit in packed.units) for packed in planned]
+        assert sum(opened) == 1001
+        assert max(opened) <= 1000
 
 
 def test_min_partitions_cuts_finer_where_it_can() -> None:
