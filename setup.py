@@ -20,18 +20,15 @@ DEPENDENCIES = [
     "backports.zstd>=1; python_version < '3.14'",  # later Pythons bring it
     "click>=8.1",
     "construct>=2.10.69",
-    "cramjam>=2.8",
-    "crc32c>=2.4",
     "crcmod>=1.7",
     "isal>=1.6",
     "lz4>=4.3",
     "numpy>=1.26",
     "pyarrow>=18",
     "rich>=13",
-    "zstandard>=0.22",
 ]
-INTERPRETED = ["cython>=3.1"]
-"""What the kernel's sources import when Python itself runs them."""
+INTERPRETED = ["crc32c>=2.4", "cython>=3.1"]
+"""What stands for C where Python itself runs the kernel's sources."""
 
 
 def compiles() -> bool:

@@ -114,7 +114,7 @@ def machine() -> str:
 
 def versions() -> str:
     """What took part."""
-    packages = ("pyarrow", "pyspark", "aiokafka", "zstandard", "lz4", "isal", "cramjam")
+    packages = ("pyarrow", "pyspark", "aiokafka", "lz4", "isal")
     named = [f"{package} {version(package)}" for package in packages]
     return ", ".join([f"Python {sys.version.split()[0]}", f"Kafka {LATEST}", *named])
 

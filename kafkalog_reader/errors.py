@@ -1,15 +1,17 @@
 """Every error that kafkalog raises on purpose.
 
-KafkaLogError ├── UsageError               an invalid option, table or path; names the nearest valid
-one │   └── OptionError          one option, which each interface spells in its own way ├──
-OutdatedKernelError      the compiled kernel is older than its sources ├── SalvageCountError the
-records that a salvage kept and left out are not those read ├── LogLayoutError           a path or a
-name that Kafka would not have written ├── UnreadableFileError the operating system refused or
-failed a read; says where ├── UnsupportedFormatError   Kafka's (or newer than we know), but not
-handled here; says where ├── MissingRecordsError      records that other files prove, and that are
-not there; says where ├── LimitReachedError        more bytes than a limit allows: sound or not, not
-looked at; says where └── CorruptLogError          bytes that contradict the format; always says
-where
+KafkaLogError
+├── UsageError               an invalid option, table or path; names the nearest valid one
+│   └── OptionError          one option, which each interface spells in its own way
+├── MissingPackageError      a package of an extra is not installed; names the extra
+├── OutdatedKernelError      the compiled kernel is older than its sources
+├── SalvageCountError        the records that a salvage kept and left out are not those read
+├── LogLayoutError           a path or a name that Kafka would not have written
+├── UnreadableFileError      the operating system refused or failed a read; says where
+├── UnsupportedFormatError   Kafka's (or newer than we know), but not handled here; says where
+├── MissingRecordsError      records that other files prove, and that are not there; says where
+├── LimitReachedError        more bytes than a limit allows: not looked at; says where
+└── CorruptLogError          bytes that contradict the format; always says where
     ├── CorruptRecordError
     ├── CorruptIndexError
     └── CorruptCheckpointError
@@ -58,6 +60,17 @@ class LogPosition:
 
 class KafkaLogError(Exception):
     """Base of every error that kafkalog raises on purpose."""
+
+
+class MissingPackageError(KafkaLogError):
+    """A package that only some functions need is not installed."""
+
+    def __init__(self, package: str, extra: str) -> None:
+        super().__init__(package, extra)  # all arguments: without them no process can unpickle it
+        self.package, self.extra = package, extra
+
+    def __str__(self) -> str:
+        return f"{self.package} is not installed: pip install 'kafkalog[{self.extra}]'"
 
 
 class OutdatedKernelError(KafkaLogError, ImportError):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import registry
-from kafkalog_reader.errors import OptionError
+from kafkalog_reader.errors import MissingPackageError, OptionError
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.selection import check_selection
 
@@ -100,11 +101,21 @@ class TableScan:
         return self.to_batches().read_all()
 
     def to_pandas(self, **options: Any) -> pd.DataFrame:  # noqa: ANN401  pyarrow's
-        """All rows as a pandas data frame; options are those of ``pyarrow.Table.to_pandas``."""
+        """All rows as a pandas data frame; options are those of ``pyarrow.Table.to_pandas``.
+
+        Raises:
+            MissingPackageError: pandas is not installed.
+        """
+        _require("pandas")
         return self.to_arrow().to_pandas(**options)
 
     def to_polars(self) -> pl.DataFrame:
-        """All rows as a polars data frame."""
+        """All rows as a polars data frame.
+
+        Raises:
+            MissingPackageError: polars is not installed.
+        """
+        _require("polars")
         import polars as pl
 
         found = pl.from_arrow(self.to_arrow())
@@ -152,3 +163,10 @@ class TableScan:
         table = registry.table(self.table)
         check_selection(self.evidence, request, selects_directories=table.selects_directories)
         return registry.read(table, self.evidence, request, self.progress)
+
+
+def _require(package: str) -> None:
+    try:
+        import_module(package)
+    except ModuleNotFoundError as error:
+        raise MissingPackageError(package, extra=package) from error

@@ -5,8 +5,9 @@ from __future__ import annotations
 import inspect
 import multiprocessing
 import pickle
+import sys
 from pathlib import Path
-from typing import get_type_hints
+from typing import TYPE_CHECKING, get_type_hints
 
 import duckdb
 import polars as pl
@@ -17,12 +18,21 @@ import kafkalog_reader
 from fixtures import captures
 from fixtures.builder import cluster, replica
 from kafkalog_reader.cli.table import OF_ROWS, OF_SOME_TABLES
-from kafkalog_reader.errors import CorruptRecordError, OptionError, SalvageCountError, UsageError
+from kafkalog_reader.errors import (
+    CorruptRecordError,
+    MissingPackageError,
+    OptionError,
+    SalvageCountError,
+    UsageError,
+)
 from kafkalog_reader.registry import TABLES
 from kafkalog_reader.table_scan import ScanTask
 from kafkalog_reader.tables.options import OPTIONS, ReadOptions
 from kafkalog_reader.tables.request import ReadRequest
 from spark_datasource.option_names import KNOWN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 SPLIT = captures.path("s3_2/both-led")
 EVERYTHING = captures.path("everything/stopped")
@@ -178,3 +188,21 @@ def test_the_page_has_every_option() -> None:
         default = option.default or "none"
         lines.append(f"| `{name}` | {spark} | {default} | {tables} | {option.meaning} |")
     assert "\n".join(lines) in page
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "call"),
+    [
+        ("polars", "polars", lambda: kafkalog_reader.open(SPLIT).records().to_polars()),
+        ("pandas", "pandas", lambda: kafkalog_reader.open(SPLIT).records().to_pandas()),
+        ("matplotlib", "notebook", lambda: kafkalog_reader.open(SPLIT).diff("t", 0).figure()),
+    ],
+)
+def test_a_missing_package_names_the_extra_that_brings_it(
+    package: str, extra: str, call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    with pytest.raises(
+        MissingPackageError, match=rf"{package} .*pip install 'kafkalog\[{extra}\]'"
+    ):
+        call()

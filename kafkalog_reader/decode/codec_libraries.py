@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import sys
 import weakref
 from functools import cache
 from importlib import import_module
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.format.zstd import ZSTD_MODULE
 from kafkalog_reader.kernel import sound_batches
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ _LZ4: Final = 3
 _ZSTD: Final = 4
 _CODEC_NUMBERS: Final = 8
 _ISAL_MODULE: Final = "isal.isal_zlib"
-_ZSTD_MODULE: Final = "_zstd" if sys.version_info >= (3, 14) else "backports.zstd._zstd"
 
 
 class CodecLibraries:
@@ -66,7 +65,7 @@ class CodecLibraries:
             self.context[_ZSTD] = self._zstd_context()
             self.room[_ZSTD] = min(MAX_BLOCK, never_too_much)
         if self.context[_ZSTD]:
-            self.address[_ZSTD] = _address(_ZSTD_MODULE, "ZSTD_decompressDCtx")
+            self.address[_ZSTD] = _address(ZSTD_MODULE, "ZSTD_decompressDCtx")
 
     def _isal_context(self) -> int:
         """An address, then room for isal's state: as much as its own objects that hold one."""
@@ -79,7 +78,7 @@ class CodecLibraries:
         return self._isal_state.ctypes.data
 
     def _zstd_context(self) -> int:
-        library = _library(_ZSTD_MODULE)
+        library = _library(ZSTD_MODULE)
         create = getattr(library, "ZSTD_createDCtx", None)
         free = getattr(library, "ZSTD_freeDCtx", None)
         if create is None or free is None:  # a build that hides them, or no library

@@ -14,15 +14,13 @@ from kafkalog_reader.format.decompression_limit import Limits
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_FAST: Final = {
+_PACKAGES: Final = {
     Codec.GZIP: "isal",
+    Codec.SNAPPY: "pyarrow",
     Codec.LZ4: "lz4",
     Codec.ZSTD: "_zstd of Python" if sys.version_info >= (3, 14) else "backports.zstd",
 }
-"""Packages whose functions the kernel calls; it decodes snappy itself."""
-_SLOW: Final = {
-    Codec.GZIP: "isal", Codec.SNAPPY: "cramjam", Codec.LZ4: "cramjam", Codec.ZSTD: "zstandard",
-}  # fmt: skip
+"""One library for each codec. The kernel calls its functions, but decodes snappy itself."""
 
 
 def fast_codecs() -> frozenset[Codec]:
@@ -30,7 +28,7 @@ def fast_codecs() -> frozenset[Codec]:
     if not kernel.is_compiled():
         return frozenset()
     found = CodecLibraries(Limits()).address
-    return frozenset(codec for codec in _SLOW if found[codec])
+    return frozenset(codec for codec in _PACKAGES if found[codec])
 
 
 def codec_lines() -> Iterator[str]:
@@ -38,14 +36,14 @@ def codec_lines() -> Iterator[str]:
     how = "compiled" if kernel.is_compiled() else "interpreted: far slower"
     yield f"kernel: {how}"
     fast = fast_codecs()
-    for codec, package in _SLOW.items():
-        slow = _named(package)
+    for codec, package in _PACKAGES.items():
+        library = _named(package)
         if codec not in fast:
-            yield f"{codec.name.lower()}: {slow}, batch by batch: slower"
+            yield f"{codec.name.lower()}: {library}, batch by batch: slower"
         elif codec is Codec.SNAPPY:
-            yield f"snappy: the kernel itself (what it refuses: {slow})"
+            yield f"snappy: the kernel itself (what it refuses: {library})"
         else:
-            yield f"{codec.name.lower()}: {_named(_FAST[codec])}, called by the kernel"
+            yield f"{codec.name.lower()}: {library}, called by the kernel"
 
 
 def _named(package: str) -> str:

@@ -8,17 +8,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-import cramjam
-import zstandard
+import lz4.block
 from isal import isal_zlib
 
 from kafkalog_reader.decode.arrow_arrays import texts
+from kafkalog_reader.decode.native_blocks import NativeBlocks, address_of
 from kafkalog_reader.errors import CorruptRecordError, KafkaLogError
 from kafkalog_reader.format.decompression_limit import (
     Limits,
     checked_size,
     window_too_large,
 )
+from kafkalog_reader.format.snappy_block import (
+    SnappyError,
+    announced_size,
+    decompress_snappy_block,
+)
+from kafkalog_reader.format.zstd import ZstdError, frame_decompressor
 from kafkalog_reader.kernel import codes, payload_shapes
 from kafkalog_reader.scan.recycled_memory import allocate
 
@@ -45,15 +51,14 @@ _LZ4_BLOCK_SIZE: Final = 1 << 16
 _LZ4_STORED: Final = 1 << 31
 _ONE_CALL: Final = 4 << 20  # within every limit
 _STEP: Final = 1 << 17
-_GZIP_STEP: Final = 1 << 12  # a million members must not mean a million copies of the rest
+_MEMBER_STEP: Final = 1 << 12  # a million members must not mean a million copies of the rest
 _SCRATCH: Final = 2 << 20
-_lz4_block_into: Final = cramjam.lz4.decompress_block_into
-_snappy_block_into: Final = cramjam.snappy.decompress_raw_into
 Block = tuple[int, int, int, int]
 """Shape, start, stop, and the most bytes that come out."""
 _LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
-    zstandard.ZstdError,
-    cramjam.DecompressionError,
+    ZstdError,
+    lz4.block.LZ4BlockError,
+    SnappyError,
     isal_zlib.error,  # type: ignore[assignment, unused-ignore]  # the stub calls it an instance
 )
 
@@ -73,13 +78,16 @@ def _copy_stored(payload: memoryview, room: memoryview, bound: int) -> int:
 
 
 def _decompress_lz4_block(block: memoryview, room: memoryview, bound: int) -> int:
-    count: int = _lz4_block_into(block, room, output_len=bound)
-    return count
+    content = lz4.block.decompress(block, uncompressed_size=bound)
+    room[: len(content)] = content
+    return len(content)
 
 
-def _decompress_snappy_block(block: memoryview, room: memoryview, bound: int) -> int:
-    count: int = _snappy_block_into(block, room[:bound])
-    return count
+def _decompress_snappy_block(block: memoryview, room: memoryview, bound: int) -> int | None:
+    if announced_size(block) != bound:
+        return None
+    room[:bound] = decompress_snappy_block(block, bound)
+    return bound
 
 
 class Decompressor:
@@ -92,10 +100,14 @@ class Decompressor:
     def __init__(self, limits: Limits) -> None:
         self.size = 0
         self._limits = limits
-        self._view = memoryview(allocate(_SCRATCH)).cast("B")
+        self._take(_SCRATCH)
         self._never_too_much = limits.largest_output(0)
-        self._usual_size = 1 << 16
-        self._zstd = zstandard.ZstdDecompressor(max_window_size=limits.zstd_window)
+        native = NativeBlocks(limits)
+        self._native = {
+            codes.SHAPE_LZ4_BLOCK: native.lz4,
+            codes.SHAPE_SNAPPY_BLOCK: native.snappy,
+            codes.SHAPE_ZSTD_FRAME: native.zstd,
+        }
         self._simple: dict[int, Callable[[memoryview, memoryview, int], int | None]] = {
             codes.SHAPE_OTHER: _not_simple,
             codes.SHAPE_STORED: _copy_stored,
@@ -126,7 +138,11 @@ class Decompressor:
         """Drop what was decompressed, and memory that only one giant batch needed."""
         self.size = 0
         if len(self._view) > self._limits.ratio_from_bytes:
-            self._view = memoryview(allocate(_SCRATCH)).cast("B")
+            self._take(_SCRATCH)
+
+    def _take(self, size: int) -> None:
+        self._view = memoryview(allocate(size)).cast("B")
+        self._address = address_of(self._view)
 
     def add_simple(self, shape: int, payload: memoryview, bound: int) -> bool:
         """Append what one payload of a known shape decompresses to; see ``add_blocks``."""
@@ -150,12 +166,18 @@ class Decompressor:
         """
         scratch = self._view
         size, capacity = self.size, len(scratch)
+        source = address_of(buffer)
         try:
             for shape, start, stop, bound in blocks:
                 if bound > capacity - size or bound > self._never_too_much:
                     return False
-                count = self._simple[shape](buffer[start:stop], scratch[size:], bound)
-                if count is None:
+                native = self._native.get(shape)
+                count = (
+                    self._simple[shape](buffer[start:stop], scratch[size:], bound)
+                    if native is None
+                    else native(source + start, stop - start, self._address + size, bound)
+                )
+                if count is None or count < 0:
                     return False
                 size += count
                 ends.append(size)
@@ -167,11 +189,13 @@ class Decompressor:
             self.size = size
         return True
 
-    def _simple_zstd(self, frame: memoryview, room: memoryview, bound: int) -> int | None:
+    def _simple_zstd(self, payload: memoryview, room: memoryview, bound: int) -> int | None:
         if bound == 0:  # not what it claims
             return None
-        most = min(bound, self._usual_size)  # allocated, whatever comes out
-        content = self._zstd.decompress(frame, max_output_size=most)
+        frame = frame_decompressor(self._limits.zstd_window)
+        content = frame.decompress(payload, bound)
+        if not frame.eof or frame.unused_data:
+            return None
         room[: len(content)] = content
         return len(content)
 
@@ -210,9 +234,9 @@ class Decompressor:
         """At least ``size`` free bytes."""
         if size > len(self._view) - self.size:
             needed = max(self.size + size, 2 * len(self._view))
-            grown = memoryview(allocate(needed)).cast("B")
-            grown[: self.size] = self._view[: self.size]
-            self._view = grown
+            before = self._view[: self.size]
+            self._take(needed)
+            self._view[: self.size] = before
         return self._view[self.size :]
 
     def _append(self, content: bytes | memoryview, _where: LogPosition | None = None) -> None:
@@ -227,17 +251,26 @@ class Decompressor:
         frames, bound = payload_shapes.measure_zstd(payload)
         if not frames:
             raise CorruptRecordError("zstd frame is cut short or invalid", where)
-        if frames == 1 and 0 < bound <= _ONE_CALL:
-            content = self._zstd.decompress(payload, max_output_size=bound)
-            self._check(len(content), payload, where)
-            self._usual_size = max(self._usual_size, 2 * len(content))
-            self._append(content)
-            return
-        start = self.size
-        with self._zstd.stream_reader(payload, read_across_frames=True) as stream:
-            while count := stream.readinto(self._room(_STEP)):
+        native = self._native[codes.SHAPE_ZSTD_FRAME]
+        if native is not None and frames == 1 and 0 < bound <= _ONE_CALL:
+            room = self._room(bound)
+            count = native(address_of(payload), len(payload), self._address + self.size, len(room))
+            if count >= 0:
+                self._check(count, payload, where)
                 self.size += count
+                return
+        step = len(payload) if frames == 1 else _MEMBER_STEP
+        start, position = self.size, 0
+        while position < len(payload):
+            frame = frame_decompressor(self._limits.zstd_window)
+            while not frame.eof:
+                taken = payload[position : position + step] if frame.needs_input else b""
+                if frame.needs_input and not taken:
+                    raise CorruptRecordError("zstd frame is cut short or invalid", where)
+                self._append(frame.decompress(taken, _STEP))
                 self._check(self.size - start, payload, where)
+                position += len(taken)
+            position -= len(frame.unused_data)
 
     def _append_gzip(self, payload: memoryview, where: LogPosition) -> None:
         """All members; after the first, other bytes are ignored, as in the JDK."""
@@ -245,7 +278,7 @@ class Decompressor:
         while position == 0 or bytes(payload[position : position + 3]) == _GZIP_MEMBER:
             member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
             while not member.eof:
-                step = payload[position : position + _GZIP_STEP]
+                step = payload[position : position + _MEMBER_STEP]
                 if not step:
                     raise CorruptRecordError("gzip member cut short", where)
                 left = self._limits.largest_output(len(payload)) - (self.size - start)
@@ -277,9 +310,17 @@ class Decompressor:
     def _append_snappy_block(
         self, block: memoryview, payload: memoryview, start: int, where: LogPosition
     ) -> None:
-        announced = cramjam.snappy.decompress_raw_len(block)
+        announced = announced_size(block)
         self._check(self.size - start + announced, payload, where)  # before it is allocated
-        self.size += cramjam.snappy.decompress_raw_into(block, self._room(announced))
+        room = self._room(announced)
+        native = self._native[codes.SHAPE_SNAPPY_BLOCK]
+        if native is None or bytes(block[:8]) == _SNAPPY_MAGIC:  # it would take it for a stream
+            count = -1
+        else:
+            count = native(address_of(block), len(block), self._address + self.size, announced)
+        if count < 0:  # the library has the last word
+            room[:announced] = decompress_snappy_block(block, announced)
+        self.size += announced
 
     def _append_lz4(self, payload: memoryview, where: LogPosition) -> None:
         """The first frame, its blocks one by one: Kafka knows fewer kinds of frames than LZ4."""
@@ -291,6 +332,8 @@ class Decompressor:
             largest = self._limits.largest_output(len(payload))
             self._append(decompress_lz4_frame(bytes(payload), where, largest))
             return
+        native = self._native[codes.SHAPE_LZ4_BLOCK]
+        source = address_of(payload)
         position = len(_LZ4_FRAME_START)
         while True:
             if len(payload) - position < 4:
@@ -305,11 +348,15 @@ class Decompressor:
                     f"lz4 block of {length} bytes, {len(payload) - position} left", where
                 )
             block = payload[position : position + length]
-            position += length
+            room = self._room(_LZ4_BLOCK_SIZE)
+            count = -1
             if stored_size & _LZ4_STORED:
-                self._append(block)
-            else:
-                self.size += cramjam.lz4.decompress_block_into(
-                    block, self._room(_LZ4_BLOCK_SIZE), output_len=_LZ4_BLOCK_SIZE
-                )
+                count = _copy_stored(block, room, length)
+            elif native is not None:
+                target = self._address + self.size
+                count = native(source + position, length, target, _LZ4_BLOCK_SIZE)
+            if count < 0:
+                count = _decompress_lz4_block(block, room, _LZ4_BLOCK_SIZE)
+            self.size += count
+            position += length
             self._check(self.size - start, payload, where)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from enum import IntEnum
 from typing import TYPE_CHECKING, Final, Protocol
 
-import zstandard
 from isal import isal_zlib
 
 from kafkalog_reader.errors import CorruptRecordError
@@ -20,6 +19,7 @@ from kafkalog_reader.format.decompression_limit import (
 )
 from kafkalog_reader.format.lz4_frame import decompress_lz4_frame
 from kafkalog_reader.format.snappy_stream import decompress_snappy
+from kafkalog_reader.format.zstd import ZstdError, frame_decompressor
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,7 +33,7 @@ _GZIP_WINDOW: Final[int] = 31  # 15 bits, and the gzip wrapper
 _STEP: Final[int] = 512
 _LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
     isal_zlib.error,  # type: ignore[assignment]  # its stub calls the class an instance
-    zstandard.ZstdError,
+    ZstdError,
 )
 
 
@@ -114,12 +114,11 @@ def _decompress_gzip(payload: bytes, where: LogPosition, limit: int) -> bytes:
 
 def _decompress_zstd(payload: bytes, where: LogPosition, limit: int) -> bytes:
     """Decompress all frames, which must fill the payload."""
-    decompressor = zstandard.ZstdDecompressor(max_window_size=DEFAULT_LIMITS.zstd_window)
 
     def another_begins(position: int) -> bool:
         return position < len(payload)
 
-    return _decompress_streams(payload, where, limit, decompressor.decompressobj, another_begins)
+    return _decompress_streams(payload, where, limit, frame_decompressor, another_begins)
 
 
 def _decompress_streams(

@@ -15,16 +15,21 @@ if TYPE_CHECKING:
 
 
 @cache
-def _crc32c() -> Callable[[bytes], int]:
+def _crc32c() -> Callable[..., int]:
     import crcmod.predefined  # slow to import, and most commands do not need it
 
-    compute: Callable[[bytes], int] = crcmod.predefined.mkPredefinedCrcFun("crc-32c")
+    compute: Callable[..., int] = crcmod.predefined.mkPredefinedCrcFun("crc-32c")
     return compute
 
 
-def compute_crc32c(content: bytes) -> int:
-    """Compute the unsigned CRC-32C of ``content``; of ``b"123456789"`` it is 0xE3069283."""
-    return _crc32c()(content)
+def compute_crc32c(content: bytes | memoryview, before: int = 0) -> int:
+    """Compute the unsigned CRC-32C of ``content``; of ``b"123456789"`` it is 0xE3069283.
+
+    Args:
+        content: bytes, or the next bytes of something longer.
+        before: the CRC-32C of the bytes before ``content``.
+    """
+    return _crc32c()(content, before)
 
 
 def compute_crc32(content: bytes) -> int:

@@ -5,15 +5,17 @@ Source: snappy-java 1.1.10, SnappyInputStream; Kafka 4.0, common.compress.Snappy
 
 from __future__ import annotations
 
-from io import BytesIO
 from typing import TYPE_CHECKING, Final
 
-import cramjam
-from construct import Const, ConstructError, Int32sb, Int32ub, Struct
+from construct import Const, Int32sb, Int32ub, Struct
 
 from kafkalog_reader.errors import CorruptRecordError
 from kafkalog_reader.format.decompression_limit import checked_size
-from kafkalog_reader.format.varint import UVARINT
+from kafkalog_reader.format.snappy_block import (
+    SnappyError,
+    announced_size,
+    decompress_snappy_block,
+)
 
 if TYPE_CHECKING:
     from kafkalog_reader.errors import LogPosition
@@ -58,11 +60,8 @@ def decompress_snappy(payload: bytes, where: LogPosition, limit: int) -> bytes:
 
 def _block(block: bytes, where: LogPosition, limit: int, size_before: int) -> bytes:
     try:
-        announced = UVARINT.parse_stream(BytesIO(block))
-    except ConstructError as error:
-        raise CorruptRecordError("snappy block without a length", where) from error
-    checked_size(size_before + announced, limit, where)  # before the library allocates it
-    try:
-        return bytes(cramjam.snappy.decompress_raw(block))
-    except cramjam.DecompressionError as error:
-        raise CorruptRecordError(f"snappy block does not decompress: {error}", where) from error
+        announced = announced_size(block)
+        checked_size(size_before + announced, limit, where)  # before the library allocates it
+        return bytes(decompress_snappy_block(block, announced))
+    except SnappyError as error:
+        raise CorruptRecordError(str(error), where) from error

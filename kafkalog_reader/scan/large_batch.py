@@ -11,6 +11,8 @@ from kafkalog_reader.format.batch_fields import (
     MAGIC_AT,
     MESSAGE_CRC_COVERS_FROM,
 )
+from kafkalog_reader.format.crc import compute_crc32c
+from kafkalog_reader.kernel import checksums
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.window import Windows
@@ -20,6 +22,23 @@ LARGE: Final = 64 << 20
 MAX: Final = 512 << 20
 """Bytes: larger batches are not read at all. One of 133 MB was seen in the wild."""
 _MAX_WORK: Final = 4 << 30
+
+
+def extended_crc32c(window: memoryview, before: int) -> int:
+    """The CRC-32C of bytes that end with ``window``, whose first four bytes are overwritten.
+
+    A CRC starts from all ones, as if the first four bytes were inverted. So one that starts from
+    another value is that of bytes whose first four differ.
+
+    Args:
+        window: the next bytes.
+        before: the CRC-32C of the bytes before them, 0 if there are none.
+    """
+    if len(window) < 4:
+        return compute_crc32c(window, before)
+    first = int.from_bytes(window[:4], "little") ^ before
+    window[:4] = first.to_bytes(4, "little")
+    return checksums.checksum(window)
 
 
 class LargeBatches:
@@ -55,9 +74,7 @@ class LargeBatches:
         is_message = header[MAGIC_AT] < MAGIC
         covered_from = MESSAGE_CRC_COVERS_FROM if is_message else CRC_COVERS_FROM
         at, stop = position + covered_from, position + size
-        import crc32c  # slow to import, and seldom needed
-
-        extend = zlib.crc32 if is_message else crc32c.crc32c
+        extend = zlib.crc32 if is_message else extended_crc32c
         computed = 0
         while at < stop:
             window = windows.read(at, at_most=stop - at)

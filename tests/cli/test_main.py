@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-HEAVY = ("pyarrow", "numpy", "construct", "rich", "pyspark", "zstandard")
+HEAVY = ("pyarrow", "numpy", "construct", "rich", "pyspark", "lz4")
 
 
 def test_help_names_every_command() -> None:

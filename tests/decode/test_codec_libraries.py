@@ -86,10 +86,11 @@ def test_the_verbose_version_names_each_codecs_library() -> None:
     assert lines["gzip"] == f"isal {version('isal')}, called by the kernel"
     assert lines["lz4"] == f"lz4 {version('lz4')}, called by the kernel"
     assert lines["zstd"].endswith(", called by the kernel")
-    assert lines["snappy"] == f"the kernel itself (what it refuses: cramjam {version('cramjam')})"
+    assert lines["snappy"] == f"the kernel itself (what it refuses: pyarrow {version('pyarrow')})"
 
 
 def test_a_library_that_hides_its_function_is_said_to_be_slower(monkeypatch) -> None:
     monkeypatch.setattr(codec_libraries, "_address", lambda _module, _name: 0)
     lines = dict(line.split(": ", 1) for line in codec_lines())
-    assert lines["zstd"] == f"zstandard {version('zstandard')}, batch by batch: slower"
+    assert lines["lz4"] == f"lz4 {version('lz4')}, batch by batch: slower"
+    assert lines["zstd"].endswith(", batch by batch: slower")

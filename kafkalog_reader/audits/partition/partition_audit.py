@@ -15,6 +15,7 @@ from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, N
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.membership import named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
+from kafkalog_reader.errors import MissingPackageError
 from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
@@ -113,7 +114,15 @@ class PartitionAudit:
         return min((offset for offset in offsets if offset is not None), default=None)
 
     def figure(self) -> Figure:
-        """The copies as lanes, one bar each, for a notebook; needs the extra ``notebook``."""
+        """The copies as lanes, one bar each, for a notebook.
+
+        Raises:
+            MissingPackageError: matplotlib, which the extra ``notebook`` brings, is not installed.
+        """
+        try:
+            import_module("matplotlib")
+        except ModuleNotFoundError as error:
+            raise MissingPackageError("matplotlib", extra="notebook") from error
         # By name: pictures belong to a later layer, which this one must not import.
         lanes = import_module("kafkalog_reader.report.lanes").lanes_of(self)
         drawn: Figure = import_module("kafkalog_reader.report.lanes_figure").lanes_figure(lanes)

@@ -1,0 +1,47 @@
+"""One raw snappy block, decompressed by the library that Arrow brings: Google's, as in Kafka.
+
+Source: google/snappy format_description.txt.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_MAX_VARINT: Final = 5
+
+
+class SnappyError(ValueError):
+    """The bytes are no snappy block."""
+
+
+def announced_size(block: bytes | memoryview) -> int:
+    """How many bytes a block says that it becomes.
+
+    Raises:
+        SnappyError: it does not say.
+    """
+    size = 0
+    for number, byte in enumerate(block[:_MAX_VARINT]):
+        size |= (byte & 0x7F) << 7 * number
+        if byte < 0x80:
+            return size
+    raise SnappyError("snappy block without a length")
+
+
+def decompress_snappy_block(block: bytes | memoryview, size: int) -> memoryview:
+    """What a block becomes.
+
+    Args:
+        block: the whole block.
+        size: what ``announced_size`` says of it; so much memory is allocated.
+
+    Raises:
+        SnappyError: it does not decompress.
+    """
+    import pyarrow as pa  # slow to import, and most commands do not need it
+
+    try:
+        content = pa.Codec("snappy").decompress(block, decompressed_size=size)
+    except OSError as error:
+        raise SnappyError(f"snappy block does not decompress: {error}") from error
+    return memoryview(content).cast("B")
