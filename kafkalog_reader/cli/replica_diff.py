@@ -10,9 +10,6 @@ import click
 
 from kafkalog_reader import __version__
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.replica_rules import (
-    SINGLE_COPY_RANGE,
-)
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.options import (
@@ -36,7 +33,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 _NOT_READ = codes_with(Role.NOT_READ)
-_ONE_COPY = SINGLE_COPY_RANGE
 
 
 @click.command(

@@ -114,11 +114,6 @@ class Message:
             return TimestampType.NO_TIMESTAMP_TYPE
         return TimestampType(bool(self.attributes & LOG_APPEND_TIME_BIT))
 
-    @property
-    def unknown_attributes(self) -> int:
-        """The attribute bits without a meaning in this magic, as 0 to 255."""
-        return self.attributes & 0xFF & ~KNOWN_ATTRIBUTES[self.magic]
-
 
 def parse_message(
     content: bytes, where: LogPosition, *, check_crc: bool = True, noun: str = "message"

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from kafkalog_reader.errors import LocatedError, LogPosition, UnreadableFileError
+from kafkalog_reader.errors import LocatedError, UnreadableFileError
 from kafkalog_reader.format.batch_fields import LAST_CODEC
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.salvage.repair import repaired_flip, repaired_header, whole_records
@@ -51,14 +51,6 @@ class ReadableRun:
     repair: RepairedBatch | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TornTail:
-    """Bytes after the last complete batch, as a crash leaves them; zeros do not count."""
-
-    where: LogPosition
-    size_in_bytes: int
-
-
 class ReadableBatches:
     """Iterates over the readable batches of one replica; the segments are listed once.
 
@@ -74,7 +66,6 @@ class ReadableBatches:
         base_offsets: of all segments, rising.
         found_batches: whole batches that the last reading met, sound or not.
         outside: of these, damaged ones outside the requested offsets.
-        torn_tail: bytes that a crash left, if no record in them could be kept.
 
     Raises:
         UnreadableFileError: the directory cannot be listed.
@@ -90,7 +81,6 @@ class ReadableBatches:
     ) -> None:
         self.found_batches = 0
         self.outside = 0
-        self.torn_tail: TornTail | None = None
         found = [segment for segment in segments(directory) if segment.log_size is not None]
         self.from_offset, self.to_offset = request.offsets_of(directory.topic, directory.partition)
         if request.log_range_only and found:
@@ -164,10 +154,8 @@ class ReadableBatches:
             self.found_batches += 1
             yield ReadableRun(segment_slice=segment_slice, run=repair.run, repair=repair)
             return
-        if segment_slice.is_log_end and region.is_unfinished:
-            if region.end is ScanEnd.TORN:
-                self.torn_tail = TornTail(where=region.where, size_in_bytes=region.size_in_bytes)
-        elif self._is_outside(region):
+        is_unfinished_end = segment_slice.is_log_end and region.is_unfinished
+        if not is_unfinished_end and self._is_outside(region):
             return
         with damage.of_stretches():
             report_region(region, segment_slice, damage)

@@ -31,7 +31,6 @@ class LogTail:
         last_leader_epoch: of the last batch; None without batches.
         end: why the log ends there.
         end_position: in the last segment, the first byte that belongs to no sound batch.
-        segment_base_offset: of the last segment.
         last_position: of the last sound batch in the last segment; None when that has none.
     """
 
@@ -39,7 +38,6 @@ class LogTail:
     last_leader_epoch: int | None
     end: ScanEnd
     end_position: int
-    segment_base_offset: int
     last_position: int | None
 
 
@@ -59,7 +57,6 @@ def scan_tail(directory: PartitionDirectory) -> LogTail:
             last_leader_epoch=None,
             end=ScanEnd.COMPLETE,
             end_position=0,
-            segment_base_offset=0,
             last_position=None,
         )
     tail = _segment_tail(found[-1], context=directory.context)
@@ -97,7 +94,6 @@ def _segment_tail(segment: SegmentFiles, *, context: ReadContext) -> LogTail:
         last_leader_epoch=leader_epoch,
         end=end,
         end_position=end_position,
-        segment_base_offset=segment.base_offset,
         last_position=last_position,
     )
 

@@ -70,13 +70,6 @@ def test_log_append_time_is_reported_by_a_bit_that_magic_0_does_not_have() -> No
     assert parse_message(stamped, WHERE).timestamp_type is TimestampType.LOG_APPEND_TIME
     unstamped = parse_message(build_message(None, b"v", magic=0, flags=LOG_APPEND_TIME_BIT), WHERE)
     assert unstamped.timestamp_type is TimestampType.NO_TIMESTAMP_TYPE
-    assert unstamped.unknown_attributes == LOG_APPEND_TIME_BIT
-
-
-def test_attribute_bits_without_a_meaning_are_distinguished() -> None:
-    message = parse_message(build_message(None, b"v", attributes=-128 | 0x18), WHERE)
-    assert message.unknown_attributes == 0x90
-    assert parse_message(build_message(None, b"v", flags=8), WHERE).unknown_attributes == 0
 
 
 @pytest.mark.parametrize(

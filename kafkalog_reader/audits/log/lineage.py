@@ -140,15 +140,6 @@ class LineageFork:
     next_offset: int
     met_again: bool = False
 
-    @property
-    def agrees(self) -> bool:
-        """Whether nothing in the common range differs."""
-        return self.offset == self.next_offset
-
-    @property
-    def has_common_range(self) -> bool:
-        return self.first_offset < self.next_offset
-
 
 def lineage_fork(left: Lineage, right: Lineage, first_offset: int, next_offset: int) -> LineageFork:
     """Compare two lineages over [first, next); offsets unknown in one of them are skipped."""

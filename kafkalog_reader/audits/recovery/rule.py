@@ -35,7 +35,6 @@ class LogConfig:
 
 
 DEFAULT_CONFIG: Final = LogConfig()
-KEPT: Final = LogConfig(retention_ms=None, is_known=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

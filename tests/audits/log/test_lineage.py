@@ -34,13 +34,12 @@ def test_batches_win_and_the_checkpoint_fills_what_compaction_emptied() -> None:
 
 def test_equal_lineages_agree_to_the_end_of_the_common_range() -> None:
     fork = lineage_fork(lineage((0, 0, 9)), lineage((0, 0, 5)), 0, 5)
-    assert fork.agrees
-    assert fork.offset == 5
+    assert fork.offset == fork.next_offset == 5
 
 
 def test_lineages_part_at_the_first_step_that_differs() -> None:
     fork = lineage_fork(lineage((0, 0, 5)), lineage((0, 0, 2), (2, 2, 4)), 0, 4)
-    assert (fork.offset, fork.agrees, fork.met_again) == (2, False, False)
+    assert (fork.offset, fork.next_offset, fork.met_again) == (2, 4, False)
 
 
 def test_a_meeting_after_the_fork_is_reported() -> None:
@@ -50,8 +49,10 @@ def test_a_meeting_after_the_fork_is_reported() -> None:
 
 
 def test_different_first_steps_after_different_log_starts_are_no_fork() -> None:
-    assert lineage_fork(lineage((0, 3, 9)), lineage((0, 0, 9)), 3, 9).agrees
+    fork = lineage_fork(lineage((0, 3, 9)), lineage((0, 0, 9)), 3, 9)
+    assert fork.offset == fork.next_offset == 9
 
 
 def test_logs_without_a_common_range_have_none() -> None:
-    assert not lineage_fork(lineage((1, 0, 10)), lineage((3, 10, 20)), 10, 10).has_common_range
+    fork = lineage_fork(lineage((1, 0, 10)), lineage((3, 10, 20)), 10, 10)
+    assert fork.first_offset == fork.offset == fork.next_offset
