@@ -132,6 +132,8 @@ def status(command: click.Command, arguments: Sequence[str] | None = None) -> in
             return TROUBLE
         except KafkaLogError as error:
             _say(str(error), current)
+            for note in getattr(error, "__notes__", ()):
+                click.echo(note, err=True)
             return TROUBLE
         except BrokenPipeError:
             _give_up_stdout()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
@@ -18,6 +18,8 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.row_options import OF_ROWS, offsets, row_options
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
+from kafkalog_reader.errors import CorruptLogError, MissingRecordsError
+from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
@@ -34,6 +36,9 @@ if TYPE_CHECKING:
     Take = Callable[[pa.RecordBatch], pa.RecordBatch]
 
 SEVERITY = "severity"
+PAST_DAMAGE: Final = (
+    "--mode PERMISSIVE shows what can be read around it; `kafkalog salvage` writes that to a folder"
+)
 OF_SOME_TABLES = tuple(
     name for name, option in OPTIONS.items() if option.is_in_terminal and name not in OF_ROWS
 )
@@ -117,10 +122,15 @@ def print_rows(
     from kafkalog_reader.cli.output import destination, row_writer
 
     shape = table.projected(request) if schema is None else schema
-    with destination(output, evidence, overwrite=overwrite) as sink:
-        writer = row_writer(output_format, sink, shape, render)
-        reading = TableRows(table, evidence, request, rows_on_stdout=output is None)
-        write_rows(writer, sink, reading, taken_from)
+    try:
+        with destination(output, evidence, overwrite=overwrite) as sink:
+            writer = row_writer(output_format, sink, shape, render)
+            reading = TableRows(table, evidence, request, rows_on_stdout=output is None)
+            write_rows(writer, sink, reading, taken_from)
+    except (CorruptLogError, MissingRecordsError) as error:
+        if request.mode is Mode.FAILFAST:
+            error.add_note(PAST_DAMAGE)
+        raise
 
 
 class TableRows:
