@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import lz4.frame
 import pytest
@@ -193,7 +193,7 @@ def compaction_kept_the_last_record_of_each_key(scenario: Truth, capture: Captur
 
 
 def entries_are_what_the_dump_tool_printed(scenario: Truth, capture: CaptureTruth) -> None:
-    ours = defaultdict(list)
+    ours: defaultdict[str, list[Any]] = defaultdict(list)
     for entry in entries(scenario, capture):
         codec = entry.codec.name.lower()
         ours[entry.file].append((entry.last_offset, entry.position, entry.magic, codec, entry.crc))
@@ -208,7 +208,7 @@ def entries_are_what_the_dump_tool_printed(scenario: Truth, capture: CaptureTrut
 
 
 def records_are_those_of_the_deep_dump(scenario: Truth, capture: CaptureTruth) -> None:
-    ours = defaultdict(list)
+    ours: defaultdict[str, list[int]] = defaultdict(list)
     for entry in entries(scenario, capture):
         ours[entry.file] += [record.offset for record in entry.records()]
     printed = {}

@@ -27,7 +27,7 @@ RECORDS = [
 @pytest.fixture(scope="module")
 def segment(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Each magic with each codec and timestamp type, a gap in each wrapper, magic 2 behind them."""
-    messages = []
+    messages: list[bytes] = []
     for magic in (0, 1):
         for codec in (Codec.NONE, Codec.GZIP, Codec.SNAPPY, Codec.LZ4):
             for log_append_time in (None, EPOCH_MILLIS + 99) if magic else (None,):

@@ -30,7 +30,9 @@ def test_two_decoders_share_no_context(codec: Codec) -> None:
     assert one.context[codec] != other.context[codec]
 
 
-def test_isal_is_not_called_where_its_state_may_be_larger_than_known(monkeypatch) -> None:
+def test_isal_is_not_called_where_its_state_may_be_larger_than_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     module = SimpleNamespace(decompressobj=object)
     monkeypatch.setattr(codec_libraries, "import_module", lambda _name: module)
     libraries = CodecLibraries(Limits())
@@ -49,13 +51,15 @@ def test_isal_is_not_called_where_its_state_may_be_larger_than_known(monkeypatch
     ],
     ids=["fewer_bytes", "fewer_than_an_lz4_block", "smaller_windows"],
 )
-def test_no_block_becomes_more_than_the_limits_allow(limits: Limits, expected: dict) -> None:
+def test_no_block_becomes_more_than_the_limits_allow(
+    limits: Limits, expected: dict[int, int]
+) -> None:
     libraries = CodecLibraries(limits)
     called = libraries.address.nonzero()[0].tolist()
     assert {codec: int(libraries.room[codec]) for codec in called} == expected
 
 
-def test_a_context_is_freed_with_its_decoder(monkeypatch) -> None:
+def test_a_context_is_freed_with_its_decoder(monkeypatch: pytest.MonkeyPatch) -> None:
     freed = []
     create = ctypes.CFUNCTYPE(ctypes.c_void_p)(lambda: 4711)
     free = ctypes.CFUNCTYPE(ctypes.c_size_t, ctypes.c_void_p)(lambda at: freed.append(at) or 0)
@@ -89,7 +93,9 @@ def test_the_verbose_version_names_each_codecs_library() -> None:
     assert lines["snappy"] == f"the kernel itself (what it refuses: pyarrow {version('pyarrow')})"
 
 
-def test_a_library_that_hides_its_function_is_said_to_be_slower(monkeypatch) -> None:
+def test_a_library_that_hides_its_function_is_said_to_be_slower(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(codec_libraries, "_address", lambda _module, _name: 0)
     lines = dict(line.split(": ", 1) for line in codec_lines())
     assert lines["lz4"] == f"lz4 {version('lz4')}, batch by batch: slower"

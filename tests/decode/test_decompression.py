@@ -77,7 +77,9 @@ def test_content_of_any_size_comes_back(codec: Codec, size: int) -> None:
     size=st.sampled_from([3, 700, 70_000]),
     seed=st.integers(0, 2**32),
 )
-def test_mutated_payloads_decompress_as_the_declared_format_says(codec, size, seed) -> None:
+def test_mutated_payloads_decompress_as_the_declared_format_says(
+    codec: Codec, size: int, seed: int
+) -> None:
     chance = random.Random(seed)
     payload = bytearray(compress(codec, CONTENT[:size]))
     for _ in range(chance.randint(1, 2)):

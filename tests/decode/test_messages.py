@@ -6,6 +6,7 @@ import zlib
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -43,7 +44,9 @@ def test_sound_messages_are_what_the_declared_format_reads(log: list[bytes]) -> 
 
 @settings(deadline=None, max_examples=250)
 @given(log=logs(), data=st.data())
-def test_a_lie_under_a_right_crc_costs_its_entry_and_no_other(log: list[bytes], data) -> None:
+def test_a_lie_under_a_right_crc_costs_its_entry_and_no_other(
+    log: list[bytes], data: st.DataObject
+) -> None:
     number = data.draw(st.integers(0, len(log) - 1))
     entry = bytearray(log[number])
     entry[data.draw(st.integers(17, len(entry) - 1))] ^= data.draw(st.integers(1, 255))
@@ -108,7 +111,9 @@ def test_a_segment_of_wrappers_does_not_guess_its_records(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("attributes", "error"), [(4, CorruptRecordError), (5, UnsupportedFormatError)]
 )
-def test_codecs_that_messages_do_not_know_are_refused(tmp_path, attributes: int, error) -> None:
+def test_codecs_that_messages_do_not_know_are_refused(
+    tmp_path: Path, attributes: int, error: Any
+) -> None:
     message = build_message(None, b"zstd", offset=1, attributes=attributes)
     write_segment(tmp_path / "t-0", [build_message(None, b"", offset=0), message])
     with pytest.raises(error, match="zstd in magic 1" if attributes == 4 else "unknown codec 5"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -16,17 +17,20 @@ from kafkalog_reader.format.record import Record
 from tests.format.vectors import COMMIT, EMPTY
 from tests.tables.logs import batch, rows_before_error, write_segment
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 IN_ONE_PASS = ["offset", "timestamp", "timestampType", "key", "value", "headers", "sequence"]
 WITH_HEADERS = [*IN_ONE_PASS, "position"]
 """A column of batches' headers, so that these are scanned first."""
 
 
 @pytest.fixture
-def partition(tmp_path):
+def partition(tmp_path: Path) -> Path:
     return tmp_path / "orders-3"
 
 
-def read(path, columns: list[str], **options) -> list[tuple]:
+def read(path: Path, columns: list[str], **options: Any) -> list[tuple[Any, ...]]:
     """Rows without the position."""
     found = kafkalog_reader.open(str(path)).table("records", columns=columns, **options)
     return [tuple(row[name] for name in IN_ONE_PASS) for row in found.to_arrow().to_pylist()]
@@ -53,7 +57,7 @@ def damaged_log(seed: int) -> bytes:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_both_ways_agree_on_damaged_logs(partition, seed: int) -> None:
+def test_both_ways_agree_on_damaged_logs(partition: Path, seed: int) -> None:
     write_segment(partition, [damaged_log(seed)])
     chance = random.Random(seed)
     lower = chance.choice([0, chance.randrange(300)])
@@ -67,7 +71,7 @@ def test_both_ways_agree_on_damaged_logs(partition, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(40, 60))
-def test_both_ways_show_the_same_records_before_the_same_error(partition, seed: int) -> None:
+def test_both_ways_show_the_same_records_before_the_same_error(partition: Path, seed: int) -> None:
     write_segment(partition, [damaged_log(seed)])
     ends = []
     for columns in (IN_ONE_PASS, WITH_HEADERS):
@@ -76,7 +80,9 @@ def test_both_ways_show_the_same_records_before_the_same_error(partition, seed: 
     assert ends[0] == ends[1]
 
 
-def test_nothing_behind_a_bad_batch_comes_out_where_sound_ones_were_taken_first(partition) -> None:
+def test_nothing_behind_a_bad_batch_comes_out_where_sound_ones_were_taken_first(
+    partition: Path,
+) -> None:
     bad = bytearray(batch(3))
     bad[-1] ^= 1
     write_segment(partition, [batch(0), bytes(bad), batch(6)])
@@ -84,7 +90,9 @@ def test_nothing_behind_a_bad_batch_comes_out_where_sound_ones_were_taken_first(
     assert [row["offset"] for row in found] == [0, 1, 2]
 
 
-def test_records_that_fill_the_columns_come_in_several_pieces(partition, monkeypatch) -> None:
+def test_records_that_fill_the_columns_come_in_several_pieces(
+    partition: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(record_decoder, "ROWS", 16)
     write_segment(partition, [batch(20 * number, 20 - number) for number in range(19)])
     expected = [20 * number + delta for number in range(19) for delta in range(20 - number)]
@@ -92,7 +100,7 @@ def test_records_that_fill_the_columns_come_in_several_pieces(partition, monkeyp
 
 
 @pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
-def test_both_ways_agree_on_compressed_batches_of_all_sizes(partition, codec: Codec) -> None:
+def test_both_ways_agree_on_compressed_batches_of_all_sizes(partition: Path, codec: Codec) -> None:
     sizes = [0, 10, 5_000, 70_000, 1, 900_000, 2_500_000, 30]  # up to more than one call makes
     batches = [
         build_record_batch(
@@ -110,7 +118,7 @@ def test_both_ways_agree_on_compressed_batches_of_all_sizes(partition, codec: Co
 
 @pytest.mark.parametrize("codec", [Codec.GZIP, Codec.LZ4, Codec.ZSTD])
 def test_without_a_library_to_call_the_records_are_the_same(
-    partition, monkeypatch, codec: Codec
+    partition: Path, monkeypatch: pytest.MonkeyPatch, codec: Codec
 ) -> None:
     write_segment(partition, [batch(0, codec=codec), batch(3, 20, codec=codec)])
     expected = read(partition, IN_ONE_PASS)
@@ -125,7 +133,7 @@ def test_without_a_library_to_call_the_records_are_the_same(
 @pytest.mark.parametrize("codec", [Codec.GZIP, Codec.SNAPPY, Codec.ZSTD])
 @pytest.mark.parametrize("seed", range(30))
 def test_both_ways_agree_on_damaged_frames_below_a_right_crc(
-    partition, seed: int, codec: Codec
+    partition: Path, seed: int, codec: Codec
 ) -> None:
     chance = random.Random(seed)
     batches = []

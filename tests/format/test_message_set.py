@@ -6,6 +6,7 @@ import contextlib
 import gzip
 import itertools
 import tracemalloc
+from typing import TYPE_CHECKING, Any
 
 import cramjam
 import lz4.frame
@@ -33,6 +34,9 @@ from kafkalog_reader.format.message_set import (
 )
 from kafkalog_reader.format.record_batch_header import TimestampType
 from tests.format.vectors import LEGACY_V0, LEGACY_V1, WHERE, WRAPPERS, T
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 REFUSALS = (CorruptRecordError, UnsupportedFormatError, LimitReachedError)
 
@@ -145,7 +149,9 @@ def test_lz4_frame_with_content_size_has_its_old_checksum_ignored() -> None:
         ),
     ],
 )
-def test_payload_of_another_client_is_read(magic: int, codec: Codec, payload) -> None:
+def test_payload_of_another_client_is_read(
+    magic: int, codec: Codec, payload: Callable[[bytes], bytes]
+) -> None:
     content = b"".join(build_message(None, b"%d" % n, offset=n, magic=magic) for n in range(3))
     value = bytes(payload(content))
     wrapper = build_wrapper([], codec=codec, magic=magic, offset=2, value=value)
@@ -291,7 +297,7 @@ INNER_1 = build_message(None, b"v", offset=1, timestamp=T)
         pytest.param({"value": b"garbage" * 9}, "does not decompress", id="garbage"),
     ],
 )
-def test_contradicting_wrapper_is_refused_with_the_wrappers_place(lies, problem: str) -> None:
+def test_contradicting_wrapper_is_refused_with_the_wrappers_place(lies: Any, problem: str) -> None:
     wrapper = build_wrapper([_record(9)], **{"codec": Codec.GZIP, "offset": 9, **lies})
     with pytest.raises(CorruptRecordError, match=problem) as caught:
         _records(wrapper, LogPosition("segment.log", 1000, 9))

@@ -8,7 +8,7 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import kafkalog_reader
 from kafkalog_reader import registry
@@ -222,7 +222,7 @@ def with_right_checksums(content: bytes) -> bytes:
 
 
 @contextlib.contextmanager
-def partition(files: dict[str, bytes]):
+def partition(files: dict[str, bytes]) -> Any:
     """A log directory with one partition of these files, in memory where there is such a disk."""
     shared = "/dev/shm"
     where = shared if os.access(shared, os.W_OK) else None

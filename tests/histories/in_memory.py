@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fixtures.builder import data_batch, replica
 from kafkalog_reader.audits.comparison.branch import Branch
@@ -150,13 +150,13 @@ def _history(replica: Replica) -> History:
     )
 
 
-def _counter(replica):
+def _counter(replica: Any) -> Any:
     return lambda first, following: sum(
         first <= record.offset < following for record in replica.records
     )
 
 
-def _batch_finder(replica):
+def _batch_finder(replica: Any) -> Any:
     def batch_start(target: int) -> int | None:
         cut = [record for record in replica.records if record.batch_last >= target]
         return min((record.offset for record in cut), default=None)

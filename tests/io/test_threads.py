@@ -44,7 +44,9 @@ def test_threads_are_idle_only_when_no_unit_waits_for_them() -> None:
             assert shared.idle == idle
 
 
-def test_of_many_units_some_have_begun_when_the_first_is_done(monkeypatch) -> None:
+def test_of_many_units_some_have_begun_when_the_first_is_done(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr("kafkalog_reader.io.threads._MAX_BEGUN", 10)
     taken = []
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -17,7 +18,7 @@ COLUMNS = {
 }  # fmt: skip
 
 
-def scan(kernel, log: bytes, *, capacity: int = 64, check_crc: bool = True):
+def scan(kernel: SimpleNamespace, log: bytes, *, capacity: int = 64, check_crc: bool = True) -> Any:
     """The headers of ``log`` as columns, the first byte not consumed, and why it stopped."""
     columns = SimpleNamespace(**{name: np.zeros(capacity, kind) for name, kind in COLUMNS.items()})
     count, _, at, reason = kernel.record_batches.scan_batches(
@@ -31,14 +32,14 @@ def scan(kernel, log: bytes, *, capacity: int = 64, check_crc: bool = True):
 class Decoded:
     """What came out: rows as tuples in order, and of each batch its rows' end and problem."""
 
-    rows: list[tuple]
+    rows: list[tuple[Any, ...]]
     row_ends: list[int]
     problems: list[int]
     positions: list[int]
     stopped_at: int
 
 
-def batch_columns(headers, payloads: list[tuple[int, int]]) -> SimpleNamespace:
+def batch_columns(headers: Any, payloads: list[tuple[int, int]]) -> SimpleNamespace:
     """What ``UncompressedBatches`` wants, for payloads given as (position, size)."""
     count = len(payloads)
     return SimpleNamespace(
@@ -51,7 +52,16 @@ def batch_columns(headers, payloads: list[tuple[int, int]]) -> SimpleNamespace:
     )
 
 
-def decode(kernel, source: bytes, batches, *, rows=512, size=1 << 16, headers=256, first=0):
+def decode(
+    kernel: SimpleNamespace,
+    source: bytes,
+    batches: Any,
+    *,
+    rows: int = 512,
+    size: int = 1 << 16,
+    headers: int = 256,
+    first: int = 0,
+) -> Any:
     """Decode every column of every batch."""
     room = Room(kernel, rows, size, headers)
     uncompressed = kernel.uncompressed_batches.UncompressedBatches(source, batches)
@@ -65,7 +75,7 @@ def decode(kernel, source: bytes, batches, *, rows=512, size=1 << 16, headers=25
     )
 
 
-def decode_log(kernel, log: bytes, **room) -> Decoded:
+def decode_log(kernel: SimpleNamespace, log: bytes, **room: Any) -> Decoded:
     """Decode a log of uncompressed batches."""
     headers, _, _ = scan(kernel, log)
     payloads = [
@@ -78,7 +88,7 @@ def decode_log(kernel, log: bytes, **room) -> Decoded:
 class Room:
     """Output columns of every kind."""
 
-    def __init__(self, kernel, rows: int, size: int, headers: int) -> None:
+    def __init__(self, kernel: SimpleNamespace, rows: int, size: int, headers: int) -> None:
         self._offset = np.zeros(rows, np.int64)
         self._timestamp = np.zeros(rows, np.int64)
         self.timestamp_type = np.zeros(rows, np.int32)
@@ -94,7 +104,7 @@ class Room:
             self._header_key.column, self._header_value.column,
         )  # fmt: skip
 
-    def rows(self) -> list[tuple]:
+    def rows(self) -> list[tuple[Any, ...]]:
         """(offset, timestamp in microseconds, sequence, control type, key, value, headers)."""
         keys, values = self._key.values(), self._value.values()
         pairs = list(zip(self._header_key.values(), self._header_value.values(), strict=True))
@@ -114,7 +124,7 @@ class Room:
 class Binary:
     """A binary column with room, read back as bytes and None."""
 
-    def __init__(self, kernel, entries: int, size: int) -> None:
+    def __init__(self, kernel: SimpleNamespace, entries: int, size: int) -> None:
         self._offsets = np.zeros(entries + 1, np.int32)
         self._validity = np.full((entries + 7) // 8, 0xFF, np.uint8)
         self._data = np.zeros(size, np.uint8)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from random import Random
+from typing import TYPE_CHECKING, Any
 
 import crc32c
 import pytest
@@ -14,11 +15,14 @@ from hypothesis import strategies as st
 from fixtures.builder.stored_messages import build_message
 from tests.format.vectors import PLAIN, TRANSACTIONAL
 
+if TYPE_CHECKING:
+    from types import SimpleNamespace
+
 MESSAGE = build_message(b"k", b"v" * 50, offset=2**20, magic=1)
 ENTRIES = [PLAIN, TRANSACTIONAL, MESSAGE]
 
 
-def search(kernel, log: bytes, window: int, *, budget: int = 1 << 20):
+def search(kernel: SimpleNamespace, log: bytes, window: int, *, budget: int = 1 << 20) -> Any:
     """Feed ``log`` in windows, as long as the search wants more."""
     found = kernel.batch_search.BatchSearch(len(log), 0, 2**31, 1 << 20, budget)
     position = 0
@@ -31,19 +35,21 @@ def search(kernel, log: bytes, window: int, *, budget: int = 1 << 20):
 @pytest.mark.parametrize("entry", ENTRIES)
 @pytest.mark.parametrize("window", [61, 64, 70, 128, 10_000])
 @pytest.mark.parametrize("before", [0, 1, 59, 64, 200])
-def test_an_entry_is_found_wherever_windows_cut_it(kernel, entry, window: int, before: int) -> None:
+def test_an_entry_is_found_wherever_windows_cut_it(
+    kernel: SimpleNamespace, entry: bytes, window: int, before: int
+) -> None:
     log = b"\x7f" * before + entry + b"\x7f" * 30
     found = search(kernel, log, window)
     assert (found.found, found.given_up) == (before, 0)
 
 
-def test_an_entry_with_a_wrong_crc_is_passed_over(kernel) -> None:
+def test_an_entry_with_a_wrong_crc_is_passed_over(kernel: SimpleNamespace) -> None:
     for entry in ENTRIES:
         log = entry[:-1] + bytes([entry[-1] ^ 1]) + PLAIN
         assert search(kernel, log, 100).found == len(entry)
 
 
-def test_the_outer_one_of_nested_entries_is_found(kernel) -> None:
+def test_the_outer_one_of_nested_entries_is_found(kernel: SimpleNamespace) -> None:
     outer = build_message(None, PLAIN * 3, offset=5, magic=0)
     assert search(kernel, b"\x7f" * 9 + outer, 80).found == 9
     assert search(kernel, b"\x7f" * 9 + outer[:-1] + b"?", 80).found > 9
@@ -56,7 +62,9 @@ def lying(size: int, *, number: int) -> bytes:
     )
 
 
-def test_what_the_budget_does_not_allow_is_counted_and_the_search_goes_on(kernel) -> None:
+def test_what_the_budget_does_not_allow_is_counted_and_the_search_goes_on(
+    kernel: SimpleNamespace,
+) -> None:
     claims = b"".join(lying(9000 - 61 * number, number=number) for number in range(40))
     log = claims + bytes(9000) + PLAIN
     enough = search(kernel, log, 20_000, budget=40 * 9300)
@@ -69,7 +77,7 @@ def test_what_the_budget_does_not_allow_is_counted_and_the_search_goes_on(kernel
     assert 0 < scarce.given_up < 40
 
 
-def test_no_search_does_more_work_than_its_budget(kernel) -> None:
+def test_no_search_does_more_work_than_its_budget(kernel: SimpleNamespace) -> None:
     """Each of 300 headers claims 128 KiB; all of them would be 40 MB."""
     log = b"".join(lying(1 << 17, number=number % 256) for number in range(300)) + bytes(1 << 17)
     fed = 0
@@ -84,7 +92,7 @@ def test_no_search_does_more_work_than_its_budget(kernel) -> None:
     assert fed < (1 << 20) + 9 * len(log)
 
 
-def test_no_batch_is_larger_than_allowed(kernel) -> None:
+def test_no_batch_is_larger_than_allowed(kernel: SimpleNamespace) -> None:
     sound = build_message(None, b"v" * 3000, offset=5, magic=0)
     found = kernel.batch_search.BatchSearch(len(sound), 0, 2**31, len(sound), 1 << 20)
     assert found.feed(sound, 0) == -1
@@ -104,7 +112,9 @@ def test_no_batch_is_larger_than_allowed(kernel) -> None:
         (5, 2**63 - 1),
     ],
 )
-def test_only_offsets_within_the_limits_are_found(kernel, lowest: int, highest: int) -> None:
+def test_only_offsets_within_the_limits_are_found(
+    kernel: SimpleNamespace, lowest: int, highest: int
+) -> None:
     for offset in (lowest - 1, lowest, (lowest + highest) // 2, highest, highest + 1):
         if not 0 <= offset < 2**63:
             continue
@@ -118,7 +128,7 @@ def test_only_offsets_within_the_limits_are_found(kernel, lowest: int, highest: 
 @pytest.mark.parametrize("behind", [0, 1, 7, 8, 15, 16, 17, 24, 31, 32, 33, 40])
 @pytest.mark.parametrize("magic", [0, 1, 2])
 def test_those_that_end_near_the_end_of_a_window_are_judged(
-    kernel, magic: int, behind: int
+    kernel: SimpleNamespace, magic: int, behind: int
 ) -> None:
     """Two dozen headers that claim all up to one place, the last of them a sound entry."""
     inner = PLAIN if magic == 2 else build_message(None, b"v" * 40, offset=7, magic=magic)
@@ -139,7 +149,7 @@ def test_those_that_end_near_the_end_of_a_window_are_judged(
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_no_mark_is_missed(kernel, seed: int) -> None:
+def test_no_mark_is_missed(kernel: SimpleNamespace, seed: int) -> None:
     """Entries at every distance, and what looks like one, in a log full of marks."""
     random = Random(seed)
     for before in range(0, 300, 7):
@@ -167,7 +177,7 @@ def first_sound(log: bytes) -> int:
 def claims(random: Random, size: int) -> bytes:
     """Bytes in which much looks like a header; its offsets begin with four zeros."""
     reach = random.choice([100, 1000, 5000])
-    parts = []
+    parts: list[bytes] = []
     while sum(map(len, parts)) < size:
         length = random.randrange(49, reach)
         batch = struct.pack(
@@ -185,7 +195,7 @@ def claims(random: Random, size: int) -> bytes:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_the_first_sound_one_is_found_among_claims(kernel, seed: int) -> None:
+def test_the_first_sound_one_is_found_among_claims(kernel: SimpleNamespace, seed: int) -> None:
     random = Random(seed)
     log = bytearray(claims(random, random.choice([400, 3000])))
     for _ in range(random.randrange(4)):
@@ -199,17 +209,19 @@ def test_the_first_sound_one_is_found_among_claims(kernel, seed: int) -> None:
 
 @settings(deadline=None)
 @given(log=st.binary(max_size=400), window=st.integers(61, 400))
-def test_any_bytes_are_searched_without_leaving_them(kernel, log: bytes, window: int) -> None:
+def test_any_bytes_are_searched_without_leaving_them(
+    kernel: SimpleNamespace, log: bytes, window: int
+) -> None:
     assert -1 <= search(kernel, log, window).found < max(len(log), 1)
 
 
 @settings(deadline=None)
 @given(content=st.binary(max_size=1000))
-def test_crc_32_is_that_of_zlib(kernel, content: bytes) -> None:
+def test_crc_32_is_that_of_zlib(kernel: SimpleNamespace, content: bytes) -> None:
     assert kernel.checksums.checksum_of_messages(content) == zlib.crc32(content)
 
 
-def test_a_syndrome_leads_back_to_its_bit(kernel) -> None:
+def test_a_syndrome_leads_back_to_its_bit(kernel: SimpleNamespace) -> None:
     content = bytearray(PLAIN)
     computed = crc32c.crc32c(bytes(content))
     for bits_behind in (0, 1, 7, 8, 100):
@@ -225,7 +237,9 @@ def test_a_syndrome_leads_back_to_its_bit(kernel) -> None:
     ("polynomial", "compute"), [(0x82F63B78, crc32c.crc32c), (0xEDB88320, zlib.crc32)]
 )
 @pytest.mark.parametrize("size", [1, 7, 511, 9_000, 100_000])
-def test_a_bit_far_back_is_found(kernel, polynomial: int, compute, size: int) -> None:
+def test_a_bit_far_back_is_found(
+    kernel: SimpleNamespace, polynomial: int, compute: Any, size: int
+) -> None:
     content = Random(size).randbytes(size)
     for at in (0, size // 3, size - 1):
         wrong = bytearray(content)

@@ -18,7 +18,7 @@ WHERE = LogPosition("log")
 MAX = 2**63 - 1
 
 
-def rewritten(kernel, log: list[bytes]) -> list[Row]:
+def rewritten(kernel: SimpleNamespace, log: list[bytes]) -> list[Row]:
     """The records of ``log`` by way of scan, rewriter and record decoder."""
     source = b"".join(log)
     headers, at, _ = scan(kernel, source)
@@ -66,5 +66,7 @@ def rewritten(kernel, log: list[bytes]) -> list[Row]:
 
 @settings(deadline=None, max_examples=60)
 @given(log=logs())
-def test_records_are_those_of_the_declared_format(kernel, log: list[bytes]) -> None:
+def test_records_are_those_of_the_declared_format(
+    kernel: SimpleNamespace, log: list[bytes]
+) -> None:
     assert rewritten(kernel, log) == [row for entry in log for row in declared_rows(entry)]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import pytest
 import zstandard
@@ -11,6 +13,9 @@ from hypothesis import strategies as st
 from fixtures.builder.compression import compress
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.kernel import codes
+
+if TYPE_CHECKING:
+    from types import SimpleNamespace
 
 CONTENT = bytes(range(256)) * 20
 ONE_CALL = {
@@ -22,7 +27,9 @@ ONE_CALL = {
 }
 
 
-def find_shape(kernel, codec: int, buffer: bytes, start: int = 0, stop: int | None = None):
+def find_shape(
+    kernel: SimpleNamespace, codec: int, buffer: bytes, start: int = 0, stop: int | None = None
+) -> Any:
     """The shape, the block within the buffer, and the bound."""
     starts = np.array([start], np.int64)
     stops = np.array([len(buffer) if stop is None else stop], np.int64)
@@ -34,7 +41,7 @@ def find_shape(kernel, codec: int, buffer: bytes, start: int = 0, stop: int | No
 
 
 @pytest.mark.parametrize("codec", Codec)
-def test_what_kafkas_writers_make_takes_one_call(kernel, codec: Codec) -> None:
+def test_what_kafkas_writers_make_takes_one_call(kernel: SimpleNamespace, codec: Codec) -> None:
     payload = compress(codec, CONTENT)
     shape, _, bound = find_shape(
         kernel, codec, b"before" + payload + b"behind", 6, 6 + len(payload)
@@ -44,13 +51,15 @@ def test_what_kafkas_writers_make_takes_one_call(kernel, codec: Codec) -> None:
 
 
 @pytest.mark.parametrize("codec", [Codec.SNAPPY, Codec.ZSTD])  # of LZ4 Kafka reads the first
-def test_two_streams_take_more_than_one_call(kernel, codec: Codec) -> None:
+def test_two_streams_take_more_than_one_call(kernel: SimpleNamespace, codec: Codec) -> None:
     payload = compress(codec, CONTENT) * 2
     assert find_shape(kernel, codec, payload)[0] == codes.SHAPE_OTHER
 
 
 @pytest.mark.parametrize("codec", [Codec.SNAPPY, Codec.LZ4, Codec.ZSTD])
-def test_a_payload_cut_anywhere_takes_more_than_one_call(kernel, codec: Codec) -> None:
+def test_a_payload_cut_anywhere_takes_more_than_one_call(
+    kernel: SimpleNamespace, codec: Codec
+) -> None:
     payload = compress(codec, CONTENT)
     for cut in range(len(payload)):
         assert find_shape(kernel, codec, payload[:cut])[0] == codes.SHAPE_OTHER
@@ -59,7 +68,9 @@ def test_a_payload_cut_anywhere_takes_more_than_one_call(kernel, codec: Codec) -
 @pytest.mark.parametrize("content_size", [True, False])
 @pytest.mark.parametrize("checksum", [True, False])
 @pytest.mark.parametrize("size", [1, 255, 256, 70_000, 300_000])
-def test_a_zstd_frame_is_bounded_by_its_blocks(kernel, content_size, checksum, size) -> None:
+def test_a_zstd_frame_is_bounded_by_its_blocks(
+    kernel: SimpleNamespace, content_size: bool, checksum: bool, size: int
+) -> None:
     content = np.random.default_rng(size).bytes(size)
     frame = zstandard.ZstdCompressor(
         write_content_size=content_size, write_checksum=checksum
@@ -72,7 +83,7 @@ def test_a_zstd_frame_is_bounded_by_its_blocks(kernel, content_size, checksum, s
     assert kernel.payload_shapes.measure_zstd(frame + b"?")[0] == 0
 
 
-def test_a_content_size_that_no_block_stands_for_is_not_believed(kernel) -> None:
+def test_a_content_size_that_no_block_stands_for_is_not_believed(kernel: SimpleNamespace) -> None:
     frame = zstandard.ZstdCompressor().compress(bytes(100))
     announced = frame[:4] + b"\xe0" + (1 << 44).to_bytes(8, "little") + frame[6:]
     assert kernel.payload_shapes.measure_zstd(announced)[0] == 0
@@ -88,7 +99,9 @@ def test_a_content_size_that_no_block_stands_for_is_not_believed(kernel) -> None
     start=st.integers(-(2**63), 2**63 - 1) | st.integers(-2, 60),
     stop=st.integers(-(2**63), 2**63 - 1) | st.integers(-2, 60),
 )
-def test_any_bytes_have_a_shape_within_the_buffer(kernel, codec, payload, start, stop) -> None:
+def test_any_bytes_have_a_shape_within_the_buffer(
+    kernel: SimpleNamespace, codec: Codec, payload: bytes, start: int, stop: int
+) -> None:
     shape, _, bound = find_shape(kernel, codec, payload, start, stop)
     if shape != codes.SHAPE_OTHER:
         assert 0 <= start <= stop <= len(payload)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,11 +19,14 @@ from kafkalog_reader.scan.run_summary import RunSummary
 from tests.format.vectors import ABORT, CLEANER_RESULT, COMMIT, EMPTY, PLAIN, TRANSACTIONAL, WHERE
 from tests.kernel.decoding import COLUMNS, scan
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 VECTORS = (PLAIN, TRANSACTIONAL, ABORT, COMMIT, EMPTY, CLEANER_RESULT)
 LOG = b"".join(VECTORS)
 
 
-def test_headers_are_what_the_declared_format_reads(kernel) -> None:
+def test_headers_are_what_the_declared_format_reads(kernel: SimpleNamespace) -> None:
     columns, at, reason = scan(kernel, LOG)
     assert (at, reason) == (len(LOG), codes.SCAN_FULL)
     position = 0
@@ -35,19 +39,23 @@ def test_headers_are_what_the_declared_format_reads(kernel) -> None:
 
 
 @pytest.mark.parametrize("by_tables", [False, True])
-def test_crc_of_the_check_string_is_that_of_every_catalogue(kernel, by_tables: bool) -> None:
+def test_crc_of_the_check_string_is_that_of_every_catalogue(
+    kernel: SimpleNamespace, by_tables: bool
+) -> None:
     assert kernel.checksums.checksum(b"123456789", by_tables=by_tables) == 0xE3069283
 
 
 # around the borders of the three-stream loops: 3 * 256 and 3 * 4096 bytes
 @pytest.mark.parametrize("size", [0, 1, 7, 8, 9, 767, 768, 769, 1535, 12287, 12288, 12289, 13057])
-def test_crc_of_any_length_agrees_with_the_bitwise_definition(kernel, size: int) -> None:
+def test_crc_of_any_length_agrees_with_the_bitwise_definition(
+    kernel: SimpleNamespace, size: int
+) -> None:
     content = np.random.default_rng(size).bytes(size)
     for by_tables in (False, True):
         assert kernel.checksums.checksum(content, by_tables=by_tables) == compute_crc32c(content)
 
 
-def test_every_flipped_bit_behind_the_crc_field_is_noticed(kernel) -> None:
+def test_every_flipped_bit_behind_the_crc_field_is_noticed(kernel: SimpleNamespace) -> None:
     for position in range(21, len(PLAIN)):
         damaged = bytearray(PLAIN)
         damaged[position] ^= 1 << position % 8
@@ -57,7 +65,7 @@ def test_every_flipped_bit_behind_the_crc_field_is_noticed(kernel) -> None:
 
 
 @pytest.mark.parametrize("cut", [1, 16, 17, 60, 61, len(PLAIN) - 1])
-def test_a_torn_batch_ends_the_scan_where_it_begins(kernel, cut: int) -> None:
+def test_a_torn_batch_ends_the_scan_where_it_begins(kernel: SimpleNamespace, cut: int) -> None:
     log = TRANSACTIONAL + PLAIN[:cut]
     columns, at, reason = scan(kernel, log)
     assert (len(columns.position), at, reason) == (1, len(TRANSACTIONAL), codes.SCAN_SHORT)
@@ -76,7 +84,9 @@ def test_a_torn_batch_ends_the_scan_where_it_begins(kernel, cut: int) -> None:
         pytest.param(16, b"\xff", codes.SCAN_UNKNOWN_MAGIC, id="magic_negative"),
     ],
 )
-def test_a_scan_says_why_it_stopped(kernel, position: int, content: bytes, reason: int) -> None:
+def test_a_scan_says_why_it_stopped(
+    kernel: SimpleNamespace, position: int, content: bytes, reason: int
+) -> None:
     damaged = PLAIN[:position] + content + PLAIN[position + len(content) :]
     columns, at, found = scan(kernel, TRANSACTIONAL + damaged + PLAIN)
     assert (len(columns.position), at, found) == (1, len(TRANSACTIONAL), reason)
@@ -89,7 +99,7 @@ def test_a_scan_says_why_it_stopped(kernel, position: int, content: bytes, reaso
     records_count=st.integers(-(2**31), 2**31 - 1),
 )
 def test_lying_offsets_and_counts_overflow_nothing(
-    kernel, base_offset: int, last_offset_delta: int, records_count: int
+    kernel: SimpleNamespace, base_offset: int, last_offset_delta: int, records_count: int
 ) -> None:
     log = build_record_batch(
         [Record(offset_delta=0)],
@@ -106,19 +116,21 @@ def test_lying_offsets_and_counts_overflow_nothing(
 
 @settings(deadline=None)
 @given(log=st.binary(max_size=300), start=st.integers(0, 300))
-def test_any_bytes_scan_without_leaving_the_buffer(kernel, log: bytes, start: int) -> None:
+def test_any_bytes_scan_without_leaving_the_buffer(
+    kernel: SimpleNamespace, log: bytes, start: int
+) -> None:
     columns, at, _ = scan(kernel, log[start:])
     assert 0 <= at <= len(log[start:])
     assert at == columns.size_in_bytes.sum()
 
 
-def test_a_range_outside_of_the_buffer_is_refused(kernel) -> None:
+def test_a_range_outside_of_the_buffer_is_refused(kernel: SimpleNamespace) -> None:
     for start, stop in ((-1, 5), (0, len(PLAIN) + 1), (5, 4)):
         with pytest.raises(ValueError, match="buffer"):
             kernel.record_batches.count_valid_batches(PLAIN, start, stop)
 
 
-def test_the_chain_goes_on_where_full_columns_stopped_it(kernel) -> None:
+def test_the_chain_goes_on_where_full_columns_stopped_it(kernel: SimpleNamespace) -> None:
     _, at, reason = scan(kernel, LOG, capacity=2)
     assert (at, reason) == (len(PLAIN) + len(TRANSACTIONAL), codes.SCAN_FULL)
 
@@ -128,7 +140,9 @@ def columns_with_room(capacity: int) -> SimpleNamespace:
 
 
 @pytest.mark.parametrize("room", [len(max(VECTORS[:2], key=len)), 200, 1 << 16])
-def test_a_file_gives_the_columns_that_its_bytes_give(kernel, tmp_path, room: int) -> None:
+def test_a_file_gives_the_columns_that_its_bytes_give(
+    kernel: SimpleNamespace, tmp_path: Path, room: int
+) -> None:
     log = b"".join([PLAIN, TRANSACTIONAL, EMPTY] * 5)
     path = tmp_path / "log"
     path.write_bytes(log + ABORT + PLAIN)
@@ -144,7 +158,9 @@ def test_a_file_gives_the_columns_that_its_bytes_give(kernel, tmp_path, room: in
 
 
 @pytest.mark.parametrize("last", [ABORT, PLAIN[:-1], PLAIN[:-1] + bytes([PLAIN[-1] ^ 1]), b""])
-def test_a_file_is_read_up_to_what_must_be_looked_at(kernel, tmp_path, last: bytes) -> None:
+def test_a_file_is_read_up_to_what_must_be_looked_at(
+    kernel: SimpleNamespace, tmp_path: Path, last: bytes
+) -> None:
     path = tmp_path / "log"
     path.write_bytes(PLAIN + last)
     columns = columns_with_room(8)
@@ -155,7 +171,9 @@ def test_a_file_is_read_up_to_what_must_be_looked_at(kernel, tmp_path, last: byt
     assert found == (1, len(PLAIN))
 
 
-def test_columns_are_filled_no_further_than_asked_for(kernel, tmp_path) -> None:
+def test_columns_are_filled_no_further_than_asked_for(
+    kernel: SimpleNamespace, tmp_path: Path
+) -> None:
     path = tmp_path / "log"
     path.write_bytes(PLAIN * 9)
     columns = columns_with_room(4)
@@ -174,7 +192,7 @@ def extreme(kind: type) -> st.SearchStrategy[int]:
 
 
 @given(st.data())
-def test_a_summary_says_what_numpy_says(kernel, data) -> None:
+def test_a_summary_says_what_numpy_says(kernel: SimpleNamespace, data: st.DataObject) -> None:
     count = data.draw(st.integers(1, 6))
     columns = SimpleNamespace(
         **{
@@ -205,13 +223,13 @@ def test_a_summary_says_what_numpy_says(kernel, data) -> None:
     assert found._asdict() == {name: int(value) for name, value in expected.items()}
 
 
-def test_a_summary_of_more_than_there_is_is_refused(kernel) -> None:
+def test_a_summary_of_more_than_there_is_is_refused(kernel: SimpleNamespace) -> None:
     for count in (0, 5):
         with pytest.raises(ValueError, match="of 4 batches"):
             kernel.record_batches.summarize_batches(columns_with_room(4), count)
 
 
-def test_checksums_of_many_parts_are_those_of_each(kernel) -> None:
+def test_checksums_of_many_parts_are_those_of_each(kernel: SimpleNamespace) -> None:
     bounds = np.array([[0, 0], [0, len(LOG)], [7, 9], [21, 400]], np.int64)
     found = np.zeros(len(bounds), np.int64)
     starts, stops = bounds.T.copy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import given, settings
@@ -24,6 +25,9 @@ from tests.format.vectors import (
     T,
 )
 from tests.kernel.decoding import HEADER_SIZE, batch_columns, decode, decode_log, scan
+
+if TYPE_CHECKING:
+    from types import SimpleNamespace
 
 INT64 = st.integers(-(2**63), 2**63 - 1)
 BYTES = st.none() | st.binary(max_size=70)
@@ -50,7 +54,7 @@ def microseconds(milliseconds: int) -> int:
     return max(-(2**63), min(MICROSECONDS_MAX, milliseconds * 1000))
 
 
-def expected_rows(batch: bytes) -> list[tuple]:
+def expected_rows(batch: bytes) -> list[tuple[Any, ...]]:
     """The rows by the declared format; the control type is left to its own tests."""
     parsed = parse_record_batch(batch, WHERE)
     return [
@@ -66,7 +70,7 @@ def expected_rows(batch: bytes) -> list[tuple]:
     ]
 
 
-def without_control_type(rows: list[tuple]) -> list[tuple]:
+def without_control_type(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
     """As ``expected_rows``; header keys that are no UTF-8 read as Kafka's clients read them."""
     return [
         (*row[:3], *row[4:6], [(key.decode("utf-8", "replace").encode(), v) for key, v in row[6]])
@@ -74,7 +78,7 @@ def without_control_type(rows: list[tuple]) -> list[tuple]:
     ]
 
 
-def test_plain_vector_decodes_to_the_values_of_the_reference(kernel) -> None:
+def test_plain_vector_decodes_to_the_values_of_the_reference(kernel: SimpleNamespace) -> None:
     us = T * 1000
     assert decode_log(kernel, PLAIN).rows == [
         (100, us, -1, -1, b"k1", b"v1", []),
@@ -83,7 +87,9 @@ def test_plain_vector_decodes_to_the_values_of_the_reference(kernel) -> None:
     ]
 
 
-def test_delete_horizon_vector_keeps_timestamps_and_sequences_of_the_survivors(kernel) -> None:
+def test_delete_horizon_vector_keeps_timestamps_and_sequences_of_the_survivors(
+    kernel: SimpleNamespace,
+) -> None:
     assert decode_log(kernel, CLEANER_RESULT).rows == [
         (101, (T + 5) * 1000, 10, -1, b"k2", b"x", []),
         (102, (T + 3) * 1000, 11, -1, b"k3", None, []),
@@ -91,18 +97,22 @@ def test_delete_horizon_vector_keeps_timestamps_and_sequences_of_the_survivors(k
 
 
 @pytest.mark.parametrize(("marker", "control_type"), [(ABORT, 0), (COMMIT, 1)])
-def test_markers_carry_their_type_and_no_sequence(kernel, marker: bytes, control_type: int) -> None:
+def test_markers_carry_their_type_and_no_sequence(
+    kernel: SimpleNamespace, marker: bytes, control_type: int
+) -> None:
     ((offset, _, sequence, found, *_),) = decode_log(kernel, marker).rows
     assert (offset, sequence, found) == (1, -1, control_type)
 
 
-def test_an_empty_batch_has_no_rows_and_its_neighbours_all_of_theirs(kernel) -> None:
+def test_an_empty_batch_has_no_rows_and_its_neighbours_all_of_theirs(
+    kernel: SimpleNamespace,
+) -> None:
     decoded = decode_log(kernel, PLAIN + EMPTY + TRANSACTIONAL)
     assert decoded.row_ends == [3, 3, 4]
     assert decoded.problems == [codes.SOUND] * 3
 
 
-def test_log_append_time_hides_the_producers_timestamps(kernel) -> None:
+def test_log_append_time_hides_the_producers_timestamps(kernel: SimpleNamespace) -> None:
     batch = build_record_batch(
         [Record(offset_delta=0, timestamp_delta=77)],
         base_timestamp=5,
@@ -117,7 +127,7 @@ def test_log_append_time_hides_the_producers_timestamps(kernel) -> None:
     [(2**31 - 1, 1, 0), (2**31 - 1, 0, 2**31 - 1), (2**31 - 3, 7, 4), (-1, 3, -1), (0, 0, 0)],
 )
 def test_sequences_wrap_behind_the_greatest_int(
-    kernel, base_sequence: int, delta: int, sequence: int
+    kernel: SimpleNamespace, base_sequence: int, delta: int, sequence: int
 ) -> None:
     batch = build_record_batch([Record(offset_delta=delta)], base_sequence=base_sequence)
     assert decode_log(kernel, batch).rows[0][2] == sequence
@@ -135,13 +145,13 @@ def test_sequences_wrap_behind_the_greatest_int(
     ],
 )
 def test_timestamps_saturate_at_what_microseconds_can_say(
-    kernel, timestamp: int, shown: int
+    kernel: SimpleNamespace, timestamp: int, shown: int
 ) -> None:
     batch = build_record_batch([Record(offset_delta=0)], base_timestamp=timestamp)
     assert decode_log(kernel, batch).rows[0][1] == shown
 
 
-def test_descending_and_repeated_deltas_decode_as_they_stand(kernel) -> None:
+def test_descending_and_repeated_deltas_decode_as_they_stand(kernel: SimpleNamespace) -> None:
     records = [Record(offset_delta=delta) for delta in (5, 2, 2, 0)]
     batch = build_record_batch(records, base_offset=10, last_offset_delta=5)
     assert [row[0] for row in decode_log(kernel, batch).rows] == [15, 12, 12, 10]
@@ -156,7 +166,12 @@ def test_descending_and_repeated_deltas_decode_as_they_stand(kernel) -> None:
     flags=st.sampled_from([0, 0x08, 0x10, 0x20, 0x40]),
 )
 def test_kernel_returns_what_the_format_layer_built(
-    kernel, records, base_offset, base_timestamp, base_sequence, flags
+    kernel: SimpleNamespace,
+    records: list[Record],
+    base_offset: int,
+    base_timestamp: int,
+    base_sequence: int,
+    flags: Any,
 ) -> None:
     batch = build_record_batch(
         records,
@@ -176,7 +191,7 @@ def test_kernel_returns_what_the_format_layer_built(
 @settings(max_examples=300, deadline=None)
 @given(records=RECORDS, seed=st.integers(0, 2**32 - 1))
 def test_mutated_records_decode_as_the_format_says_or_are_refused_by_both(
-    kernel, records, seed: int
+    kernel: SimpleNamespace, records: list[Record], seed: int
 ) -> None:
     last_delta = max(record.offset_delta for record in records)
     sound = build_record_batch(records, last_offset_delta=last_delta, max_timestamp=0)
@@ -210,7 +225,9 @@ def test_mutated_records_decode_as_the_format_says_or_are_refused_by_both(
     position=st.integers(-5, 90),
     size=st.integers(-(2**63), 2**63 - 1) | st.integers(-2, 90),
 )
-def test_any_bytes_decode_or_are_refused(kernel, payload, count, position, size) -> None:
+def test_any_bytes_decode_or_are_refused(
+    kernel: SimpleNamespace, payload: bytes, count: int, position: int, size: int
+) -> None:
     headers, _, _ = scan(kernel, build_record_batch([Record(offset_delta=0)], records_count=count))
     decoded = decode(kernel, payload, batch_columns(headers, [(position, size)]))
     assert decoded.stopped_at == 1
@@ -250,7 +267,7 @@ RECORD = bytes.fromhex("14000000046b3104763100")
     ],
 )
 def test_a_batch_that_contradicts_itself_is_named_and_leaves_no_row(
-    kernel, payload: str, problem: int
+    kernel: SimpleNamespace, payload: str, problem: int
 ) -> None:
     batch = build_record_batch(
         [], payload=bytes.fromhex(payload), records_count=1, last_offset_delta=1,
@@ -262,7 +279,9 @@ def test_a_batch_that_contradicts_itself_is_named_and_leaves_no_row(
 
 
 @pytest.mark.parametrize("count", [-1, 2, 2**31 - 1, -(2**31)])
-def test_a_lying_record_count_is_refused_before_anything_is_read(kernel, count: int) -> None:
+def test_a_lying_record_count_is_refused_before_anything_is_read(
+    kernel: SimpleNamespace, count: int
+) -> None:
     batch = build_record_batch(
         [], payload=RECORD, records_count=count, last_offset_delta=5, base_timestamp=0,
         max_timestamp=0,
@@ -271,13 +290,15 @@ def test_a_lying_record_count_is_refused_before_anything_is_read(kernel, count: 
 
 
 @pytest.mark.parametrize("room", [{"rows": 4}, {"size": 37}, {"headers": 3}])
-def test_full_columns_stop_before_the_batch_that_does_not_fit(kernel, room: dict) -> None:
+def test_full_columns_stop_before_the_batch_that_does_not_fit(
+    kernel: SimpleNamespace, room: dict[str, Any]
+) -> None:
     decoded = decode_log(kernel, PLAIN + PLAIN, **room)
     assert decoded.stopped_at == 1
     assert without_control_type(decoded.rows) == expected_rows(PLAIN)
 
 
-def test_columns_shorter_than_promised_are_refused(kernel) -> None:
+def test_columns_shorter_than_promised_are_refused(kernel: SimpleNamespace) -> None:
     headers, _, _ = scan(kernel, PLAIN)
     batches = batch_columns(headers, [(HEADER_SIZE, len(PLAIN) - HEADER_SIZE)])
     batches.problem = batches.problem[:0]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import random
+from typing import TYPE_CHECKING, Any
 
 import cramjam
 import pytest
@@ -16,6 +17,9 @@ from kafkalog_reader.format.compression import Codec, decompress
 from kafkalog_reader.kernel import sound_batches
 from tests.format.vectors import WHERE
 
+if TYPE_CHECKING:
+    from types import SimpleNamespace
+
 GUARD = b"\xa5" * 80
 STREAM_HEADER = compress(Codec.SNAPPY, b"")[:16]
 WORDS = [b"commit", b"offset ", b"leader ", b"epoch=", b"\0", b"partition ", b"7", b"acks=all "]
@@ -26,13 +30,13 @@ FUNCTION = ctypes.CFUNCTYPE(
 
 def ours(payload: bytes, room: int = 1 << 17) -> bytes | None:
     """What the compiled kernel makes of a payload; nothing may be written beyond the room."""
-    target = ctypes.create_string_buffer(room + len(GUARD))
+    target: Any = ctypes.create_string_buffer(room + len(GUARD))
     target[room:] = GUARD
     call = FUNCTION(sound_batches.snappy_address())
     count = call(payload, ctypes.addressof(target), len(payload), room)
     assert target[room:] == GUARD
     assert count <= room
-    return None if count < 0 else target[:count]
+    return None if count < 0 else bytes(target[:count])
 
 
 def library(block: bytes) -> bytes | None:
@@ -98,7 +102,7 @@ def random_block(chance: random.Random, elements: int, *, sound: bool = True) ->
     return uvarint(size) + body
 
 
-def test_interpreted_there_is_no_function_to_call(kernel) -> None:
+def test_interpreted_there_is_no_function_to_call(kernel: SimpleNamespace) -> None:
     address = kernel.sound_batches.snappy_address()
     assert (address != 0) == kernel.record_batches.is_compiled()
 
@@ -179,7 +183,7 @@ FRAMED = len(BLOCK).to_bytes(4, "big") + BLOCK
         pytest.param(STREAM_HEADER + FRAMED + b"\x7f" * 5, None, id="block_of_2_gib"),
     ],
 )
-def test_streams_are_what_the_declared_format_makes_of_them(payload: bytes, content) -> None:
+def test_streams_are_what_the_declared_format_makes_of_them(payload: bytes, content: Any) -> None:
     assert ours(payload) == content == declared(payload)
 
 

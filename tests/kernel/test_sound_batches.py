@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -26,7 +27,9 @@ LIBRARIES = CodecLibraries(Limits())
 NO_LIBRARIES = SimpleNamespace(**{name: np.zeros(8, np.int64) for name in vars(LIBRARIES)})
 
 
-def take(kernel, log: bytes, *, room: Room | None = None, start: int = 0, **options):
+def take(
+    kernel: SimpleNamespace, log: bytes, *, room: Room | None = None, start: int = 0, **options: Any
+) -> Any:
     """What a fresh ``SoundBatches`` takes of a log, and the columns it filled."""
     asked = {"lowest": 0, "stop": NO_OFFSET, "control": True, "libraries": NO_LIBRARIES} | options
     sound = kernel.sound_batches.SoundBatches(*asked.values(), np.zeros(MAX_BLOCK, np.uint8))
@@ -37,27 +40,31 @@ def take(kernel, log: bytes, *, room: Room | None = None, start: int = 0, **opti
 
 @settings(deadline=None, max_examples=60)
 @given(records=RECORDS, base_offset=st.integers(0, 2**40))
-def test_records_are_those_of_the_declared_format(kernel, records, base_offset: int) -> None:
+def test_records_are_those_of_the_declared_format(
+    kernel: SimpleNamespace, records: list[Record], base_offset: int
+) -> None:
     log = build_record_batch(records, base_offset=base_offset, max_timestamp=T)
     sound, room = take(kernel, log + log)
     assert sound.position == 2 * len(log)
     assert without_control_type(room.rows()) == 2 * expected_rows(log)
 
 
-def test_vectors_one_behind_the_other_are_taken_with_the_last_ones_offset(kernel) -> None:
+def test_vectors_one_behind_the_other_are_taken_with_the_last_ones_offset(
+    kernel: SimpleNamespace,
+) -> None:
     sound, room = take(kernel, PLAIN + EMPTY + TRANSACTIONAL + COMMIT)
     assert [row[0] for row in room.rows()] == [100, 101, 102, 0, 1]
     assert sound.last_offset == 1
     assert room.timestamp_type[:5].tolist() == [0] * 5
 
 
-def test_records_of_control_batches_are_passed_over_on_request(kernel) -> None:
+def test_records_of_control_batches_are_passed_over_on_request(kernel: SimpleNamespace) -> None:
     sound, room = take(kernel, COMMIT + PLAIN, control=False)
     assert [row[0] for row in room.rows()] == [100, 101, 102]
     assert sound.position == len(COMMIT + PLAIN)
 
 
-def test_log_append_time_is_the_type_of_its_records(kernel) -> None:
+def test_log_append_time_is_the_type_of_its_records(kernel: SimpleNamespace) -> None:
     log = build_record_batch([Record(offset_delta=0)], flags=0x08, max_timestamp=7)
     _, room = take(kernel, log)
     assert (room.rows()[0][1], room.timestamp_type[0]) == (7000, 1)
@@ -84,7 +91,7 @@ DELTA_TOO_LARGE = build_record_batch([Record(offset_delta=1)], last_offset_delta
         pytest.param(LAST_OFFSETS, id="offsets_to_the_last_one"),
     ],
 )
-def test_what_is_not_sound_or_of_another_kind_is_left(kernel, left: bytes) -> None:
+def test_what_is_not_sound_or_of_another_kind_is_left(kernel: SimpleNamespace, left: bytes) -> None:
     sound, room = take(kernel, PLAIN + left + PLAIN)
     assert (sound.position, sound.last_offset) == (len(PLAIN), 102)
     assert without_control_type(room.rows()) == expected_rows(PLAIN)
@@ -92,7 +99,9 @@ def test_what_is_not_sound_or_of_another_kind_is_left(kernel, left: bytes) -> No
 
 
 @pytest.mark.parametrize(("lowest", "stop"), [(1, NO_OFFSET), (0, 5), (4, 6)])
-def test_batches_that_reach_beyond_the_offsets_asked_for_are_left(kernel, lowest, stop) -> None:
+def test_batches_that_reach_beyond_the_offsets_asked_for_are_left(
+    kernel: SimpleNamespace, lowest: int, stop: int
+) -> None:
     log = batch(0) + batch(3)
     sound, room = take(kernel, log, lowest=lowest, stop=stop)
     assert [row[0] for row in room.rows()] == ([0, 1, 2] if lowest == 0 else [])
@@ -100,7 +109,9 @@ def test_batches_that_reach_beyond_the_offsets_asked_for_are_left(kernel, lowest
 
 
 @pytest.mark.parametrize("room", [(4, 1 << 16, 256), (512, 37, 256), (512, 1 << 16, 3)])
-def test_full_columns_stop_before_the_batch_that_does_not_fit(kernel, room: tuple) -> None:
+def test_full_columns_stop_before_the_batch_that_does_not_fit(
+    kernel: SimpleNamespace, room: tuple[Any, ...]
+) -> None:
     sound, filled = take(kernel, PLAIN + PLAIN, room=Room(kernel, *room))
     assert sound.is_full
     assert sound.position == len(PLAIN)
@@ -109,7 +120,9 @@ def test_full_columns_stop_before_the_batch_that_does_not_fit(kernel, room: tupl
 
 @settings(deadline=None)
 @given(at=st.integers(0, len(PLAIN) - 1), bit=st.integers(0, 7))
-def test_a_flipped_bit_leaves_the_batch_unless_no_crc_covers_it(kernel, at: int, bit: int) -> None:
+def test_a_flipped_bit_leaves_the_batch_unless_no_crc_covers_it(
+    kernel: SimpleNamespace, at: int, bit: int
+) -> None:
     damaged = bytearray(PLAIN)
     damaged[at] ^= 1 << bit
     sound, room = take(kernel, bytes(damaged) + PLAIN)
@@ -121,7 +134,9 @@ def test_a_flipped_bit_leaves_the_batch_unless_no_crc_covers_it(kernel, at: int,
 
 @pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
 @pytest.mark.parametrize("size", [200, 40_000])
-def test_a_block_is_decompressed_by_the_library_found(kernel, codec: Codec, size: int) -> None:
+def test_a_block_is_decompressed_by_the_library_found(
+    kernel: SimpleNamespace, codec: Codec, size: int
+) -> None:
     records = [Record(offset_delta=0, key=None, value=b"0123456789" * (size // 10))]
     plain = build_record_batch(records, base_offset=9)
     log = build_record_batch(records, base_offset=9, codec=codec)
@@ -135,7 +150,7 @@ def test_a_block_is_decompressed_by_the_library_found(kernel, codec: Codec, size
     assert without_control_type(room.rows()) == 2 * expected_rows(plain)
 
 
-def frame_of(content: bytes, level: int = 3, **fields) -> bytes:
+def frame_of(content: bytes, level: int = 3, **fields: Any) -> bytes:
     """A zstd frame as Kafka's producer writes it, without the size of its content."""
     return zstandard.ZstdCompressor(level, write_content_size=False, **fields).compress(content)
 
@@ -171,7 +186,9 @@ def with_window(descriptor: int) -> bytes:
         pytest.param(with_window(17 << 3), id="window_of_128_mib"),
     ],
 )
-def test_one_zstd_frame_is_taken_whatever_its_header_tells(kernel, payload: bytes) -> None:
+def test_one_zstd_frame_is_taken_whatever_its_header_tells(
+    kernel: SimpleNamespace, payload: bytes
+) -> None:
     sound, room = take(kernel, batch_of(Codec.ZSTD, payload), libraries=LIBRARIES)
     taken = kernel.record_batches.is_compiled()
     assert sound.position == (len(batch_of(Codec.ZSTD, payload)) if taken else 0)
@@ -198,7 +215,9 @@ def test_one_zstd_frame_is_taken_whatever_its_header_tells(kernel, payload: byte
         pytest.param(UNCOMPRESSED, id="no_frame"),
     ],
 )
-def test_an_unusual_or_damaged_zstd_payload_is_left(kernel, payload: bytes) -> None:
+def test_an_unusual_or_damaged_zstd_payload_is_left(
+    kernel: SimpleNamespace, payload: bytes
+) -> None:
     log = PLAIN + batch_of(Codec.ZSTD, payload) + PLAIN
     sound, room = take(kernel, log, libraries=LIBRARIES)
     assert sound.position == len(PLAIN)
@@ -207,7 +226,9 @@ def test_an_unusual_or_damaged_zstd_payload_is_left(kernel, payload: bytes) -> N
 
 @settings(deadline=None)
 @given(at=st.integers(0, len(CHECKED) - 1), bit=st.integers(0, 7))
-def test_a_flipped_bit_in_a_zstd_frame_is_no_other_record(kernel, at: int, bit: int) -> None:
+def test_a_flipped_bit_in_a_zstd_frame_is_no_other_record(
+    kernel: SimpleNamespace, at: int, bit: int
+) -> None:
     damaged = bytearray(CHECKED)
     damaged[at] ^= 1 << bit
     sound, room = take(kernel, batch_of(Codec.ZSTD, bytes(damaged)), libraries=LIBRARIES)
@@ -240,7 +261,9 @@ NAMED = MEMBER[:3] + b"\x08" + MEMBER[4:10] + b"name\0" + MEMBER[10:]
         pytest.param(b"", False, id="nothing"),
     ],
 )
-def test_a_gzip_member_alone_is_taken_nothing_else(kernel, payload: bytes, taken: bool) -> None:
+def test_a_gzip_member_alone_is_taken_nothing_else(
+    kernel: SimpleNamespace, payload: bytes, taken: bool
+) -> None:
     taken = taken and kernel.record_batches.is_compiled()
     log = batch_of(Codec.GZIP, payload) + batch_of(Codec.GZIP, MEMBER)
     sound, room = take(kernel, log, libraries=LIBRARIES)
@@ -250,7 +273,9 @@ def test_a_gzip_member_alone_is_taken_nothing_else(kernel, payload: bytes, taken
 
 @settings(deadline=None)
 @given(at=st.integers(0, len(MEMBER) - 1), bit=st.integers(0, 7))
-def test_a_flipped_bit_in_a_gzip_member_is_no_other_record(kernel, at: int, bit: int) -> None:
+def test_a_flipped_bit_in_a_gzip_member_is_no_other_record(
+    kernel: SimpleNamespace, at: int, bit: int
+) -> None:
     damaged = bytearray(MEMBER)
     damaged[at] ^= 1 << bit
     log = batch_of(Codec.GZIP, bytes(damaged))
@@ -258,7 +283,7 @@ def test_a_flipped_bit_in_a_gzip_member_is_no_other_record(kernel, at: int, bit:
     assert without_control_type(room.rows()) == bool(sound.position) * expected_rows(batch(0))
 
 
-def test_a_damaged_gzip_member_leaves_nothing_behind_for_the_next(kernel) -> None:
+def test_a_damaged_gzip_member_leaves_nothing_behind_for_the_next(kernel: SimpleNamespace) -> None:
     libraries = CodecLibraries(Limits())
     for at in range(10, len(MEMBER) - 8):
         damaged = MEMBER[:at] + bytes([MEMBER[at] ^ 0xFF]) + MEMBER[at + 1 :]
@@ -268,7 +293,9 @@ def test_a_damaged_gzip_member_leaves_nothing_behind_for_the_next(kernel) -> Non
         assert len(room.rows()) == 3 * (sound.position > 0)
 
 
-def test_a_range_outside_of_the_buffer_and_too_little_scratch_are_refused(kernel) -> None:
+def test_a_range_outside_of_the_buffer_and_too_little_scratch_are_refused(
+    kernel: SimpleNamespace,
+) -> None:
     with pytest.raises(ValueError, match="buffer"):
         take(kernel, PLAIN, start=len(PLAIN) + 1)
     with pytest.raises(ValueError, match="room for blocks"):

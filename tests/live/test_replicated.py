@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -62,5 +62,5 @@ def _check(scenario: Truth) -> None:
             holds(scenario, capture)
 
 
-def _log_ends(capture: dict) -> list[int]:
+def _log_ends(capture: dict[str, Any]) -> list[int]:
     return [replica["logEnd"] for replica in capture["replicas"].values()]

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from kafkalog_reader.scan.batch_chain import BatchChain
 from kafkalog_reader.scan.scan_end import ScanEnd
 from tests.tables.logs import batch, write_segment
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 BATCHES = [batch(3 * n, 3, leader_epoch=n // 10) for n in range(30)]
 
 
 @pytest.fixture
-def partition(tmp_path):
+def partition(tmp_path: Path) -> Path:
     return tmp_path / "orders-3"
 
 
 @pytest.mark.parametrize("window_size", [1, 60, 61, 94, 95, 1000, 1 << 20])
-def test_windows_of_any_size_give_the_same_batches(partition, window_size: int) -> None:
+def test_windows_of_any_size_give_the_same_batches(partition: Path, window_size: int) -> None:
     path = write_segment(partition, BATCHES)
     scan = BatchChain(str(path), window_size=window_size)
     found = [
@@ -48,7 +53,9 @@ def test_windows_of_any_size_give_the_same_batches(partition, window_size: int) 
         (BATCHES[0][:16] + b"\x07" + BATCHES[0][17:], ScanEnd.UNKNOWN_MAGIC),
     ],
 )
-def test_the_end_of_a_scan_has_a_reason_and_a_position(partition, window_size, tail, end) -> None:
+def test_the_end_of_a_scan_has_a_reason_and_a_position(
+    partition: Path, window_size: int, tail: bytes, end: Any
+) -> None:
     path = write_segment(partition, [*BATCHES, tail])
     reported: list[int] = []
     scan = BatchChain(str(path), window_size=window_size, progress=reported.append)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import zlib
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -110,7 +110,7 @@ def test_every_sound_batch_behind_damage_comes_out(tmp_path: Path, seed: int) ->
 
 
 def test_a_run_of_wrong_crcs_with_sound_batches_between_needs_no_search(
-    tmp_path: Path, monkeypatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Offsets without a gap leave no room for a batch that a lying length might hide."""
     monkeypatch.setattr(resynchronisation, "MAX_SEARCHES", 1)
@@ -124,7 +124,9 @@ def test_a_run_of_wrong_crcs_with_sound_batches_between_needs_no_search(
     assert len(found) == 1001
 
 
-def test_lengths_that_lie_are_not_followed_without_end(tmp_path: Path, monkeypatch) -> None:
+def test_lengths_that_lie_are_not_followed_without_end(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each claims 40 kB that would have to be read; the search finds what follows without."""
     log, offset = batch(0), 3
     for _ in range(30):
@@ -140,7 +142,7 @@ def test_lengths_that_lie_are_not_followed_without_end(tmp_path: Path, monkeypat
     read = []
     read_window = Windows.read
 
-    def counted(self: Windows, position: int, at_least: int = 0, **options) -> memoryview:
+    def counted(self: Windows, position: int, at_least: int = 0, **options: Any) -> memoryview:
         read.append(at_least)
         return read_window(self, position, at_least, **options)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import pytest
 
 from kafkalog_reader.io.discovery import discover
@@ -10,47 +12,50 @@ from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import batch, write_segment
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 BATCHES = [batch(3 * n, 3, leader_epoch=n // 10) for n in range(30)]
 
 
 @pytest.fixture
-def partition(tmp_path):
+def partition(tmp_path: Path) -> Path:
     return tmp_path / "orders-3"
 
 
-def tail_of(partition):
+def tail_of(partition: Path) -> Any:
     (directory,) = discover([str(partition)]).partition_directories(ReadRequest())
     return scan_tail(directory)
 
 
-def test_the_tail_of_a_log_is_its_end_and_its_last_leader_epoch(partition) -> None:
+def test_the_tail_of_a_log_is_its_end_and_its_last_leader_epoch(partition: Path) -> None:
     write_segment(partition, BATCHES, index=[5, 15, 25])
     tail = tail_of(partition)
     assert (tail.next_offset, tail.last_leader_epoch, tail.end) == (90, 2, ScanEnd.COMPLETE)
     assert tail.last_position == sum(map(len, BATCHES[:-1]))
 
 
-def test_zeros_of_a_preallocated_index_are_no_entries(partition) -> None:
+def test_zeros_of_a_preallocated_index_are_no_entries(partition: Path) -> None:
     path = write_segment(partition, BATCHES, index=[5, 15, 25]).with_suffix(".index")
     path.write_bytes(path.read_bytes() + bytes(8000))
     assert tail_of(partition).next_offset == 90
 
 
 @pytest.mark.parametrize("index", [b"\xff" * 80, bytes(80), b"\x00\x00\x00\x05\x00\x00\x00\x07"])
-def test_an_index_that_lies_costs_time_and_nothing_else(partition, index: bytes) -> None:
+def test_an_index_that_lies_costs_time_and_nothing_else(partition: Path, index: bytes) -> None:
     path = write_segment(partition, BATCHES)
     path.with_suffix(".index").write_bytes(index)
     assert tail_of(partition).next_offset == 90
 
 
-def test_a_segment_just_rolled_has_the_epoch_of_the_one_before(partition) -> None:
+def test_a_segment_just_rolled_has_the_epoch_of_the_one_before(partition: Path) -> None:
     write_segment(partition, BATCHES)
     write_segment(partition, [], base_offset=90)
     tail = tail_of(partition)
     assert (tail.next_offset, tail.last_leader_epoch, tail.last_position) == (90, 2, None)
 
 
-def test_the_log_ends_before_the_first_wrong_crc_of_its_tail(partition) -> None:
+def test_the_log_ends_before_the_first_wrong_crc_of_its_tail(partition: Path) -> None:
     damaged = BATCHES[27][:-1] + b"?"
     write_segment(partition, [*BATCHES[:27], damaged, *BATCHES[28:]])
     tail = tail_of(partition)
@@ -58,7 +63,7 @@ def test_the_log_ends_before_the_first_wrong_crc_of_its_tail(partition) -> None:
     assert tail.end_position == sum(map(len, BATCHES[:27]))
 
 
-def test_an_empty_partition_ends_where_its_segment_begins(partition) -> None:
+def test_an_empty_partition_ends_where_its_segment_begins(partition: Path) -> None:
     write_segment(partition, [], base_offset=4000)
     tail = tail_of(partition)
     assert (tail.next_offset, tail.last_leader_epoch) == (4000, None)

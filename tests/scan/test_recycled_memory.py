@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import gc
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 
 from kafkalog_reader.scan.recycled_memory import MAX_KEPT_BYTES, allocate, room_for
 from tests.tables.logs import batch, write_segment
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def test_a_buffer_that_is_gone_lends_its_memory_to_the_next() -> None:
@@ -46,7 +50,7 @@ def test_giant_buffers_are_given_back_to_the_system() -> None:
     assert allocate(MAX_KEPT_BYTES + 1).size == MAX_KEPT_BYTES + 1
 
 
-def test_record_batches_that_are_kept_are_not_overwritten_by_later_ones(tmp_path) -> None:
+def test_record_batches_that_are_kept_are_not_overwritten_by_later_ones(tmp_path: Path) -> None:
     import kafkalog_reader
 
     for number in range(30):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import struct
 from random import Random
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -37,7 +37,7 @@ MIXED = [
 OFFSETS = [[0, 1, 2], [3], [4], [5], [6, 7, 8], [9, 10]]
 
 
-def found_in(path: Path, **options) -> tuple[list[int], list[UnreadableRegion]]:
+def found_in(path: Path, **options: Any) -> tuple[list[int], list[UnreadableRegion]]:
     """Base offsets of sound batches, and the damaged regions."""
     (directory,) = discover([str(path.parent)]).partition_directories(ReadRequest())
     (segment,) = segments(directory)
@@ -134,7 +134,9 @@ def test_hostile_headers_are_judged_without_reading_them_again(tmp_path: Path) -
     assert sum(region.given_up for region in regions) == 0
 
 
-def test_a_region_is_an_error_or_a_warning_with_its_range(tmp_path: Path, caplog) -> None:
+def test_a_region_is_an_error_or_a_warning_with_its_range(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     path = write_segment(tmp_path / "t-0", [batch(0), GARBAGE, batch(6)])
     with pytest.raises(CorruptRecordError) as caught:
         offsets(path.parent)

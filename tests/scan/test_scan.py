@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -30,6 +31,9 @@ from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import T, batch, write_segment
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 NAMES = [*batch_run._COLUMNS]
 
@@ -60,13 +64,13 @@ def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(column_scan, "_AT_ONCE", 1500)
 
 
-def segment_of(path):
+def segment_of(path: Path) -> Any:
     (directory,) = discover([str(path.parent)]).partition_directories(ReadRequest())
     (segment,) = segments(directory)
     return segment
 
 
-def listed(path, policy: ScanPolicy) -> list[tuple]:
+def listed(path: Path, policy: ScanPolicy) -> list[tuple[Any, ...]]:
     """Everything that a scan tells, run borders aside; bytes too, where runs have them."""
     seen = []
     scan = Scan(segment_of(path), policy)
@@ -84,7 +88,7 @@ def listed(path, policy: ScanPolicy) -> list[tuple]:
     return [*seen, scan.end_position, scan.next_offset, scan.given_up]
 
 
-def random_log(directory, chance: random.Random):
+def random_log(directory: Path, chance: random.Random) -> Any:
     """Batches of all kinds, with an index that may lie, and perhaps damage."""
     batches, offset = [], 0
     for _ in range(chance.randrange(1, 60)):
@@ -115,7 +119,7 @@ def random_log(directory, chance: random.Random):
 
 @pytest.mark.parametrize("seed", range(150))
 @pytest.mark.usefixtures("small_steps")
-def test_every_way_of_reading_tells_the_same(tmp_path, seed: int) -> None:
+def test_every_way_of_reading_tells_the_same(tmp_path: Path, seed: int) -> None:
     path = random_log(tmp_path / "orders-3", random.Random(seed))
     expected = listed(path, TOLERANT)
     for window_size in (900, 1 << 20):
@@ -124,7 +128,7 @@ def test_every_way_of_reading_tells_the_same(tmp_path, seed: int) -> None:
             assert listed(path, policy) == expected
 
 
-def test_what_a_decoder_took_comes_in_no_run(tmp_path) -> None:
+def test_what_a_decoder_took_comes_in_no_run(tmp_path: Path) -> None:
     batches = [batch(3 * n) for n in range(9)]
     path = write_segment(tmp_path / "orders-3", batches)
     scan = Scan(segment_of(path), ScanPolicy(offer_windows=True))
@@ -141,14 +145,14 @@ def test_what_a_decoder_took_comes_in_no_run(tmp_path) -> None:
     assert scan.next_offset == 27
 
 
-def test_what_was_not_taken_is_offered_and_scanned(tmp_path) -> None:
+def test_what_was_not_taken_is_offered_and_scanned(tmp_path: Path) -> None:
     path = write_segment(tmp_path / "orders-3", [batch(3 * n) for n in range(9)])
     found = [*Scan(segment_of(path), ScanPolicy(offer_windows=True))]
     assert [type(each) for each in found] == [UnscannedBatches, BatchRun]
     assert found[1].count == 9
 
 
-def test_a_scan_that_is_not_tolerant_ends_with_the_first_region(tmp_path) -> None:
+def test_a_scan_that_is_not_tolerant_ends_with_the_first_region(tmp_path: Path) -> None:
     foreign = bytearray(batch(6))
     foreign[16] = 7
     path = write_segment(tmp_path / "orders-3", [batch(0), batch(3), bytes(foreign), batch(9)])
@@ -164,7 +168,7 @@ def test_a_scan_that_is_not_tolerant_ends_with_the_first_region(tmp_path) -> Non
     assert last.base_offset.tolist() == [9]
 
 
-def test_columns_come_until_something_must_be_looked_at(tmp_path) -> None:
+def test_columns_come_until_something_must_be_looked_at(tmp_path: Path) -> None:
     sound = [batch(3 * n) for n in range(4)]
     size = sum(map(len, sound))
     wrong = bytearray(batch(12))
@@ -178,7 +182,9 @@ def test_columns_come_until_something_must_be_looked_at(tmp_path) -> None:
         assert scan.end_position == size
 
 
-def test_a_batch_larger_than_the_room_is_left_to_others(tmp_path, monkeypatch) -> None:
+def test_a_batch_larger_than_the_room_is_left_to_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     batches = [batch(0), batch(3, 40), batch(43)]
     monkeypatch.setattr(column_scan, "_ROOM", len(batches[1]) - 1)
     path = write_segment(tmp_path / "orders-3", batches)
@@ -189,7 +195,7 @@ def test_a_batch_larger_than_the_room_is_left_to_others(tmp_path, monkeypatch) -
     assert [run.base_offset.tolist() for run in scan] == [[0, 3, 43]]
 
 
-def test_a_file_that_shrank_gives_what_it_still_has(tmp_path) -> None:
+def test_a_file_that_shrank_gives_what_it_still_has(tmp_path: Path) -> None:
     path = write_segment(tmp_path / "orders-3", [batch(3 * n) for n in range(9)])
     size = path.stat().st_size
     scan = ColumnScan(str(path), 0, 2 * size)
@@ -197,13 +203,15 @@ def test_a_file_that_shrank_gives_what_it_still_has(tmp_path) -> None:
     assert scan.end_position == size
 
 
-def test_columns_do_not_pass_a_limit_of_the_read_rate_by(tmp_path) -> None:
+def test_columns_do_not_pass_a_limit_of_the_read_rate_by(tmp_path: Path) -> None:
     path = write_segment(tmp_path / "orders-3", [batch(0)])
     limited = ReadContext(rate=ReadRate(1 << 20))
     assert list(ColumnScan(str(path), 0, path.stat().st_size, context=limited)) == []
 
 
-def test_columns_of_many_and_of_few_batches_stay_when_the_room_is_filled_again(tmp_path) -> None:
+def test_columns_of_many_and_of_few_batches_stay_when_the_room_is_filled_again(
+    tmp_path: Path,
+) -> None:
     batches = [batch(n, 1) for n in range(5000)]
     path = write_segment(tmp_path / "orders-3", batches)
     kept = list(ColumnScan(str(path), 0, path.stat().st_size))

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from kafkalog_reader.errors import UsageError
@@ -53,7 +55,7 @@ def test_minus_one_and_the_word_mean_no_bound_above() -> None:
 
 @pytest.mark.parametrize("parse", [parse_starting_offsets, parse_ending_offsets])
 @pytest.mark.parametrize("offset", ["-7", "1.5", '"3"', "null", "true", "9223372036854775808"])
-def test_a_number_that_is_no_offset_is_refused_with_its_place(parse, offset: str) -> None:
+def test_a_number_that_is_no_offset_is_refused_with_its_place(parse: Any, offset: str) -> None:
     text = '{"orders": {"2": 5, "3": %s}}' % offset  # noqa: UP031  braces all around
     with pytest.raises(UsageError) as caught:
         parse(text)

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import logging
+from typing import TYPE_CHECKING
 
 import pytest
 
 from kafkalog_reader.errors import OptionError, UsageError
 from tests.tables.logs import batch, offsets, rows, write_segment
 
+if TYPE_CHECKING:
+    from pathlib import Path
 
-def write_replica(root, broker: int, epochs: list[int], *, checkpoint: str | None = None) -> None:
+
+def write_replica(
+    root: Path, broker: int, epochs: list[int], *, checkpoint: str | None = None
+) -> None:
     """One record a batch, ``epochs`` being the leader epoch of each."""
     directory = root / f"broker-{broker}"
     batches = [batch(n, 1, leader_epoch=epoch) for n, epoch in enumerate(epochs)]
@@ -21,7 +27,7 @@ def write_replica(root, broker: int, epochs: list[int], *, checkpoint: str | Non
 
 
 @pytest.fixture
-def two_leaders(tmp_path):
+def two_leaders(tmp_path: Path) -> Path:
     """S3.2 of real-brokers.md: broker 1 was cut off while it led, brokers 2 and 3 went on."""
     write_replica(tmp_path, 1, [0, 0, 0, 0, 0], checkpoint="0\n1\n0 0\n")
     write_replica(tmp_path, 2, [0, 0, 1, 1], checkpoint="0\n2\n0 0\n1 2\n")
@@ -29,7 +35,9 @@ def two_leaders(tmp_path):
     return tmp_path
 
 
-def test_the_greatest_leader_epoch_wins_over_the_longest_log(two_leaders, caplog) -> None:
+def test_the_greatest_leader_epoch_wins_over_the_longest_log(
+    two_leaders: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     with caplog.at_level(logging.WARNING):
         found = rows(two_leaders, columns=["brokerId", "offset", "leaderEpoch"], replica="best")
     assert [(row["offset"], row["leaderEpoch"]) for row in found] == [
@@ -44,7 +52,9 @@ def test_the_greatest_leader_epoch_wins_over_the_longest_log(two_leaders, caplog
     assert "t-0: read from broker 2" in warning
 
 
-def test_without_checkpoints_the_batches_tell_where_copies_part(tmp_path, caplog) -> None:
+def test_without_checkpoints_the_batches_tell_where_copies_part(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     write_replica(tmp_path, 1, [0, 0, 0, 0, 0])
     write_replica(tmp_path, 2, [0, 0, 1, 1])
     with caplog.at_level(logging.WARNING):
@@ -52,7 +62,9 @@ def test_without_checkpoints_the_batches_tell_where_copies_part(tmp_path, caplog
     assert "broker 1 holds 3 from offset 2 on" in caplog.text
 
 
-def test_a_lagging_copy_is_no_reason_for_a_warning(tmp_path, caplog) -> None:
+def test_a_lagging_copy_is_no_reason_for_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     write_replica(tmp_path, 1, [0, 0, 0])
     write_replica(tmp_path, 2, [0, 0, 0, 0, 1])
     with caplog.at_level(logging.WARNING):
@@ -60,20 +72,20 @@ def test_a_lagging_copy_is_no_reason_for_a_warning(tmp_path, caplog) -> None:
     assert caplog.messages == []
 
 
-def test_of_equal_copies_the_first_is_read_once(tmp_path) -> None:
+def test_of_equal_copies_the_first_is_read_once(tmp_path: Path) -> None:
     write_replica(tmp_path, 1, [0, 0])
     write_replica(tmp_path, 2, [0, 0])
     assert offsets(tmp_path, replica="best") == [0, 1]
     assert offsets(tmp_path) == [0, 1, 0, 1]
 
 
-def test_one_broker_can_be_asked_for(two_leaders) -> None:
+def test_one_broker_can_be_asked_for(two_leaders: Path) -> None:
     assert offsets(two_leaders, replica="broker:1") == [0, 1, 2, 3, 4]
     with pytest.raises(OptionError, match="replica: broker:9: brokers in the given paths: 1, 2, 3"):
         offsets(two_leaders, replica="broker:9")
 
 
 @pytest.mark.parametrize("replica", ["broker:x", "worst", "broker:"])
-def test_another_word_for_a_replica_is_refused(two_leaders, replica: str) -> None:
+def test_another_word_for_a_replica_is_refused(two_leaders: Path, replica: str) -> None:
     with pytest.raises(UsageError, match="all, best, broker:N"):
         offsets(two_leaders, replica=replica)
