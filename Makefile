@@ -57,7 +57,7 @@ agreement-long: check-test $(VENV)/.test  ## compare what verify, replica-diff, 
 	$(RUN) -m tests.agreement
 
 mutants: check-test $(VENV)/.test  ## mutation testing, MUTANTS_SECONDS in total: the tests should notice each change
-	@$(RUN) -m pip install --quiet cosmic-ray
+	@$(RUN) -m pip install --quiet cosmic-ray coverage
 	$(RUN) -m tests.mutants --seconds $(MUTANTS_SECONDS) --seed $(MUTANTS_SEED)
 
 suppressed: check-test $(VENV)/.test  ## suppress each finding code in turn: a test must fail
