@@ -114,13 +114,22 @@ def read(
     """Yield the rows of a whole table, unit by unit, up to the limit."""
     from kafkalog_reader.io.progress import no_progress
 
-    left = request.limit
-    for unit in table.units(evidence, request):
-        for rows in table.read(unit, request, progress or no_progress):
-            if left is None:
-                yield rows
-                continue
-            yield rows[:left]
-            left -= min(left, rows.num_rows)
-            if left == 0:
-                return
+    found = (
+        rows
+        for unit in table.units(evidence, request)
+        for rows in table.read(unit, request, progress or no_progress)
+    )
+    return limited(found, request.limit)
+
+
+def limited(found: Iterable[pa.RecordBatch], limit: int | None) -> Iterator[pa.RecordBatch]:
+    """Yield the first ``limit`` rows, and read no further; None is all of them."""
+    if limit is None:
+        yield from found
+        return
+    left = limit
+    for rows in found:
+        yield rows[:left]
+        left -= min(left, rows.num_rows)
+        if left == 0:
+            return

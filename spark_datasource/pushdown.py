@@ -57,6 +57,11 @@ class FilteringReader(KafkaLogReader):
             if narrowed is None or not is_exact(self.options.table, pushed):
                 yield pushed
 
+    def pushLimit(self, limit: int) -> bool:  # noqa: N802  Spark's name
+        """Let each task end after so many rows; Spark limits their total. Source: SPARK-58551."""
+        self.request = replace(self.request, limit=limit)
+        return True
+
 
 def narrow(table: str, request: ReadRequest, pushed: Filter) -> ReadRequest | None:
     """The request with everything left out that fails this filter; None if it is not understood.

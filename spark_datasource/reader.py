@@ -90,7 +90,8 @@ def read_units(
     metrics = ReadMetrics()
     try:
         rows = (rows for unit in partition.units for rows in table.read(unit, request, metrics))
-        yield from reported(gathered(rows), metrics, options.table, options.metrics_path)
+        found = gathered(registry.limited(rows, request.limit))
+        yield from reported(found, metrics, options.table, options.metrics_path)
     except KafkaLogError as error:
         raise for_spark(error) from None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta, timezone
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyspark.sql.datasource
 import pytest
@@ -28,8 +28,14 @@ from pyspark.sql.datasource import (
     StringStartsWith,
 )
 
+from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.tables.request import ReadRequest
-from spark_datasource.pushdown import is_exact, narrow
+from spark_datasource.options import parse_options
+from spark_datasource.pushdown import FilteringReader, is_exact, narrow
+from tests.tables.logs import batch, write_segment
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 COMPARISONS: dict[type[Filter], Any] = {
@@ -174,3 +180,19 @@ def test_only_records_vouch_for_what_they_left_out() -> None:
     pushed = EqualTo(("topic",), "a")
     assert narrow("checkpoints", ReadRequest(), pushed) == ReadRequest(topics=frozenset({"a"}))
     assert not is_exact("checkpoints", pushed)
+
+
+def test_a_pushed_limit_ends_each_task(tmp_path: Path) -> None:
+    write_segment(tmp_path / "t-0", [batch(0)])
+    damaged = write_segment(tmp_path / "t-0", [batch(3)], base_offset=3)
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"\xff")  # a task that reads on fails there
+
+    def offsets(limit: int) -> list[int]:
+        reader = FilteringReader(parse_options({"path": str(tmp_path)}), ("offset",))
+        assert reader.pushLimit(limit)
+        (task,) = reader.partitions()
+        return [each for rows in reader.read(task) for each in rows["offset"].to_pylist()]
+
+    assert offsets(2) == [0, 1]
+    with pytest.raises(KafkaLogError, match="offset 3"):
+        offsets(4)

@@ -1,0 +1,54 @@
+"""``spark_datasource.read``: columns and filters as options."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+import spark_datasource
+from kafkalog_reader.errors import KafkaLogError, UsageError
+from spark_datasource.options import parse_options
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from pyspark.sql import SparkSession
+
+
+def test_columns_and_filters_become_options(evidence: Path) -> None:
+    chosen = (
+        spark_datasource.read(None, [str(evidence)])  # type: ignore[arg-type]
+        .where(topic=["a", "b"])
+        .where(topic="lagging", partition=[0, 1], from_time=5)
+        .select("value", "offset")
+    )
+    options = parse_options(chosen.options)
+    assert options.paths == (str(evidence),)
+    assert options.columns == ("value", "offset")
+    assert options.request.assigned == {("lagging", 0), ("lagging", 1)}
+    assert options.request.topics is None
+    assert options.request.from_timestamp == 5
+    assert parse_options(chosen.where(topic="b").options).request.topics == {"b"}
+
+
+def test_a_mistake_is_named_before_spark_starts_anything(evidence: Path) -> None:
+    begun = spark_datasource.read(None, str(evidence))  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="needs a topic"):
+        begun.where(partition=0)
+    with pytest.raises(KafkaLogError, match=r"has no column 'ofset'\. Did you mean 'offset'"):
+        begun.select("ofset").to_df()
+    with pytest.raises(KafkaLogError, match="no option named 'tabel'"):
+        begun.option("tabel", "gaps").to_df()
+
+
+@pytest.mark.spark
+def test_only_the_chosen_rows_and_columns_are_read(spark: SparkSession, evidence: Path) -> None:
+    frame = (
+        spark_datasource.read(spark, str(evidence), replica="all")
+        .where(topic="lagging", partition=1)
+        .select("offset", "brokerId")
+        .to_df()
+    )
+    assert frame.columns == ["offset", "brokerId"]
+    assert sorted(map(tuple, frame.collect())) == [(offset, 1) for offset in range(5)]
