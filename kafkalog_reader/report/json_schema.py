@@ -329,7 +329,13 @@ _ELECTION: Final = _object(
 
 def _replica() -> Schema:
     identity = _row(IDENTITY)["properties"]
-    counts = ("logStartOffset", "logEndOffset", "recordsCut", "maxCutInDamagedBatches", "bytesCut")
+    counts = (
+        "logStartOffset",
+        "logEndOffsetAfterStart",
+        "recordsCut",
+        "maxCutInDamagedBatches",
+        "bytesCut",
+    )
     start = _object(
         {
             **_named(_or_null(_TEXT), "outcome", "reason"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.report.spans import Line, Span, Style
 
 if TYPE_CHECKING:
@@ -36,13 +37,26 @@ class LaneInterval(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lane:
-    """One replica; its high watermark is an interval."""
+    """One replica; its high watermark is an interval.
+
+    Attributes:
+        next_offset: the log end: one past its last batch, also behind damage.
+        end_after_start: the log end that its broker sees after its next start; None if it has none.
+    """
 
     name: str
     first_offset: int
     next_offset: int
     high_watermark: tuple[int, int]
     intervals: tuple[LaneInterval, ...]
+    end_after_start: int | None = None
+
+    @property
+    def end_text(self) -> str:
+        """``end 4``; where its start changes that, ``end 4, 2 once started``."""
+        if self.end_after_start in (None, self.next_offset):
+            return f"end {self.next_offset:,}"
+        return f"end {self.next_offset:,}, {self.end_after_start:,} once started"
 
     @property
     def high_watermark_text(self) -> str:
@@ -96,6 +110,11 @@ def lanes_of(audit: PartitionAudit) -> Lanes:
                 next_offset=replica.log_end,
                 high_watermark=(replica.bounds.known, replica.bounds.possible),
                 intervals=tuple(intervals),
+                end_after_start=(
+                    replica.start.log_end_offset_after_start
+                    if isinstance(replica.start, Recovery)
+                    else None
+                ),
             )
         )
     title = f"{audit.topic}-{audit.partition}"
@@ -140,7 +159,7 @@ class Scale:
 def lane_lines(lanes: Lanes, *, columns: int = 80, ascii_only: bool = False) -> Iterator[Line]:
     """The picture as lines of at most ``columns`` columns, if names are short enough."""
     names = [_shortened(lane.name) for lane in lanes.lanes]
-    tails = [f"end {lane.next_offset:,}  HW {lane.high_watermark_text}" for lane in lanes.lanes]
+    tails = [f"{lane.end_text}  HW {lane.high_watermark_text}" for lane in lanes.lanes]
     if ascii_only:
         tails = [tail.replace("–", "-") for tail in tails]
     name_width = max(map(len, names))

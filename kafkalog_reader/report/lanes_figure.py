@@ -94,7 +94,7 @@ def _draw_lane(axes: Axes, row: int, lane: Lane, lanes: Lanes, scale: Scale) -> 
         markersize=6,
     )
     axes.annotate(
-        f"end {lane.next_offset:,}   HW {lane.high_watermark_text}",
+        f"{lane.end_text}   HW {lane.high_watermark_text}",
         (scale.column(lane.next_offset), row),
         xytext=(6, 0),
         textcoords="offset points",

@@ -114,7 +114,7 @@ def _start(recovery: Recovery | LocatedError | None) -> dict[str, Any] | None:
         "outcome": recovery.outcome.value,
         "reason": recovery.reason or None,
         "logStartOffset": None if log is None else log.log_start_offset,
-        "logEndOffset": None if log is None else log.log_end_offset,
+        "logEndOffsetAfterStart": None if log is None else log.log_end_offset,
         "recordsCut": recovery.records_cut,
         "maxCutInDamagedBatches": recovery.max_cut_in_damaged_batches,
         "bytesCut": recovery.bytes_cut,

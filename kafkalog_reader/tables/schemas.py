@@ -127,7 +127,11 @@ REPLICAS: Final = (
     _STATE,
     Column("topicId", pa.string(), "from partition.metadata; null: no such file"),
     Column("logStartOffset", pa.int64(), "smallest offset visible to clients"),
-    Column("logEndOffset", pa.int64(), "one past the last valid batch"),
+    Column(
+        "logEndOffset",
+        pa.int64(),
+        "one past the last batch before any damage behind the last entry of the offset index",
+    ),
     Column(
         "checkpointedHighWatermark",
         pa.int64(),
@@ -361,11 +365,16 @@ RECOVERIES: Final = (
         "loads, hidden (loads with a log end below sound records of the last segment), cut, "
         "emptied, stray, expired, directoryOffline or brokerAborts",
     ),
-    Column("logEndOffset", pa.int64(), "now: one past the last batch before any damage"),
+    Column(
+        "soundEndOffset",
+        pa.int64(),
+        "before the start: one past the last batch before any damage in segmentsRead and in the "
+        "last segment",
+    ),
     Column(
         "logEndOffsetAfterStart",
         pa.int64(),
-        "null: the broker does not start, or sets the directory aside",
+        "the log end that the broker sees; null: it does not start, or sets the directory aside",
     ),
     Column("segmentsRead", pa.list_(pa.int64()), "base offsets of segments that recovery reads"),
     Column(

@@ -103,3 +103,14 @@ def test_what_a_wrong_base_offset_hides_is_named(tmp_path: Path) -> None:
     words = " ".join(replica_diff_text(str(root)).split())
     assert "the base offset is wrong on broker 1: consumers cannot fetch this offset" in words
     assert "there, but brokers 0 and 2 have it" in words
+
+
+def test_each_log_end_has_its_name(tmp_path: Path) -> None:
+    """Byte 200 is the length of the record at 138: a start cuts at offset 2; 3 is sound behind."""
+    path = str(flipped(tmp_path / "evidence", (1, 200, 2)))
+    (row,) = (row for row in recoveries(path) if row["brokerId"] == 1)
+    assert (row["soundEndOffset"], row["logEndOffsetAfterStart"]) == (2, 2)
+    (document,) = replica_diff_json(path)
+    (replica,) = (each for each in document["replicas"] if each["brokerId"] == 1)
+    assert (replica["logEndOffset"], replica["start"]["logEndOffsetAfterStart"]) == (4, 2)
+    assert "end 4, 2 once started" in replica_diff_text(path)

@@ -348,7 +348,7 @@ def _taken_for_loaded(replica: Replica, history: History) -> Recovery:
     return Recovery(
         directory=replica.directory,
         outcome=StartOutcome.LOADS,
-        log_end_offset=history.log_end_offset,
+        sound_end_offset=history.log_end_offset,
         loaded=LoadedReplica(directory=replica.directory, log=log),
     )
 

@@ -69,8 +69,8 @@ class Recovery:
     """What the next start does to one replica.
 
     Attributes:
-        log_end_offset: the end of the sound prefix before the start: up to the first damage in the
-            segments that the start reads again, and in the last one, which is read for this.
+        sound_end_offset: the end of the sound prefix before the start: up to the first damage in
+            the segments that the start reads again, and in the last one, which is read for this.
         segments_read: base offsets of the segments in which the start checks every batch.
         records_cut: client records of sound batches that the partition no longer serves: deleted,
             set aside with their directory, or left in the file above the log end that the broker
@@ -89,7 +89,7 @@ class Recovery:
 
     directory: PartitionDirectory
     outcome: StartOutcome
-    log_end_offset: int
+    sound_end_offset: int
     segments_read: tuple[int, ...] = ()
     records_cut: int = 0
     max_cut_in_damaged_batches: int = 0
@@ -208,7 +208,7 @@ class DirectoryStart:
         return Recovery(
             directory=directory,
             outcome=outcome,
-            log_end_offset=end,
+            sound_end_offset=end,
             reason=reason,
             is_own_failure=is_own,
         )
@@ -300,7 +300,7 @@ class DirectoryStart:
             directory=directory,
             outcome=outcome,
             expires_later=later,
-            log_end_offset=log_end_offset,
+            sound_end_offset=log_end_offset,
             segments_read=tuple(sorted(load.read)),
             records_cut=hidden + cut.sound,
             max_cut_in_damaged_batches=cut.damaged,

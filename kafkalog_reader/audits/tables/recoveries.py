@@ -151,7 +151,7 @@ def recovery_row(recovery: Recovery) -> dict[str, Any]:
     """The row as a dictionary."""
     return identity_of(recovery.directory) | {
         "outcome": recovery.outcome.value,
-        "logEndOffset": recovery.log_end_offset,
+        "soundEndOffset": recovery.sound_end_offset,
         "logEndOffsetAfterStart": recovery.log_end_offset_after_start,
         "segmentsRead": list(recovery.segments_read),
         "recordsCut": recovery.records_cut,

@@ -60,7 +60,7 @@ def test_zeros_behind_the_end_stop_the_broker_after_a_clean_stop(tmp_path: Path)
         StartOutcome.BROKER_ABORTS,
         None,
     )
-    assert (recovery.log_end_offset, recovery.loaded) == (23, None)
+    assert (recovery.sound_end_offset, recovery.loaded) == (23, None)
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_torn_last_batch_that_the_index_names(
     recovery = start(tmp_path)
     assert (recovery.outcome, _end(recovery), recovery.bytes_cut) == (outcome, end, bytes_cut)
     assert recovery.records_cut == records_cut
-    assert recovery.log_end_offset == 21
+    assert recovery.sound_end_offset == 21
 
 
 def test_torn_last_batch_that_no_index_entry_names_ends_the_log(tmp_path: Path) -> None:
@@ -112,7 +112,7 @@ def test_damaged_payload(
     log.write_bytes(content)
     recovery = start(tmp_path)
     assert (_end(recovery), recovery.bytes_cut, _epochs(recovery)) == (end, bytes_cut, epochs)
-    assert recovery.log_end_offset == end
+    assert recovery.sound_end_offset == end
 
 
 def test_segment_without_offset_index_is_read_again_whatever_the_marker_says(
@@ -215,7 +215,7 @@ def test_replica_that_stops_the_broker_takes_the_others_with_it(tmp_path: Path) 
     recoveries = starts(tmp_path)
     assert {each.outcome for each in recoveries.values()} == {StartOutcome.BROKER_ABORTS}
     assert "t-1/abc.log" in recoveries["t-0"].reason
-    assert recoveries["t-0"].log_end_offset == 1
+    assert recoveries["t-0"].sound_end_offset == 1
 
 
 def test_directory_of_no_partition_stops_the_broker(tmp_path: Path) -> None:
@@ -283,7 +283,7 @@ def test_damage_that_is_served_after_a_clean_stop_ends_the_sound_prefix(tmp_path
     content[183 + 70] ^= 1
     log.write_bytes(content)
     recovery = start(tmp_path)
-    assert (recovery.outcome, recovery.log_end_offset, _end(recovery)) == (
+    assert (recovery.outcome, recovery.sound_end_offset, _end(recovery)) == (
         StartOutcome.LOADS,
         17,
         23,

@@ -42,7 +42,9 @@ def test_sound_capture_loads_as_it_is(scenario: str, state: str) -> None:
     rows = _rows(captures.path(f"{scenario}/{state}"))
     assert {row["outcome"] for row in rows} == {"loads"}
     assert {row["bytesCut"] for row in rows} == {0}
-    assert [row["logEndOffsetAfterStart"] for row in rows] == [row["logEndOffset"] for row in rows]
+    assert [row["logEndOffsetAfterStart"] for row in rows] == [
+        row["soundEndOffset"] for row in rows
+    ]
 
 
 @pytest.mark.parametrize("state", ["stopped", "killed"])

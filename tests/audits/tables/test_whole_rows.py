@@ -115,7 +115,7 @@ def audited(tmp_path: Path) -> PartitionAudit:
 
 
 def conclusions(audit: PartitionAudit) -> tuple[object, ...]:
-    starts = [(each.start.outcome, each.start.log_end_offset) for each in audit.replicas
+    starts = [(each.start.outcome, each.start.sound_end_offset) for each in audit.replicas
               if isinstance(each.start, Recovery)]  # fmt: skip
     return (
         list(findings_of(audit)), audit.comparison, audit.verdict, starts, audit.elections,
