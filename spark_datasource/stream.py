@@ -32,7 +32,7 @@ from spark_datasource.reader import read_units
 from spark_datasource.topic_partitions import EARLIEST
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     import pyarrow as pa
     from pyspark.sql.datasource import InputPartition
@@ -266,17 +266,35 @@ class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         ended: Offsets,
         replicas: Mapping[TopicPartition, PartitionDirectory],
     ) -> None:
+        self._check_selected(begun)
         gone = gone | {key for key in ended if key not in replicas}
+        gone = {key for key in gone if self.request.selects(*key)}
         if gone:
-            names = ", ".join(f"{topic}-{number}" for topic, number in sorted(gone))
-            self._lose(f"{names}: no copy is there any more; some data may have been missed")
+            self._lose(f"{_names(gone)}: no copy is there any more; some data may have been missed")
         for key in sorted(ended.keys() - begun.keys() - gone):
             logger.info("%s-%d is new", *key)
+
+    def _check_selected(self, begun: Offsets) -> None:
+        """A checkpoint of another query has offsets that this one does not ask for."""
+        others = {key for key in begun if not self.request.selects(*key)}
+        if not others:
+            return
+        problem = (
+            f"the checkpoint of this query holds offsets of {_names(others)}, which its options do "
+            "not select"
+        )
+        if len(others) == len(begun):
+            raise UsageError(f"{problem}: it is that of another query; use a new one")
+        self._lose(problem)
 
     def _lose(self, problem: str) -> None:
         if self.request.fail_on_data_loss:
             raise UsageError(f"{problem}. failOnDataLoss=false continues with what is left")
         logger.warning("%s", problem)
+
+
+def _names(keys: Iterable[TopicPartition]) -> str:
+    return ", ".join(f"{topic}-{number}" for topic, number in sorted(keys))
 
 
 def as_json(offsets: Offsets) -> JsonOffsets:

@@ -217,6 +217,18 @@ def test_a_checkpoint_of_another_source_is_named_as_that(tmp_path: Path) -> None
         stream.partitions({"index": 3}, {"t": {"0": 1}})
 
 
+def test_a_checkpoint_of_another_query_is_refused(tmp_path: Path) -> None:
+    path = logs(tmp_path / "d", 2)
+    end = {"t": {"0": 2}}
+    lenient = reader(path, subscribe="t", failOnDataLoss="false")
+    with pytest.raises(KafkaLogError, match="holds offsets of other-0, which its options do not"):
+        lenient.partitions({"other": {"0": 1}}, end)
+    start = {"other": {"0": 1}, "t": {"0": 1}}
+    with pytest.raises(KafkaLogError, match="holds offsets of other-0, which its options do not"):
+        reader(path, subscribe="t").partitions(start, end)
+    assert read(lenient, start, end) == ["0:1"]  # one topic less is a choice
+
+
 @pytest.mark.spark
 def test_a_query_writes_every_record_once_over_restarts(
     spark: SparkSession, tmp_path: Path
