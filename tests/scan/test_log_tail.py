@@ -67,3 +67,11 @@ def test_an_empty_partition_ends_where_its_segment_begins(partition: Path) -> No
     write_segment(partition, [], base_offset=4000)
     tail = tail_of(partition)
     assert (tail.next_offset, tail.last_leader_epoch) == (4000, None)
+
+
+def test_a_partition_without_a_segment_ends_at_its_first_byte(partition: Path) -> None:
+    partition.mkdir()
+    (partition / "leader-epoch-checkpoint").write_text("0\n0\n")
+    tail = tail_of(partition)
+    assert (tail.next_offset, tail.end_position) == (0, 0)
+    assert (tail.last_leader_epoch, tail.last_position) == (None, None)

@@ -1,0 +1,26 @@
+"""The list of changes that make no difference."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.mutants.equivalent import EQUIVALENT, Equivalent, is_equivalent
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+@pytest.mark.parametrize("each", EQUIVALENT, ids=lambda each: each.path)
+def test_an_equivalent_change_is_of_a_line_that_exists(each: Equivalent) -> None:
+    lines = [line.strip() for line in (ROOT / each.path).read_text().splitlines()]
+    assert each.line in lines
+    assert each.reason
+
+
+def test_only_the_listed_change_of_a_line_is_equivalent() -> None:
+    (each, *_) = EQUIVALENT
+    diff = f"--- a\n+++ b\n@@ -1 +1 @@\n-    {each.line}\n+    %s"
+    assert is_equivalent(each.path, diff % each.changed)
+    assert not is_equivalent(each.path, diff % each.line.replace("1:", "2:"))
+    assert not is_equivalent("kafkalog_reader/log.py", diff % each.changed)
