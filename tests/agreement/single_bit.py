@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from random import Random
 from typing import TYPE_CHECKING, Final
 
 from fixtures import captures
@@ -28,3 +29,9 @@ def flipped(root: Path, *bits: tuple[int, int, int]) -> Path:
         content[byte] ^= 1 << bit
         path.write_bytes(content)
     return root
+
+
+def drawn_bits(seed: str, count: int) -> list[tuple[int, int]]:
+    """Bytes of the header of the third batch, with a bit each; another seed draws others."""
+    random = Random(f"{seed} single bits")
+    return [(138 + random.randrange(61), random.randrange(8)) for _ in range(count)]
