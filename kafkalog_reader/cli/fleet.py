@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.audits.recovery.rule import ClusterTopics
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
 
 _SEVERAL: Final = 2
 """Number of partitions that need one procedure for all."""
@@ -99,7 +99,7 @@ class Fleet:
         self._worst: tuple[_Entry, PartitionAudit, Sequence[Finding]] | None = None
 
     def add(
-        self, audit: PartitionAudit, found: Sequence[Finding], topics: ClusterTopics | None = None
+        self, audit: PartitionAudit, found: Sequence[Finding], unit: PartitionUnit | None = None
     ) -> None:
         """Add one partition; in verbose mode it is written immediately."""
         self.partitions += 1
@@ -128,7 +128,7 @@ class Fleet:
         self._single += is_single
         if not audit.is_metadata:
             self._is_partial |= audit.compared_from is not None
-            self._decisions.add(audit, found, topics)
+            self._decisions.add(audit, found, unit)
         self._words[audit.verdict.badness, entry.word] += not is_single
         is_shown = entry.is_alarming or audit.verdict is not Verdict.CONSISTENT
         if self._verbose and self.planned != 1 and (is_shown or unread):

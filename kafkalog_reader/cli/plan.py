@@ -20,9 +20,9 @@ from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, session, verbose_opti
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.audits.plan.decisions import Decisions
     from kafkalog_reader.audits.plan.plan import Plan
+    from kafkalog_reader.cli.exit_status import ExitStatus
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
 
@@ -65,15 +65,14 @@ def plan_command(
     to hold, what to check between steps, and what you must decide. It writes and starts nothing. A
     controller's log directory among the inputs shows the in-sync replicas.
 
-    The exit status is 0 if nothing has to be done, nothing is lost and every copy is sound, 2 if a
-    partition could not be planned, 1 otherwise.
+    The exit status is that of verify and replica-diff for the same paths. Where they end with 0, it
+    is 1 if brokers must start in an order or something is lost, 2 if a partition has no plan.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.plan.decisions import Decisions
-    from kafkalog_reader.audits.tables.findings import root_units
+    from kafkalog_reader.cli.exit_status import ExitStatus
     from kafkalog_reader.cli.interrupt import whole
     from kafkalog_reader.cli.screen import screen, write_lines
-    from kafkalog_reader.errors import UsageError
     from kafkalog_reader.report.plan_json import plan_object
     from kafkalog_reader.report.plan_script import plan_script
     from kafkalog_reader.report.plan_text import plan_lines
@@ -83,13 +82,9 @@ def plan_command(
     request = registry.request(registry.table("divergence"), **options)
     evidence = supplied(paths)
     check_selection(evidence, request)
-    clusters = {root.cluster_id for root in evidence.log_directories}
-    if len(clusters) > 1:
-        raise UsageError("a plan is for one cluster; these log directories belong to several")
-    decisions = Decisions(wanted)
-    for unit in root_units(evidence, request):
-        decisions.add_directory(unit.findings)
-    _decide(evidence, request, decisions, rows_on_stdout=output_format != "text")
+    decisions = Decisions(wanted, no_plan=_several_clusters(evidence))
+    found = ExitStatus()
+    _decide(evidence, request, decisions, found, rows_on_stdout=output_format != "text")
     plan = decisions.plan(
         paths=paths,
         options=words_of("rule", "started_at", **options),
@@ -106,9 +101,24 @@ def plan_command(
         with whole():
             text = plan_script(plan) if output_format == "script" else json.dumps(plan_object(plan))
             click.echo(text)
+    if (ended := found.status()) != CLEAN:
+        return ended
     if plan.has_no_answer:
         return TROUBLE
     return CLEAN if plan.is_clean else FOUND
+
+
+def _several_clusters(evidence: Evidence) -> str:
+    """Why there is no plan, if the log directories are of several clusters."""
+    from kafkalog_reader.io.names import shown
+
+    paths: dict[str, list[str]] = {}
+    for root in evidence.log_directories:
+        paths.setdefault(root.cluster_id or "unknown", []).append(shown(root.path))
+    if len(paths) < 2:
+        return ""
+    clusters = "; ".join(f"{shown(each)}: {', '.join(of)}" for each, of in sorted(paths.items()))
+    return f"the log directories belong to several clusters ({clusters}): make a plan for each"
 
 
 def _elected(text: str) -> tuple[tuple[str, int], int]:
@@ -130,35 +140,28 @@ def _check_elected(plan: Plan, wanted: Mapping[tuple[str, int], int]) -> None:
 
 
 def _decide(
-    evidence: Evidence, request: ReadRequest, decisions: Decisions, *, rows_on_stdout: bool
+    evidence: Evidence,
+    request: ReadRequest,
+    decisions: Decisions,
+    ended: ExitStatus,
+    *,
+    rows_on_stdout: bool,
 ) -> None:
-    """Audit the partitions one by one."""
-    from kafkalog_reader.audits.partition.partition_unit import partition_units
-    from kafkalog_reader.audits.partition.unit_audit import audit_unit
-    from kafkalog_reader.audits.partition.unread_replicas import with_unread
-    from kafkalog_reader.audits.tables.findings import findings_of
-    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
-    from kafkalog_reader.io.partition_directory import segments
+    """Audit log directories and partitions one by one, as ``verify`` and ``replica-diff`` do."""
+    from kafkalog_reader import registry
+    from kafkalog_reader.audits.tables.findings import RootUnit, audited
+    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
 
-    every_unit = with_unread(
-        partition_units(evidence, request, with_topics=True), evidence, request
-    )
-    units = [unit for unit in every_unit if _is_planned(unit)]
+    units = list(registry.table("findings").units(evidence, request))
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
-    total = None
-    if welcome:
-        every = (directory for unit in units for directory in unit.directories)
-        total = sum(segment.log_size or 0 for each in every for segment in segments(each))
-    with ReadProgress(total, shown=welcome) as progress:
-        session().how_far = lambda: (
-            f"{len(decisions):,} of {len(units):,} partitions read, {progress}"
-        )
+    with ReadProgress(size_of_logs(units) if welcome else None, shown=welcome) as progress:
+        session().how_far = lambda: f"{len(decisions):,} partitions read, {progress}"
         for unit in units:
-            audit = audit_unit(unit, request, progress)
-            decisions.add(audit, (*findings_of(audit, unit.supply), *unit.unread), unit.topics)
-
-
-def _is_planned(unit: PartitionUnit) -> bool:
-    from kafkalog_reader.io.names import METADATA_TOPIC
-
-    return unit.directories[0].topic != METADATA_TOPIC
+            if isinstance(unit, RootUnit):
+                found = tuple(unit.findings)
+                decisions.add_directory(found)
+                ended.add(found)
+                continue
+            for audit, found in audited(unit, request, progress):
+                decisions.add(audit, found, unit)
+                ended.add(found, "" if audit.is_metadata else audit.reason)

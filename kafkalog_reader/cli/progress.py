@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.cli.printable import size
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Self
 
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
+
+    from kafkalog_reader.tables.table import Unit
 
 PATIENCE: Final = 0.5
 """Seconds of work before a bar appears: most commands end sooner, and need not import rich."""
@@ -94,3 +97,19 @@ def _started(total: int | None) -> tuple[Bar, TaskID]:
     )
     bar.start()
     return bar, bar.add_task("reading", total=total)
+
+
+def size_of_logs(units: Iterable[Unit]) -> int:
+    """Bytes of the logs of these units of an audit."""
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.errors import UnreadableFileError
+    from kafkalog_reader.io.partition_directory import segments
+
+    total = 0
+    for unit in units:
+        for each in unit.directories if isinstance(unit, PartitionUnit) else ():
+            try:
+                total += sum(segment.log_size or 0 for segment in segments(each))
+            except UnreadableFileError:  # reported later; here it only shortens the bar
+                continue
+    return total

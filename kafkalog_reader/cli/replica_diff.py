@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from kafkalog_reader import __version__
-from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.cli.fail_on import fail_on_option, reached
+from kafkalog_reader.cli.exit_status import ExitStatus
+from kafkalog_reader.cli.fail_on import fail_on_option
 from kafkalog_reader.cli.options import (
     input_options,
     paths_argument,
@@ -20,19 +19,16 @@ from kafkalog_reader.cli.options import (
     text_or_json_option,
     words_of,
 )
-from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE, run, session, verbose_option
+from kafkalog_reader.cli.run import CLEAN, run, session, verbose_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.audits.recovery.rule import ClusterTopics
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.cli.fleet import Fleet
-    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
-
-_NOT_READ = codes_with(Role.NOT_READ)
 
 
 @click.command(
@@ -85,7 +81,8 @@ def replica_diff(
     something was, 2 if files could not be read or copies could not be compared.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
-    from kafkalog_reader.audits.tables.findings import root_units
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.tables.findings import RootUnit
     from kafkalog_reader.cli.changes import changes_command, old_and_new
     from kafkalog_reader.cli.directory_lines import directory_lines
     from kafkalog_reader.cli.fleet import Fleet
@@ -119,21 +116,23 @@ def replica_diff(
         clusters=len({root.cluster_id for root in evidence.log_directories}),
     )
     outcome = ExitStatus()
-    directories = [each for unit in root_units(evidence, request) for each in unit.findings]
-    outcome.take(directories)
+    units = list(registry.table("findings").units(evidence, request))
+    directories = [e for unit in units if isinstance(unit, RootUnit) for e in unit.findings]
+    outcome.add(directories)
     sides = Sides(evidence, export, is_listed=records, is_json=is_json)
     try:
         audits = _audits(
-            evidence,
+            [unit for unit in units if isinstance(unit, PartitionUnit)],
             request,
             fleet,
             quick=quick,
             rows_on_stdout=verbose or is_json,
         )
         with sides:
-            for audit, found, topics in audits:
-                outcome.add(audit, found)
-                fleet.add(audit, found, topics)
+            for audit, found, unit in audits:
+                # The quorum resolves forks of its own log, so nothing is undecided.
+                outcome.add(found, "" if audit.is_metadata else audit.reason)
+                fleet.add(audit, found, unit)
                 listed = sides.add(audit)
                 if is_json:
                     _write_json(audit, found, listed)
@@ -151,72 +150,27 @@ def replica_diff(
     return ended
 
 
-class ExitStatus:
-    """Collects what decides the exit status."""
-
-    def __init__(self) -> None:
-        self._severities: set[str] = set()
-        self._is_unanswered = False
-        self._is_undecided = False
-
-    def add(self, audit: PartitionAudit, found: Sequence[Finding]) -> None:
-        """Add one partition."""
-        self.take(found)
-        # The quorum resolves forks of its own log, so nothing is undecided.
-        self._is_undecided |= bool(audit.reason) and not audit.is_metadata
-
-    def take(self, found: Sequence[Finding]) -> None:
-        """Add findings of a partition or of log directories."""
-        self._severities.update(each.severity for each in found)
-        self._is_unanswered |= any(each.code in _NOT_READ for each in found)
-
-    def status(self, fail_on: str) -> int:
-        """The exit status; 2 if input was not read, or there is no finding and no conclusion."""
-        if self._is_unanswered:
-            return TROUBLE
-        if reached(self._severities, fail_on):
-            return FOUND
-        return TROUBLE if self._is_undecided else CLEAN
-
-
 def _audits(
-    evidence: Evidence,
+    units: Sequence[PartitionUnit],
     request: ReadRequest,
     fleet: Fleet,
     *,
     quick: bool,
     rows_on_stdout: bool,
-) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...], ClusterTopics | None]]:
-    from kafkalog_reader.audits.partition.partition_unit import partition_units
-    from kafkalog_reader.audits.partition.supply_units import with_supply
-    from kafkalog_reader.audits.partition.unit_audit import audit_unit
-    from kafkalog_reader.audits.partition.unread_replicas import with_unread
-    from kafkalog_reader.audits.tables.findings import findings_of
-    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
+) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...], PartitionUnit]]:
+    from kafkalog_reader.audits.tables.findings import audited
+    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
 
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
-    units = with_supply(partition_units(evidence, request, with_topics=True), evidence)
-    planned = list(with_unread(units, evidence, request))
-    fleet.planned = len(planned)
-    total = sum(_size(unit.directories) for unit in planned) if welcome else None
+    fleet.planned = len(units)
+    total = size_of_logs(units) if welcome else None
     with ReadProgress(total, shown=welcome) as progress:
         session().how_far = lambda: (
-            f"{fleet.partitions:,} of {len(planned):,} partitions compared, {progress}"
+            f"{fleet.partitions:,} of {len(units):,} partitions compared, {progress}"
         )
-        for unit in planned:
-            audit = audit_unit(unit, request, progress, quick=quick)
-            found = (*findings_of(audit, unit.supply), *unit.unread)
-            yield audit, tuple(sorted(found, key=lambda each: each.order)), unit.topics
-
-
-def _size(directories: tuple[PartitionDirectory, ...]) -> int:
-    from kafkalog_reader.errors import UnreadableFileError
-    from kafkalog_reader.io.partition_directory import segments
-
-    try:
-        return sum(segment.log_size or 0 for d in directories for segment in segments(d))
-    except UnreadableFileError:  # reported later; here it only shortens the bar
-        return 0
+        for unit in units:
+            for audit, found in audited(unit, request, progress, quick=quick):
+                yield audit, found, unit
 
 
 def _write_json(

@@ -10,8 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.cli.fail_on import fail_on_option
 from kafkalog_reader.cli.options import (
     input_options,
@@ -29,9 +27,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.cli.verify_report import Report
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
-    from kafkalog_reader.tables.table import Unit
 
-_NOT_READ = codes_with(Role.NOT_READ)
 _MAX_LISTED = 10_000
 
 
@@ -89,7 +85,6 @@ def verify_command(
         started=time.monotonic(),
         verbose=verbose,
         fail_on=fail_on,
-        not_read=_NOT_READ,
         looked_at=_what_is_looked_at(request),
     )
     is_json = output_format == "json"
@@ -120,7 +115,7 @@ def _checked(
 ) -> Iterator[Verification]:
     """Yield the result of each partition or log directory, in order."""
     from kafkalog_reader.audits.tables.verification import verify
-    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome
+    from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
     from kafkalog_reader.io.threads import Threads
     from kafkalog_reader.registry import table
 
@@ -128,26 +123,12 @@ def _checked(
     evidence = evidence.within(replace(evidence.context, threads=sharing))
     units = list(table("findings").units(evidence, request))
     welcome = bar_is_welcome(rows_on_stdout=rows)
-    total = sum(map(_size, units)) if welcome and len(units) <= _MAX_LISTED else None
+    total = size_of_logs(units) if welcome and len(units) <= _MAX_LISTED else None
     with ReadProgress(total, shown=welcome) as progress:
         session().how_far = lambda: f"{report.done:,} of {len(units):,} checked, {progress}"
         with sharing:
             report_read = sharing.reporting(progress)
             yield from sharing.map(lambda unit: verify(unit, request, report_read), units)
-
-
-def _size(unit: Unit) -> int:
-    """Bytes of its logs, for the progress bar."""
-    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.errors import UnreadableFileError
-    from kafkalog_reader.io.partition_directory import segments
-
-    if not isinstance(unit, PartitionUnit):
-        return 0
-    try:
-        return sum(s.log_size or 0 for each in unit.directories for s in segments(each))
-    except UnreadableFileError:  # reported later; here it only shortens the bar
-        return 0
 
 
 def _write_json(rows: Iterable[dict[str, Any]]) -> None:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader.audits.catalogue.actions import ACTIONS, NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.election_rules import DAMAGE_UNRECOVERABLE
+from kafkalog_reader.audits.catalogue.input_rules import REPLICA_NOT_SUPPLIED
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
-from kafkalog_reader.cli.fail_on import reached
+from kafkalog_reader.cli.exit_status import ExitStatus
 from kafkalog_reader.cli.incident import Found, Incident, IncidentKind, incidents, kinds
 from kafkalog_reader.cli.printable import grouped, plural, size
-from kafkalog_reader.cli.run import CLEAN, FOUND, TROUBLE
+from kafkalog_reader.cli.run import CLEAN, FOUND
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
@@ -38,7 +39,9 @@ _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3
 _LONG: Final = 5
 """Minimum seconds that the report mentions."""
-_OF_DAMAGED: Final = OF_ONE_COPY - codes_with(Role.PUT_TOGETHER_WRONGLY) | {DAMAGE_UNRECOVERABLE}
+_OF_DAMAGED: Final = (
+    OF_ONE_COPY - codes_with(Role.PUT_TOGETHER_WRONGLY) - {REPLICA_NOT_SUPPLIED}
+) | {DAMAGE_UNRECOVERABLE}
 """Codes that, if severe, show that files are damaged or missing."""
 _SEVERE: Final = "CH"
 
@@ -50,7 +53,6 @@ class Report:
         started: by the monotonic clock.
         verbose: show everything, including consequences and information.
         fail_on: the lowest severity for which the exit status is 1.
-        not_read: codes that mean that something was not checked.
         looked_at: what was checked, for the first line.
 
     Attributes:
@@ -63,12 +65,10 @@ class Report:
         started: float,
         verbose: bool,
         fail_on: str = "high",
-        not_read: Iterable[str] = (),
         looked_at: str = EVERY_CRC,
     ) -> None:
         self.done = self.partitions = 0
-        self.severities: set[str] = set()
-        self.codes: set[str] = set()
+        self._ended = ExitStatus()
         self._replicas = self._batches = self._bytes = 0
         self._undecided: list[str] = []
         self._found: list[tuple[Finding, dict[str, Any]]] = []
@@ -76,7 +76,6 @@ class Report:
         self._started = started
         self._verbose = verbose
         self._fail_on = fail_on
-        self._codes_not_read = frozenset(not_read)
         self._looked_at = looked_at
 
     @property
@@ -87,7 +86,7 @@ class Report:
     @property
     def is_answered(self) -> bool:
         """Whether everything was read."""
-        return not self.codes & self._codes_not_read
+        return not self._ended.is_unanswered
 
     def add(self, verification: Verification) -> None:
         """Add one unit."""
@@ -95,14 +94,15 @@ class Report:
         self.partitions += verification.replicas > 0
         self._replicas += verification.replicas
         self._undecided += verification.undecided
+        self._ended.add(
+            (each for each, _ in verification.findings), reason="; ".join(verification.undecided)
+        )
         self._batches += verification.batches
         self._bytes += verification.size_in_bytes
         for each, row in verification.findings:
             place = (each.code, row["logDirectory"], each.file, each.position, each.message)
             if place not in self._places:
                 self._places.add(place)
-                self.severities.add(each.severity)
-                self.codes.add(each.code)
                 self._found.append((each, row))
 
     @property
@@ -113,11 +113,7 @@ class Report:
     @property
     def status(self) -> int:
         """The exit status: 2 if something was not read or compared, 1 if something was found."""
-        if not self.is_answered:
-            return TROUBLE
-        if reached(self.severities, self._fail_on):
-            return FOUND
-        return TROUBLE if self._undecided else CLEAN
+        return self._ended.status(self._fail_on)
 
     def write(self) -> None:
         """Write the screen."""

@@ -45,10 +45,11 @@ def describe_log_directory(
     node_id = None if meta is None else meta.node_id
     if None not in (node_id, broker_id) and node_id != broker_id:
         logger.warning(
-            "%s: meta.properties says node %d, not %d; the former is used",
+            "%s: was given as broker %d, but its meta.properties has node id %d, which is used "
+            "here, because a broker takes its files for those of that node",
             shown(path),
-            node_id,
             broker_id,
+            node_id,
         )
     return LogDirectory(
         path=path,

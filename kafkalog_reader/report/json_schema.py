@@ -83,7 +83,15 @@ def plan_schema() -> Schema:
     choice = {
         "topic": _TEXT,
         **_named(_INTEGER, "partition", "leader"),
-        **_named(_list(_INTEGER), "mayLead", "mustNotLead", "silentDivergence", "notSupplied"),
+        **_named(
+            _list(_INTEGER),
+            "mayLead",
+            "mustNotLead",
+            "silentDivergence",
+            "notSupplied",
+            "withoutFolder",
+            "inSyncNotSupplied",
+        ),
         "electable": _or_null(_list(_INTEGER)),
         "personMustChoose": _BOOLEAN,
         "lost": lost,

@@ -68,6 +68,8 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "personMustChoose": choice.is_forced,
         "silentDivergence": list(choice.apart),
         "notSupplied": list(choice.not_supplied),
+        "withoutFolder": list(choice.lacking),
+        "inSyncNotSupplied": list(choice.unseen),
         "lost": lost_object(choice.lost_records),
         "lostRanges": [_lost(each) for each in choice.lost],
         "alternatives": [

@@ -120,6 +120,14 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
             f"Of {brokers_text(down)} nothing was supplied: what this start and these elections "
             "cut there is unknown. Supply the copies and make the plan again before this step."
         )
+    texts += [
+        f"Broker {broker} has no folder of {shown(choice.name)}: it creates an empty one, and "
+        "copies the records of the leader. If the old folder is somewhere, such as on another disk "
+        "or in a backup, put it back first and make the plan again."
+        for choice in plan.choices
+        for broker in choice.lacking
+        if broker in start.brokers
+    ]
     moved = {(choice.name, broker) for choice, broker in plan.set_aside}
     moved |= {(each.choice.name, each.broker_id) for each in plan.order.replaced}
     texts += [

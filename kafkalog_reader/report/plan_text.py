@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines
@@ -16,10 +18,12 @@ from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from kafkalog_reader.audits.plan.choice import Choice
     from kafkalog_reader.audits.plan.plan import Plan
 
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
 """Steps that have a command for each partition or topic."""
+_MISSING: Final = codes_with(Role.REPLICA_NOT_READ)
 _SHOWN: Final = 10
 """Maximum lines of one list; ``--format json`` has all."""
 
@@ -52,6 +56,8 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     style = Style.SOUND if plan.is_clean else Style.STRONG
     for line in wrapped(headline(plan), columns, hanging=0):
         yield tuple(Span(span.text, style) for span in line)
+    for choice in [c for c in plan.choices if c.unseen][:_SHOWN]:
+        yield from wrapped(_unseen_text(choice), columns, hanging=0)
     unknown = sum(c.electable is None for c in plan.choices)
     if unknown and plan.is_ordered and not plan.is_one_broker:
         text = (
@@ -78,6 +84,14 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
             "leader, and whether it may lead, cannot be said without the other copies."
         )
         yield from wrapped(text, columns, hanging=0)
+
+
+def _unseen_text(choice: Choice) -> str:
+    return (
+        f"{shown(choice.name)}: the in-sync replicas ({brokers_text(choice.unseen)}) hold "
+        "every committed record, and no copy of them was supplied. What the supplied copies lack "
+        "is unknown, and would be lost: supply those copies first."
+    )
 
 
 def _counted(number: int, one: str, several: str) -> str:
@@ -119,12 +133,16 @@ def _answer(plan: Plan) -> str:
         return f"Nothing to do: {order}. Nothing is lost in {count}."
     order = f"{order[0].upper()}{order[1:]}."
     if not lost:
+        if any(c.unseen for c in plan.choices):
+            return f"{order} No supplied record is lost in {count} then."
         return f"{order} Nothing is lost in {count} then."
     return f"{order} Lost then: {lost_words(lost)}; save them first."
 
 
 def _but(plan: Plan) -> str:
     of_directories = all(each.log_directory is not None for each in plan.open_findings)
+    if not of_directories and all(each.code in _MISSING for each in plan.open_findings):
+        return "but not every replica was supplied"
     return f"but not every {'log directory' if of_directories else 'copy'} is sound"
 
 
@@ -188,6 +206,9 @@ def _open_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield from wrapped(shown(f"{each.name}: {each.message}"), columns, beginning=beginning)
     if len(plan.open_findings) > _SHOWN:
         yield (Span(f"... {len(plan.open_findings) - _SHOWN:,} more (--format json)"),)
+    if not plan.choices or all(each.code in _MISSING for each in plan.open_findings):
+        yield (Span(f"What it means: kafkalog explain {plan.open_findings[0].code}"),)
+        return
     links = ("--follow-links",) if plan.follow_links else ()
     command = " ".join(map(shell_word, ("replica-diff", *plan.paths, *links, *plan.options)))
     yield (Span("Before you start a broker, read what to do about it:"),)

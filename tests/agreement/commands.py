@@ -38,6 +38,9 @@ class Answers:
         found: (code, severity) of the findings of `verify`; those of `replica-diff`.
         records_cut: by the table `recoveries`, all replicas together; None: not predicted.
         is_complete: by the manifest of `salvage`.
+        planned: (code, severity) of the open findings of `plan`.
+        has_steps: `plan` has something to do.
+        is_node_unknown: `plan` cannot name a broker, because its node id is unknown.
         is_committed_gone: by `verify`, a high watermark is above the end of every copy.
     """
 
@@ -51,6 +54,9 @@ class Answers:
     records_cut: int | None
     is_complete: bool
     is_committed_gone: bool
+    planned: frozenset[tuple[str, str]]
+    has_steps: bool
+    is_node_unknown: bool
 
 
 def answers(paths: Sequence[str], output: Path) -> Answers:
@@ -61,10 +67,11 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
     _, diff_rows = _asked(replica_diff, *paths, "--format", "json")
     salvage_status, _ = _asked(salvage_command, *paths, "--output", str(output))
     plan_status, _ = _asked(plan_command, *paths)
-    _asked(plan_command, *paths, "--format", "json")
+    _, plan_text = _asked(plan_command, *paths, "--format", "json")
     _asked(plan_command, *paths, "--format", "script")
     manifest = output / "manifest.json"
     rows, documents = _objects(verify_rows), _objects(diff_rows)
+    (plan,) = _objects(plan_text) or [{"findings": [], "steps": [], "unanswered": []}]
     ends = {(each["topic"], each["partition"]): each["logEndOffset"] for each in documents}
     return Answers(
         verify=verify_status,
@@ -77,6 +84,9 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
             (each["code"], each["severity"]) for row in documents for each in row["findings"]
         ),
         records_cut=_records_cut(paths),
+        planned=frozenset((each["code"], each["severity"]) for each in plan["findings"]),
+        has_steps=bool(plan["steps"]),
+        is_node_unknown=any("node id of" in each["reason"] for each in plan["unanswered"]),
         is_complete=manifest.exists() and json.loads(manifest.read_text())["isComplete"],
         is_committed_gone=any(
             row["code"] == HIGH_WATERMARK_ABOVE_END
@@ -107,6 +117,7 @@ def contradictions(said: Answers) -> Iterator[str]:
     verify_line, diff_line = said.first_lines
     if said.verify != said.replica_diff:
         yield f"verify ends with {said.verify}, replica-diff with {said.replica_diff}"
+    yield from _of_plan(said)
     for name, line, ended, found in (
         ("verify", verify_line, said.verify, said.found),
         ("replica-diff", diff_line, said.replica_diff, said.compared),
@@ -120,14 +131,27 @@ def contradictions(said: Answers) -> Iterator[str]:
             yield f"{name} says sound, and the next start cuts {said.records_cut:,} records"
     if says_sound(verify_line) and said.replica_diff == FOUND:
         yield f"verify says sound, replica-diff finds {sorted(said.compared)}"
-    if said.plan == CLEAN and any(severity in SEVERE for _, severity in said.compared):
-        yield f"plan finds nothing to do, replica-diff finds {sorted(said.compared)}"
     if said.records_cut and said.plan == CLEAN:
         yield f"plan finds nothing lost, and the next start cuts {said.records_cut:,} records"
     if said.is_committed_gone and said.salvage == CLEAN:
         yield "salvage ends with 0 where committed records are gone"
     if said.is_committed_gone and said.is_complete:
         yield "salvage is complete where committed records are gone"
+
+
+def _of_plan(said: Answers) -> Iterator[str]:
+    """The plan has the findings of the others, and ends as they do, or has more to say."""
+    is_more = said.plan == FOUND and said.has_steps
+    is_unable = said.plan == TROUBLE and said.is_node_unknown
+    if said.plan != said.verify and not (said.verify == CLEAN and (is_more or is_unable)):
+        yield f"plan ends with {said.plan}, verify with {said.verify}"
+    severe = {each for each in said.found if each[1] in SEVERE}
+    if invented := said.planned - severe:
+        yield f"only plan finds {sorted(invented)}"
+    if not said.has_steps and (silent := severe - said.planned):
+        yield f"plan has no steps, and does not say {sorted(silent)}"
+    if compared := {each for each in said.compared if each[1] in SEVERE} - severe:
+        yield f"only replica-diff finds {sorted(compared)}"
 
 
 def says_sound(line: str) -> bool:

@@ -127,9 +127,11 @@ MIXED_CLUSTERS: Final = rule(
     "KL-008",
     "mixed-clusters",
     severity="C",
-    title="copies of several clusters under one name",
+    title="log directories of several clusters",
     explanation="Directories that were given as one broker have different cluster ids, or one "
-    "random topic id appears in two clusters. Offsets of two clusters are unrelated.",
+    "random topic id appears in two clusters. Offsets of two clusters are unrelated. It is high "
+    "where brokers of two clusters have the same partition and all node ids differ: they look like "
+    "one cluster.",
     start="A broker refuses to start with a meta.properties of another cluster.",
     election="No election can be predicted across clusters.",
     reader=NO_EFFECT,
@@ -185,7 +187,8 @@ REPLICA_NOT_SUPPLIED: Final = rule(
     severity="M",
     title="a replica that was not supplied",
     explanation="By the metadata log, or by other partitions of the topic, another broker should "
-    "hold a replica, but its files are not among the inputs.",
+    "hold a replica, but its files are not among the inputs. It is high if no in-sync replica was "
+    "supplied.",
     start=NO_EFFECT,
     election="The missing replica may be the best leader, or hold the only copy of records. "
     "Predictions are possible, not proven.",

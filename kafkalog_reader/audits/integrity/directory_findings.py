@@ -64,8 +64,16 @@ _MAX_LISTED: Final = 1000
 """Maximum findings of one kind for a log directory, which may hold a million strange names."""
 
 
-def directory_findings(root: LogDirectory) -> Iterator[Finding]:
-    """Yield the findings of one log directory that was supplied completely."""
+def directory_findings(
+    root: LogDirectory, reported: Collection[Partition] = ()
+) -> Iterator[Finding]:
+    """Yield the findings of one log directory that was supplied completely.
+
+    Args:
+        root: the log directory.
+        reported: partitions that other brokers have and whose audits report that the replica here
+            is missing or was not read.
+    """
     place = _of_root(root)
     try:
         with os.scandir(root.path) as listed:
@@ -83,7 +91,7 @@ def directory_findings(root: LogDirectory) -> Iterator[Finding]:
             UNCLEAN_SHUTDOWN, f"{shown(root.path)}: no clean-shutdown marker", directory=place
         )
     yield from _meta_properties(root, place)
-    yield from _unsafe_and_strange(entries, place, follow_links=root.follow_links)
+    yield from _unsafe_and_strange(entries, place, reported, follow_links=root.follow_links)
     for name in temporary_files(root.path, root.context):
         yield finding(
             CHECKPOINT_TEMPORARY_LEFT,
@@ -91,7 +99,7 @@ def directory_findings(root: LogDirectory) -> Iterator[Finding]:
             directory=place,
             file=name,
         )
-    yield from _checkpoints(root, place, {entry.name for entry in entries})
+    yield from _checkpoints(root, place, {entry.name for entry in entries}, reported)
 
 
 def duplicate_findings(directories: Sequence[PartitionDirectory]) -> Iterator[Finding]:
@@ -152,6 +160,9 @@ def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[
                 evidence={"nodeId": node_id, "named": root.named},
             )
             return
+        if root.broker_id is not None:
+            problem = f"missing; the path was given as broker {root.broker_id}, which is used here"
+            severity = "M"
         signs = release_signs(root.path)
         if signs.has_segments and not signs.time_indexes:
             problem, severity = "missing, as before release 0.9: give the broker as N=PATH", "I"
@@ -167,14 +178,20 @@ def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[
 
 
 def _unsafe_and_strange(
-    entries: Sequence[os.DirEntry[str]], place: PartitionDirectory, *, follow_links: bool
+    entries: Sequence[os.DirEntry[str]],
+    place: PartitionDirectory,
+    reported: Collection[Partition],
+    *,
+    follow_links: bool,
 ) -> Iterator[Finding]:
-    reported = 0
+    listed = 0
     names = map(parse_directory_name, (entry.name for entry in entries))
     is_of_broker = any(name is not None and name.topic != METADATA_TOPIC for name in names)
     for entry in entries:
-        if reported == _MAX_LISTED:
+        if listed == _MAX_LISTED:
             return
+        if _partition_of(entry.name) in reported:
+            continue
         try:
             mode = entry.stat(follow_symlinks=follow_links).st_mode
         except OSError:
@@ -204,8 +221,14 @@ def _unsafe_and_strange(
                 size_in_bytes=size,
             )
         if found is not None:
-            reported += 1
+            listed += 1
             yield found
+
+
+def _partition_of(name: str) -> Partition | None:
+    """The partition whose live replica a folder is, by its name."""
+    parsed = parse_directory_name(name)
+    return None if parsed is None or parsed.state else (parsed.topic, parsed.partition)
 
 
 def _size(path: str) -> int:
@@ -217,7 +240,10 @@ def _size(path: str) -> int:
 
 
 def _checkpoints(
-    root: LogDirectory, place: PartitionDirectory, names: set[str]
+    root: LogDirectory,
+    place: PartitionDirectory,
+    names: set[str],
+    reported: Collection[Partition],
 ) -> Iterator[Finding]:
     folders = {(n.topic, n.partition): n.state for n in map(parse_directory_name, names) if n}
     holds_replicas = any(topic != METADATA_TOPIC for topic, _ in folders)
@@ -248,7 +274,7 @@ def _checkpoints(
         # The two that name every replica; the next write removes a deleted topic from both.
         is_elsewhere = (topic, partition) in elsewhere
         is_missing = {HIGH_WATERMARKS, RECOVERY_POINTS} <= set(files) and not is_elsewhere
-        if is_missing and is_partial:
+        if is_missing and (is_partial or (topic, partition) in reported):
             continue
         if is_elsewhere:
             instead = "its folder is in another log directory of this broker"
@@ -291,13 +317,6 @@ def _partial(
         },
         actions=(SUPPLY_WHAT_IS_MISSING,),
     )
-
-
-def names_replica(root: LogDirectory, topic: str | None, partition: int | None) -> bool:
-    """Whether both checkpoints that name every replica name this one."""
-    if topic is None or partition is None:
-        return False
-    return (topic, partition) in named_partitions(root)
 
 
 def _checkpoint_problem(error: LocatedError, name: str, place: PartitionDirectory) -> Finding:

@@ -89,6 +89,20 @@ class PartitionAudit:
         return None if newest is None else self.of(newest)
 
     @property
+    def unseen_in_sync(self) -> tuple[int, ...]:
+        """The brokers that may lead, if no copy of any of them was supplied.
+
+        They hold every committed record, and the copies here may lack some. Empty if one of them
+        has a copy here, or if the metadata log does not name them or is older than the copies.
+        """
+        known = self.membership
+        if known is None or known.leader_epoch < self.greatest_leader_epoch:
+            return ()
+        in_sync = known.isr or known.elr
+        here = {each.broker_id for each in self.everyone}
+        return () if here & {*in_sync} else tuple(sorted(in_sync))
+
+    @property
     def is_metadata(self) -> bool:
         """Whether it is the metadata log, whose files are audited, but not its elections."""
         return self.topic == METADATA_TOPIC
@@ -143,5 +157,13 @@ def joined_names(replicas: Iterable[_Named]) -> str:
     names = [replica.name for replica in replicas]
     numbers = [name.removeprefix("broker ") for name in names]
     if len(names) > 1 and all(number.isdigit() for number in numbers):
-        return f"brokers {', '.join(numbers[:-1])} and {numbers[-1]}"
+        return joined_ids(map(int, numbers))
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def joined_ids(node_ids: Iterable[int]) -> str:
+    """The same for node ids."""
+    numbers = [*map(str, node_ids)]
+    if len(numbers) == 1:
+        return f"broker {numbers[0]}"
+    return f"brokers {', '.join(numbers[:-1])} and {numbers[-1]}"

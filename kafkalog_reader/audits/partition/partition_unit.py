@@ -32,6 +32,8 @@ class PartitionUnit(Unit):
         membership: of this partition, according to that log.
         supply: which other replicas there should be.
         unread: findings of brokers that should have a replica, but no readable one is there.
+        lacking: node ids of brokers that were supplied and should have a replica, but have no
+            folder of it: each creates an empty one.
     """
 
     directories: tuple[PartitionDirectory, ...]
@@ -39,6 +41,7 @@ class PartitionUnit(Unit):
     membership: PartitionMembership | None = None
     supply: Supply = NOTHING_KNOWN
     unread: tuple[Finding, ...] = ()
+    lacking: tuple[int, ...] = ()
 
 
 def partition_units(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
@@ -16,6 +17,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 )
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import read_topic_id
 from kafkalog_reader.io.evidence import PartitionDirectory
@@ -23,10 +25,11 @@ from kafkalog_reader.io.names import METADATA_TOPIC, shown
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import LogDirectory
 
 _TOPICS_COMPARED: Final = 32
@@ -94,10 +97,14 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         which = f"broker {names} is" if len(supply.absent) == 1 else f"one of brokers {names} is"
         if supply.is_assigned and len(supply.absent) > 1:
             which = f"brokers {names} are"
+        message = f"by {source}, {which} expected to have a replica, which was not supplied"
+        unseen = [each for each in audit.unseen_in_sync if each in supply.absent]
+        if unseen:
+            message += f"; {_outside(audit, unseen)}"
         yield finding(
             REPLICA_NOT_SUPPLIED,
-            f"by {source}, {which} expected to have a replica, which was not supplied",
-            severity="M" if supply.has_peers else "I",
+            message,
+            severity="H" if unseen else "M" if supply.has_peers else "I",
             confidence="proven" if supply.is_assigned else "possible",
             evidence={"expected": names, "supplied": len(audit.replicas), "by": source},
         )
@@ -112,6 +119,19 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
             confidence="possible",
             evidence={"brokers": names},
         )
+
+
+def _outside(audit: PartitionAudit, unseen: Sequence[int]) -> str:
+    """What it means that no copy of an in-sync replica is here."""
+    assert audit.membership is not None
+    is_one = len(audit.everyone) == 1
+    ends, epoch = audit.greatest_leader_epoch, audit.membership.leader_epoch
+    older = f", and {'ends' if is_one else 'end'} at leader epoch {ends}, before {epoch}"
+    return (
+        f"{joined_names(audit.everyone)} {'is' if is_one else 'are'} outside the in-sync replicas "
+        f"({joined_ids(unseen)}){older if ends < epoch else ''}: those hold every committed "
+        "record, and what was supplied may lack some"
+    )
 
 
 def skew_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -159,12 +179,19 @@ def cluster_findings(
     for name, clusters in by_name.items():
         if len(clusters) > 1:
             yield _mixed(
-                list(clusters.values()), f"the paths named {shown(name)} hold several clusters"
+                list(clusters.values()),
+                f"the paths named {shown(name)} hold several clusters: {_ids(clusters.values())}",
             )
     by_topic: dict[str, dict[str, PartitionDirectory]] = defaultdict(dict)
+    places: dict[str, dict[TopicPartition, PartitionDirectory]] = defaultdict(dict)
+    brokers: dict[str, set[int | None]] = defaultdict(set)
     for directory in directories:
         cluster_id = directory.log_directory.cluster_id
         is_known = directory.topic not in (None, METADATA_TOPIC) and cluster_id is not None
+        if is_known:
+            key = (directory.topic or "", directory.partition or 0)
+            places[cluster_id or ""][key] = directory
+            brokers[cluster_id or ""].add(directory.log_directory.broker_id)
         if is_known and (directory.topic in by_topic or len(by_topic) < _TOPICS_COMPARED):
             by_topic[directory.topic or ""].setdefault(cluster_id or "", directory)
     reported: set[frozenset[str]] = set()
@@ -176,24 +203,64 @@ def cluster_findings(
             pair = frozenset(each.log_directory.cluster_id or "" for each in same)
             if topic_id and len(pair) > 1 and pair not in reported:
                 reported.add(pair)
-                problem = f"topic {shown(topic)} has the id {topic_id} in several clusters"
-                yield _mixed([each.log_directory for each in same], problem)
+                found = [each.log_directory for each in same]
+                problem = (
+                    f"topic {shown(topic)} has the id {topic_id} in several clusters: {_ids(found)}"
+                )
+                yield _mixed(found, problem)
+    yield from _looks_like_one(places, brokers, reported)
 
 
-def _mixed(roots: Sequence[LogDirectory], problem: str) -> Finding:
+def _looks_like_one(
+    places: Mapping[str, Mapping[TopicPartition, PartitionDirectory]],
+    brokers: Mapping[str, set[int | None]],
+    reported: Collection[frozenset[str]],
+) -> Iterator[Finding]:
+    """Clusters that share partitions but no broker: brokers of one cluster look like that.
+
+    Where a node id appears in both, these are two clusters that happen to use the same names.
+    """
+    for one, other in combinations(sorted(places), 2):
+        same = places[one].keys() & places[other].keys()
+        common = brokers[one] & brokers[other] - {None}
+        if frozenset((one, other)) in reported or not same or common:
+            continue
+        topic, partition = min(same)
+        roots = [places[cluster][topic, partition].log_directory for cluster in (one, other)]
+        paths = ", ".join(f"{shown(root.path)}: {shown(root.cluster_id or '')}" for root in roots)
+        yield _mixed(
+            roots,
+            f"the log directories belong to different clusters ({paths}), and both have "
+            f"{shown(topic)}-{partition}, which is not compared across clusters",
+            severity="H",
+            confidence="possible",
+        )
+
+
+def _mixed(
+    roots: Sequence[LogDirectory],
+    problem: str,
+    severity: str | None = None,
+    confidence: str = "proven",
+) -> Finding:
     first = roots[0]
-    clusters = ", ".join(shown(root.cluster_id or "") for root in roots)
     return finding(
         MIXED_CLUSTERS,
-        f"{problem}: {clusters}",
+        problem,
+        severity=severity,
+        confidence=confidence,
         directory=PartitionDirectory(
             path=first.path, log_directory=first, topic=None, partition=None
         ),
         evidence={
-            "clusters": clusters,
+            "clusters": _ids(roots),
             "directories": ", ".join(shown(root.path) for root in roots),
         },
     )
+
+
+def _ids(roots: Iterable[LogDirectory]) -> str:
+    return ", ".join(shown(root.cluster_id or "") for root in roots)
 
 
 def _topic_id(directory: PartitionDirectory) -> str | None:

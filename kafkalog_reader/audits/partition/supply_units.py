@@ -7,7 +7,6 @@ from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.integrity.directory_findings import names_replica
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
 from kafkalog_reader.audits.partition.supply_findings import assigned_supply, suggested_supply
 from kafkalog_reader.io.names import METADATA_TOPIC
@@ -19,16 +18,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
 
 
-def with_supply(
-    units: Iterable[PartitionUnit], evidence: Evidence, *, audits_directories: bool = False
-) -> Iterator[PartitionUnit]:
+def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[PartitionUnit]:
     """Yield the units of each topic once all of them are known.
 
     Args:
         units: sorted by topic.
         evidence: which brokers were supplied completely; nothing is missing from a partial copy.
-        audits_directories: whether log directories are audited, too: a missing folder that two
-            checkpoints name is reported there.
     """
     brokers: dict[str | None, set[int]] = defaultdict(set)
     for root in evidence.roots:
@@ -50,22 +45,4 @@ def with_supply(
                 continue
             else:
                 supply = suggested_supply(unit.directories, replicas[cluster_id], here)
-            if supply.lacking and audits_directories:
-                supply = replace(
-                    supply, lacking=_not_in_checkpoints(unit, supply.lacking, evidence)
-                )
             yield replace(unit, supply=supply)
-
-
-def _not_in_checkpoints(
-    unit: PartitionUnit, lacking: tuple[int, ...], evidence: Evidence
-) -> tuple[int, ...]:
-    """The brokers without a folder of the partition whose checkpoints do not name it."""
-    one = unit.directories[0]
-    reported = {
-        root.broker_id
-        for root in evidence.roots
-        if root.cluster_id == one.log_directory.cluster_id
-        and names_replica(root, one.topic, one.partition)
-    }
-    return tuple(broker_id for broker_id in lacking if broker_id not in reported)

@@ -27,6 +27,7 @@ from kafkalog_reader.io.names import parse_directory_name, shown
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
     from kafkalog_reader.io.evidence import Evidence, Identity, LogDirectory
     from kafkalog_reader.tables.request import ReadRequest
@@ -55,12 +56,42 @@ def with_unread(
             if each.directory is not None and each.directory.log_directory.broker_id not in here
         }
         reported = set(found.values())
+        lacking = {
+            each.directory.log_directory.broker_id
+            for each in found
+            if each.directory is not None and _is_missing(each)
+        }
+        lacking |= {*unit.supply.lacking} - reported
         supply = replace(
             unit.supply,
             absent=tuple(each for each in unit.supply.absent if each not in reported),
             lacking=tuple(each for each in unit.supply.lacking if each not in reported),
         )
-        yield replace(unit, supply=supply, unread=tuple(found))
+        unread = tuple(_as_assigned(each, unit.membership) for each in found)
+        yield replace(
+            unit,
+            supply=supply,
+            unread=unread,
+            lacking=tuple(sorted(each for each in lacking if each is not None)),
+        )
+
+
+def _is_missing(each: Finding) -> bool:
+    """Whether it reports a missing folder of a log directory that was supplied completely."""
+    return each.code == REPLICA_DIRECTORY_MISSING and each.severity != "L"
+
+
+def _as_assigned(each: Finding, membership: PartitionMembership | None) -> Finding:
+    """The finding; proven if the metadata log names the broker as well as its checkpoints."""
+    if not _is_missing(each) or membership is None:
+        return each
+    broker_id = None if each.directory is None else each.directory.log_directory.broker_id
+    if broker_id not in membership.replicas:
+        return each
+    message = each.message.replace(
+        "which its checkpoints name", "which its checkpoints and the metadata log name"
+    )
+    return replace(each, confidence="proven", message=message)
 
 
 def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
@@ -96,7 +127,7 @@ def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
             yield finding(
                 REPLICA_DIRECTORY_MISSING,
                 f"{_who(root)} has no folder {shown(topic)}-{partition}, which its checkpoints "
-                f"name: {effect}",
+                f"name; {effect}",
                 severity="L" if is_partial else None,
                 confidence="proven" if root.clean_shutdown and not is_partial else "possible",
                 directory=_place(root, topic, partition),

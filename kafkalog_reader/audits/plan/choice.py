@@ -88,7 +88,10 @@ class Choice:
         apart: brokers whose copies stay different from the leader's: KL-517.
         alternatives: the other elections, best first.
         is_forced: whether every election loses committed records.
-        not_supplied: assigned brokers without a supplied copy.
+        not_supplied: assigned brokers of which nothing was supplied.
+        lacking: brokers that were supplied and have no folder of the partition: each creates an
+            empty replica.
+        unseen: brokers in sync, if no copy of any of them was supplied: what they held is unknown.
         set_aside: brokers whose copy must be moved away while they are stopped: otherwise the
             broker does not start, or the copy never gets in sync.
         start_losses: what the brokers' starts remove.
@@ -117,6 +120,8 @@ class Choice:
     alternatives: tuple[Alternative, ...] = ()
     is_forced: bool = False
     not_supplied: tuple[int, ...] = ()
+    lacking: tuple[int, ...] = ()
+    unseen: tuple[int, ...] = ()
     set_aside: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
     assigned: tuple[int, ...] = ()
@@ -196,6 +201,7 @@ def choice_of(
     *,
     allows_unclean: bool = False,
     not_read: Sequence[Finding] = (),
+    lacking: Sequence[int] = (),
 ) -> Choice | Unanswered:
     """Decide one partition.
 
@@ -204,6 +210,7 @@ def choice_of(
         wanted: the broker that the user chose; None for the election that loses least.
         allows_unclean: whether the topic's own configuration allows unclean election.
         not_read: findings about files of the copies that could not be read.
+        lacking: brokers that were supplied without a folder of the partition.
     """
     replicas = audit.everyone
     brokers = [_broker(each) for each in replicas]
@@ -229,9 +236,9 @@ def choice_of(
     )
     membership = audit.membership
     assigned = () if membership is None else membership.replicas
-    not_supplied = tuple(each for each in assigned if each not in brokers)
+    not_supplied = tuple(each for each in assigned if each not in {*brokers, *lacking})
     aside = _moved_away(audit, best)
-    others = (frozenset((*brokers, *not_supplied)) - equals) | aside
+    others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
     apart = tuple(
         _broker(each.follower)
         for each in best.followers
@@ -268,6 +275,8 @@ def choice_of(
         ),
         is_forced=all(each.kind is ElectionKind.UNCLEAN for each in audit.elections),
         not_supplied=not_supplied,
+        lacking=tuple(lacking),
+        unseen=audit.unseen_in_sync,
         set_aside=aside,
         start_losses=start_losses(audit),
         assigned=tuple(assigned),

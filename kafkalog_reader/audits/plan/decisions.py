@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.catalogue.input_rules import UNREADABLE_FILE
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.plan.choice import Choice, OpenFinding, choice_of
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
+from kafkalog_reader.audits.plan.unanswered import Unanswered
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.audits.plan.unanswered import Unanswered
-    from kafkalog_reader.audits.recovery.rule import ClusterTopics
+    from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
 
 _SEVERE = "CH"
+_NOT_READ = codes_with(Role.NOT_READ)
 
 
 class Decisions:
@@ -24,10 +26,14 @@ class Decisions:
 
     Args:
         wanted: by topic and partition, the broker that a person chose to lead it.
+        no_plan: why no partition can have a plan; empty if they can.
     """
 
-    def __init__(self, wanted: Mapping[tuple[str, int], int] | None = None) -> None:
+    def __init__(
+        self, wanted: Mapping[tuple[str, int], int] | None = None, *, no_plan: str = ""
+    ) -> None:
         self._wanted = wanted or {}
+        self._no_plan = no_plan
         self._decided: list[Choice | Unanswered] = []
         self._severe: list[OpenFinding] = []
         self._configs: dict[str, Mapping[str, str]] = {}
@@ -36,16 +42,24 @@ class Decisions:
         return len(self._decided)
 
     def add(
-        self, audit: PartitionAudit, found: Iterable[Finding], topics: ClusterTopics | None
+        self, audit: PartitionAudit, found: Iterable[Finding], unit: PartitionUnit | None = None
     ) -> None:
-        """Decide one partition.
+        """Decide one partition; of the metadata log, only its findings are taken.
 
         Args:
             audit: with all its copies.
             found: its findings.
-            topics: of the cluster, as far as the metadata log was supplied.
+            unit: what was audited; None if nothing is known but the copies.
         """
         found = tuple(found)
+        self._take(found, f"{audit.topic or ''}-{audit.partition or 0}")
+        if audit.is_metadata:
+            return
+        if self._no_plan:
+            name = f"{audit.topic}-{audit.partition}"
+            self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
+            return
+        topics = None if unit is None else unit.topics
         topic, partition = audit.topic or "", audit.partition or 0
         if topics is not None:
             self._configs.update(topics.configs)
@@ -54,33 +68,30 @@ class Decisions:
                 audit,
                 self._wanted.get((topic, partition)),
                 allows_unclean=allows_unclean(topic, self._configs),
-                not_read=[each for each in found if each.code == UNREADABLE_FILE],
+                not_read=[each for each in found if each.code in _NOT_READ],
+                lacking=() if unit is None else unit.lacking,
             )
         )
-        self._severe += [
-            OpenFinding(
-                name=f"{topic}-{partition}",
-                code=each.code,
-                severity=each.severity,
-                message=each.message,
-            )
-            for each in found
-            if each.severity in _SEVERE
-        ]
 
     def add_directory(self, found: Iterable[Finding]) -> None:
         """Take the findings of one log directory, which no partition has."""
         for each in found:
-            if each.severity in _SEVERE and each.directory is not None:
-                self._severe.append(
-                    OpenFinding(
-                        name=each.directory.replica_name,
-                        code=each.code,
-                        severity=each.severity,
-                        message=each.message,
-                        log_directory=each.directory.log_directory.path,
-                    )
-                )
+            if each.directory is not None:
+                root = each.directory.log_directory
+                self._take([each], each.directory.replica_name, log_directory=root.path)
+
+    def _take(self, found: Iterable[Finding], name: str, log_directory: str | None = None) -> None:
+        self._severe += [
+            OpenFinding(
+                name=name,
+                code=each.code,
+                severity=each.severity,
+                message=each.message,
+                log_directory=log_directory,
+            )
+            for each in found
+            if each.severity in _SEVERE
+        ]
 
     def plan(
         self,

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.plan.choice import Choice, OpenFinding
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
 
+_NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | {COMMITTED_RECORDS_MISSING}
+"""Findings that no order of starts settles."""
 UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
 
 
@@ -140,14 +144,12 @@ class Plan:
         """The findings that the plan does not resolve, the worst first.
 
         If the brokers just have to be started, these are all severe findings; otherwise those about
-        committed records that no copy holds, and about log directories.
+        committed records that no copy holds, replicas that were not read, and log directories.
         """
         found = [
             each
             for each in self.severe
-            if not self.has_work
-            or each.code == COMMITTED_RECORDS_MISSING
-            or each.log_directory is not None
+            if not self.has_work or each.code in _NEVER_SETTLED or each.log_directory is not None
         ]
         return tuple(
             sorted(
@@ -219,6 +221,7 @@ def plan_of(
         else:
             unanswered.append(each)
     brokers = {broker for c in choices for broker in c.paths}
+    brokers |= {broker for c in choices for broker in c.lacking}
     brokers |= {broker for each in unanswered for broker in each.brokers if broker >= 0}
     absent = {broker for c in choices for broker in c.not_supplied}
     if len(brokers) == 1:  # nothing to compare: only its start can be predicted

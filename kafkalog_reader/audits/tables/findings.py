@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
@@ -21,7 +22,6 @@ from kafkalog_reader.audits.integrity.directory_findings import (
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
-from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.copy_findings import with_others, with_peers
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
 from kafkalog_reader.audits.partition.replica_findings import replica_findings
@@ -35,6 +35,7 @@ from kafkalog_reader.audits.partition.supply_findings import (
     supply_findings,
 )
 from kafkalog_reader.audits.partition.supply_units import with_supply
+from kafkalog_reader.audits.partition.unit_audit import audit_unit
 from kafkalog_reader.audits.partition.unread_replicas import with_unread
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.io.one_look import one_look
@@ -45,10 +46,11 @@ from kafkalog_reader.tables.schemas import FINDINGS
 from kafkalog_reader.tables.table import Column, Table, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pyarrow as pa
 
+    from kafkalog_reader.audits.integrity.partial_copy import Partition
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.audits.recovery.recovery import Recovery
@@ -71,11 +73,14 @@ class RootUnit(Unit):
     root: LogDirectory
     found: tuple[Finding, ...] = ()
     """Findings that were made while the work was planned."""
+    reported: frozenset[Partition] = frozenset()
+    """Partitions whose units report that their replica here is missing or was not read."""
 
     @property
     def findings(self) -> list[Finding]:
         """All findings of the directory, in order."""
-        return sorted([*self.found, *directory_findings(self.root)], key=lambda each: each.order)
+        own = directory_findings(self.root, self.reported)
+        return sorted([*self.found, *own], key=lambda each: each.order)
 
 
 class FindingsTable(Table[PartitionUnit | RootUnit]):
@@ -88,14 +93,16 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit | RootUnit]:
         """One unit for each topic partition, and for each log directory if no topic is selected.
 
-        A log directory that was supplied only in part gets no unit.
+        A log directory that was supplied only in part gets no unit. ``verify``, ``replica-diff``
+        and ``plan`` all work on these units.
         """
-        units = partition_units(evidence, request, with_topics=True)
+        units = with_supply(partition_units(evidence, request, with_topics=True), evidence)
+        unread: list[Finding] = []
+        for unit in with_unread(units, evidence, request):
+            unread += unit.unread
+            yield unit
         if _asks_for_all(request):
-            yield from with_supply(units, evidence, audits_directories=True)
-            yield from root_units(evidence, request)
-        else:  # what a unit of a log directory reports otherwise
-            yield from with_unread(with_supply(units, evidence), evidence, request)
+            yield from _root_units(evidence, request, unread)
 
     def read(
         self, unit: PartitionUnit | RootUnit, request: ReadRequest, progress: Progress = no_progress
@@ -113,17 +120,21 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         yield build_from_dicts(schema, rows)
 
 
-def root_units(evidence: Evidence, request: ReadRequest) -> Iterator[RootUnit]:
-    """Yield each log directory that was supplied completely; none if topics are selected."""
-    if not _asks_for_all(request):
-        return
+def _root_units(
+    evidence: Evidence, request: ReadRequest, unread: Iterable[Finding]
+) -> Iterator[RootUnit]:
+    reported: dict[LogDirectory, set[Partition]] = defaultdict(set)
+    for each in unread:
+        if each.directory is not None:
+            place = each.directory
+            reported[place.log_directory].add((place.topic or "", place.partition or 0))
     mixed = tuple(_mixed_clusters(evidence, request))
     for root in evidence.roots:
         own = tuple(
             each for each in mixed
             if each.directory is not None and each.directory.log_directory == root
         )  # fmt: skip
-        yield RootUnit(size_in_bytes=0, root=root, found=own)
+        yield RootUnit(size_in_bytes=0, root=root, found=own, reported=frozenset(reported[root]))
 
 
 def _asks_for_all(request: ReadRequest) -> bool:
@@ -138,9 +149,13 @@ def _mixed_clusters(evidence: Evidence, request: ReadRequest) -> Iterator[Findin
 
 
 def audited(
-    unit: PartitionUnit, request: ReadRequest, progress: Progress = no_progress
+    unit: PartitionUnit,
+    request: ReadRequest,
+    progress: Progress = no_progress,
+    *,
+    quick: bool = False,
 ) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...]]]:
-    """Audit one partition and return its findings.
+    """Audit one partition, and return all its findings, worst first.
 
     With a time range each replica is audited by itself: its segments differ between copies, and
     what was not read cannot be compared.
@@ -150,15 +165,8 @@ def audited(
     groups = [[each] for each in directories] if checks.has_time_range else [directories]
     for number, group in enumerate(groups):
         with one_look(group) as looked_at:
-            audit = audit_partition(
-                looked_at,
-                progress,
-                check_files=True,
-                checks=checks,
-                topics=unit.topics,
-                membership=unit.membership,
-                started_at=request.started_at,
-            )
+            part = replace(unit, directories=tuple(looked_at))
+            audit = audit_unit(part, request, progress, quick=quick)
             found = (*findings_of(audit, unit.supply), *(() if number else unit.unread))
         if checks.has_time_range:
             found = tuple(

@@ -48,9 +48,18 @@ def test_a_broker_of_the_assignment_was_not_supplied() -> None:
 
 def test_one_broker_alone_is_reported_and_not_blamed() -> None:
     (found,) = of_code(
-        found_in(CAPTURE / "broker-0", CAPTURE / "controller-100", topic="t"), "KL-012"
+        found_in(CAPTURE / "broker-1", CAPTURE / "controller-100", topic="t"), "KL-012"
     )
     assert found.severity == "I"
+
+
+def test_one_broker_outside_the_isr_is_severe() -> None:
+    """By the metadata log, brokers 1 and 2 are in sync, with leader epoch 1."""
+    (found,) = of_code(
+        found_in(CAPTURE / "broker-0", CAPTURE / "controller-100", topic="t"), "KL-012"
+    )
+    assert found.severity == "H"
+    assert "outside the in-sync replicas (brokers 1 and 2)" in found.message
 
 
 def test_an_assigned_replica_whose_folder_is_gone(tmp_path: Path) -> None:
@@ -66,7 +75,8 @@ def test_a_folder_that_checkpoints_and_the_assignment_name_is_missed_once(tmp_pa
     shutil.copytree(CAPTURE, tmp_path / "all")
     shutil.rmtree(tmp_path / "all" / "broker-1" / "t-0")
     (found,) = of_code(found_in(tmp_path / "all"), "KL-310")
-    assert "named by" in found.message
+    assert "which its checkpoints and the metadata log name" in found.message
+    assert found.confidence == "proven"
     for name in ("replication-offset-checkpoint", "recovery-point-offset-checkpoint"):
         (tmp_path / "all" / "broker-1" / name).write_text("0\n0\n")
     (found,) = of_code(found_in(tmp_path / "all"), "KL-310")

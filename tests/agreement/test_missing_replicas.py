@@ -1,0 +1,147 @@
+"""The commands about evidence that lacks a replica, or has one too many."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures import captures
+from kafkalog_reader.cli.plan import plan_command
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import FOUND, status
+from kafkalog_reader.cli.verify import verify_command
+from tests.agreement.faulty_copy import contradicted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+COMMANDS = (verify_command, replica_diff, plan_command)
+
+
+def copied(capture: str, folder: Path) -> Path:
+    shutil.copytree(captures.path(capture), folder)
+    return folder
+
+
+def outside_the_isr(root: Path) -> Path:
+    """Broker 0 alone; by the metadata log, 1 and 2 lead and are in sync since epoch 1."""
+    root = copied("s3_2/both-led", root)
+    for broker in (1, 2):
+        shutil.rmtree(root / f"broker-{broker}")
+    return root
+
+
+def without_one_folder(root: Path) -> Path:
+    root = copied("s1/stale", root)
+    shutil.rmtree(root / "broker-0" / "t-0")
+    return root
+
+
+def without_both_in_sync(root: Path) -> Path:
+    root = copied("s3_2/both-led", root)
+    for broker in (1, 2):
+        shutil.rmtree(root / f"broker-{broker}" / "t-0")
+    return root
+
+
+def of_two_clusters(root: Path) -> Path:
+    for capture, broker in (("s3_2/both-led", 0), ("s1/stale", 1)):
+        source = captures.path(capture) / f"broker-{broker}"
+        shutil.copytree(source, root / f"broker-{broker}")
+    return root
+
+
+@pytest.mark.parametrize(
+    "make", [outside_the_isr, without_one_folder, without_both_in_sync, of_two_clusters]
+)
+def test_commands_agree_where_replicas_are_missing_or_foreign(
+    make: Callable[[Path], Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = str(make(tmp_path / "evidence"))
+    assert contradicted(root, tmp_path) == []
+    assert [status(command, [root]) for command in COMMANDS] == [FOUND] * len(COMMANDS)
+
+
+def said_by(root: Path, capfd: pytest.CaptureFixture[str]) -> list[str]:
+    """What each command writes, in one line."""
+    texts = []
+    for command in COMMANDS:
+        status(command, [str(root)])
+        texts.append(" ".join(capfd.readouterr().out.split()))
+    return texts
+
+
+def test_a_copy_outside_the_isr_is_not_sound(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    for text in said_by(outside_the_isr(tmp_path / "evidence"), capfd):
+        assert "KL-012" in text
+        assert (
+            "broker 0 is outside the in-sync replicas (brokers 1 and 2), and ends at leader epoch "
+            "0, before 1"
+        ) in text
+
+
+def test_a_copy_in_the_isr_may_be_supplied_alone(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = copied("s3_2/both-led", tmp_path / "evidence")
+    for broker in (0, 2):
+        shutil.rmtree(root / f"broker-{broker}")
+    assert not any("outside the in-sync" in text for text in said_by(root, capfd))
+    assert [status(command, [str(root)]) for command in COMMANDS] == [0, 0, 0]
+
+
+def test_a_broker_without_the_folder_was_supplied(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    *_, plan = said_by(without_one_folder(tmp_path / "evidence"), capfd)
+    assert "nothing was supplied" not in plan
+    assert "Then start brokers 0 and 1 Broker 0 has no folder of t-0: it creates an empty" in plan
+
+
+def test_brokers_without_the_folder_start_after_the_one_that_has_it(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    *_, plan = said_by(without_both_in_sync(tmp_path / "evidence"), capfd)
+    assert "Only broker 0 was supplied" not in plan
+    assert plan.startswith("Start broker 0, then brokers 1 and 2. No supplied record is lost")
+    assert "the in-sync replicas (brokers 1 and 2) hold every committed record" in plan
+    assert "replica-diff" not in plan  # which would send back here
+
+
+def test_brokers_of_two_clusters_are_named_with_their_paths(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = of_two_clusters(tmp_path / "evidence")
+    for text in said_by(root, capfd):
+        joined = text.replace(" ", "")
+        assert "KL-008" in text
+        for broker in (0, 1):
+            meta = (root / f"broker-{broker}" / "meta.properties").read_text()
+            (cluster,) = (line[11:] for line in meta.splitlines() if line[:11] == "cluster.id=")
+            assert cluster in joined
+            assert f"{root}/broker-{broker}".replace(" ", "") in joined
+
+
+def test_a_checkpoint_and_the_metadata_log_prove_a_missing_folder(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    verify, *_ = said_by(without_one_folder(tmp_path / "evidence"), capfd)
+    assert "which its checkpoints and the metadata log name" in verify
+    assert "(possible)" not in verify.partition("KL-601")[0]
+
+
+def test_naming_a_broker_settles_a_missing_meta_properties(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = copied("everything/stopped", tmp_path / "evidence") / "broker-0"
+    (root / "meta.properties").unlink()
+    paths = [f"0={root}"]
+    ended = [status(command, paths) for command in COMMANDS]
+    out = capfd.readouterr().out
+    assert ended == [0, 0, 0], out
+    assert "meta.properties" in out
