@@ -298,7 +298,7 @@ def test_a_folder_that_stops_the_start_is_high(name: str, tmp_path: Path, run: R
     words = " ".join(answer.out.split())
     assert f"KL-003 HIGH a name that Kafka does not write broker 0 {name}" in words
     assert "the broker will not start" in words
-    assert run("plan", brokers).status == 2  # for the same reason
+    assert run("plan", brokers).status == 1  # for the same reason
     assert status(replica_diff, [str(brokers)]) == 1
 
 
