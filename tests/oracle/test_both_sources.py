@@ -97,15 +97,14 @@ def test_the_matrix_has_both_rows_and_refusals(kafka: Answers) -> None:
     assert sum(bool(each.get("rows")) for each in agreeing) >= 100
 
 
-def test_tasks_are_limited_alike(output: Path, kafka: Answers) -> None:
+def test_our_tasks_are_limited_in_a_batch_read_too(output: Path, kafka: Answers) -> None:
+    """The Kafka source 4.0.0 checks the option in a batch read, but does not split by it."""
     cases = json.loads((output / CASES).read_text())
     limited = [name for name in kafka if "maxRecordsPerPartition" in cases[name]]
     answers = ours(output, Path(sys.executable), DIRECTLY, limited)
     checked = 0
     for name, answer in answers.items():
         if "refused" not in answer:
-            limit = int(cases[name]["maxRecordsPerPartition"])
-            for each in (answer, kafka[name]):
-                assert each["most in a task"] <= limit, name
+            assert answer["most in a task"] <= int(cases[name]["maxRecordsPerPartition"]), name
             checked += 1
     assert checked >= 4
