@@ -26,10 +26,10 @@ def test_columns_and_filters_become_options(evidence: Path) -> None:
     options = parse_options(chosen.options)
     assert options.paths == (str(evidence),)
     assert options.columns == ("value", "offset")
-    assert options.request.assigned == {("lagging", 0), ("lagging", 1)}
+    assert options.request.assigned == frozenset({("lagging", 0), ("lagging", 1)})
     assert options.request.topics is None
     assert options.request.from_timestamp == 5
-    assert parse_options(chosen.where(topic="b").options).request.topics == {"b"}
+    assert parse_options(chosen.where(topic="b").options).request.topics == frozenset({"b"})
 
 
 def test_a_mistake_is_named_before_spark_starts_anything(evidence: Path) -> None:
