@@ -19,7 +19,7 @@ WHEEL_PYTHONS ?= python3.11 python3.12 python3.13 python3.14
 
 CAPTURE := fixtures/captures/s3_2/both-led
 
-.PHONY: help demo test oracle fuzz faults faults-long agreement-long suppressed histories plans mutants bench portable wheel lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
+.PHONY: help demo test oracle both-sources fuzz faults faults-long agreement-long suppressed histories plans mutants bench portable wheel lint types spark-matrix fixtures findings readme schemas clean check-demo check-test
 .DEFAULT_GOAL := help
 
 help:  ## list these commands
@@ -36,6 +36,9 @@ test: check-test $(VENV)/.test  ## run every test, including real brokers; under
 # Runs two halves at the same time and prefixes each line with its half.
 oracle: check-test $(VENV)/.test  ## run the remaining scenarios on real brokers
 	@$(RUN) -m tests.oracle
+
+both-sources: check-test $(VENV)/.test  ## compare all option combinations with Spark's Kafka source; half an hour
+	KAFKALOG_EVERY_CASE=1 $(RUN) -m pytest -m oracle -v tests/oracle/test_both_sources.py
 
 fuzz: check-test $(VENV)/.test  ## fuzz every parser for FUZZ_SECONDS in total; guided by coverage if atheris can be installed
 	@$(RUN) -m pip install --quiet atheris || echo "no atheris for this Python: mutations without coverage" >&2

@@ -23,6 +23,8 @@ SPARK: Final = "4.0.0"
 """The newest release whose Kafka source is in Maven Central (as of 2026-11-23)."""
 EVERY: Final = 12
 """Every so many cases go through a session of Spark too; all of them would take half an hour."""
+EVERY_CASE: Final = int(os.environ.get("KAFKALOG_EVERY_CASE", "3"))
+"""`make both-sources` takes every case; the Kafka source needs twenty minutes for them."""
 TIMEOUT: Final = 2400
 
 Answers = dict[str, dict[str, Any]]
@@ -36,7 +38,7 @@ def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
     jars = ",".join(map(str, connector(SPARK)[1]))
     python = str(python_with_spark(SPARK))
     folder = tmp_path_factory.mktemp("both_sources") / "output"
-    return live.run("both_sources", folder, python, jars, timeout=TIMEOUT)
+    return live.run("both_sources", folder, python, jars, str(EVERY_CASE), timeout=TIMEOUT)
 
 
 @pytest.fixture(scope="module")
@@ -92,9 +94,9 @@ def test_the_matrix_has_both_rows_and_refusals(kafka: Answers) -> None:
     """Where the broker could not be reached, both sources would refuse everything."""
     agreeing = [answer for name, answer in kafka.items() if not is_different(name)]
     refusals = [each for each in agreeing if "refused" in each]
-    assert 80 <= len(refusals) <= len(agreeing) - 150
+    assert 80 <= EVERY_CASE * len(refusals) <= EVERY_CASE * len(agreeing) - 150
     assert not any("node assignment" in each["refused"] for each in refusals)
-    assert sum(bool(each.get("rows")) for each in agreeing) >= 100
+    assert EVERY_CASE * sum(bool(each.get("rows")) for each in agreeing) >= 100
 
 
 def test_our_tasks_are_limited_in_a_batch_read_too(output: Path, kafka: Answers) -> None:
@@ -107,4 +109,4 @@ def test_our_tasks_are_limited_in_a_batch_read_too(output: Path, kafka: Answers)
         if "refused" not in answer:
             assert answer["most in a task"] <= int(cases[name]["maxRecordsPerPartition"]), name
             checked += 1
-    assert checked >= 4
+    assert checked
