@@ -91,7 +91,7 @@ def plan_command(
         follow_links=evidence.follow_links,
         is_selected=request.topics is not None or request.partitions is not None,
     )
-    if not plan.partitions:
+    if not plan.partitions and found.status() == CLEAN:
         raise no_partition("plan")
     _check_elected(plan, wanted)
     if output_format == "text":

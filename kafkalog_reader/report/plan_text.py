@@ -200,7 +200,8 @@ def _open_lines(plan: Plan, columns: int) -> Iterator[Line]:
     """Severe findings that the plan does not resolve, and where to read more."""
     if not plan.open_findings:
         return
-    yield ()
+    if plan.partitions:
+        yield ()
     for each in plan.open_findings[:_SHOWN]:
         beginning = (Span(f"{each.code} {SEVERITY_WORDS[each.severity]} ", Style.LOST),)
         yield from wrapped(shown(f"{each.name}: {each.message}"), columns, beginning=beginning)

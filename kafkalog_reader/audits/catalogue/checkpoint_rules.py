@@ -204,7 +204,7 @@ META_PROPERTIES_PROBLEM: Final = rule(
 PARTITION_METADATA_MALFORMED: Final = rule(
     "KL-313",
     "partition-metadata-malformed",
-    severity="M",
+    severity="H",
     title="partition.metadata cannot be read",
     explanation="The file that holds the topic id cannot be parsed, or holds the zero id.",
     start="Depending on the damage, the broker takes the log directory offline or ends.",
