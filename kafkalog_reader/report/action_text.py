@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.actions import (
     ABORT_TRANSACTION,
     ACTIONS,
+    CHOOSE_A_BRANCH,
     COMPARE_REPLICAS,
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
@@ -18,25 +19,25 @@ from kafkalog_reader.audits.catalogue.actions import (
     WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.replica_rules import (
-    SINGLE_COPY_RANGE,
-)
+from kafkalog_reader.audits.catalogue.replica_rules import DAMAGED_COPY, SINGLE_COPY_RANGE
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.comparison.difference import DifferenceKind, NotCompared
+from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.io.names import ASIDE
 from kafkalog_reader.report.advice_text import expected_election
-from kafkalog_reader.report.command_text import export_command
+from kafkalog_reader.report.command_text import export_command, merge_command
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
+from kafkalog_reader.salvage.one_sided import one_sided_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
@@ -82,7 +83,7 @@ def actions_of(
                 asked.setdefault(code, []).append(each)
     made = []
     for code in sorted(asked, key=_URGENCY.__getitem__):
-        if code == LET_BEST_LEAD and not audit.elections:
+        if _is_pointless(audit, code):
             continue
         findings = asked[code]
         replicas = _replicas(audit, findings)
@@ -105,6 +106,23 @@ def actions_of(
             )
         )
     return tuple(made)
+
+
+def _is_pointless(audit: PartitionAudit, code: str) -> bool:
+    """Whether an action of a rule has nothing to act on in this partition."""
+    if code == LET_BEST_LEAD:
+        return not audit.elections
+    if code == SAVE_RECORDS:  # otherwise what will lead holds everything
+        return bool(audit.elections) and not (
+            expected_election(audit).lost_ranges or one_sided_ranges(audit)
+        )
+    if code == CHOOSE_A_BRANCH:
+        return audit.fork_offset is None and not one_sided_ranges(audit)
+    if code == MOVE_COPY_ASIDE:
+        return audit.merging_saves
+    return code == FORBID_UNCLEAN_ELECTION and (
+        audit.membership is not None and len(audit.membership.replicas) == 1
+    )
 
 
 def _may_happen(audit: PartitionAudit, each: Finding) -> bool:
@@ -156,7 +174,16 @@ def command_lines(command: str, columns: int, *, indent: int = 10) -> Iterator[L
 
 def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAudit]:
     directories = {each.directory for each in found}
-    return [replica for replica in audit.everyone if replica.directory in directories]
+    damaged: set[Replica] = set()
+    if isinstance(audit.comparison, Comparison) and any(
+        each.code == DAMAGED_COPY for each in found
+    ):
+        damaged = {copy for each in audit.comparison.differences for copy in each.damaged}
+    return [
+        replica
+        for replica in audit.everyone
+        if replica.directory in directories or replica.files in damaged
+    ]
 
 
 def _nothing(_audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
@@ -222,7 +249,10 @@ def _move_aside(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iter
 
 
 def _export(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
-    yield export_command(audit)
+    if one_sided_ranges(audit):
+        yield export_command(audit)
+    elif audit.merging_saves:
+        yield merge_command(audit)
 
 
 def _epochs(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.command_text import salvage_command
+from kafkalog_reader.report.command_text import merge_command, salvage_command
 from kafkalog_reader.report.election_text import every_choice_loses
 from kafkalog_reader.report.ranges_text import sides_of
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
@@ -78,6 +78,9 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     if not audit.elections:
         return
     yield from _warning(audit, columns)
+    if audit.merging_saves:
+        yield (Span(f"      {merge_command(audit)}"),)
+        return
     election = expected_election(audit)
     if not election.lost_ranges:
         return
@@ -105,7 +108,13 @@ def _proof(audit: PartitionAudit, replicas: Sequence[Replica]) -> str:
 def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     best, worst = audit.elections[0], audit.elections[-1]
     text = ""
-    if every_choice_loses(audit):
+    if audit.merging_saves:
+        text = (
+            "Whoever leads, committed records are lost, but together the copies hold them all. "
+            "Before any of their brokers starts, merge them into one sound log; docs/salvage.md "
+            "says how it takes the place of a copy (Handing it over):"
+        )
+    elif every_choice_loses(audit):
         alike = [each.candidate for each in audit.elections if each.lost == best.lost]
         least = (
             f"{_capitalised(joined_names(alike))} {'loses' if len(alike) == 1 else 'lose'} least"

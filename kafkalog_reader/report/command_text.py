@@ -40,6 +40,14 @@ def export_command(audit: PartitionAudit) -> str:
     return f"replica-diff {_paths(audit)}{_links(audit)} {_choice(audit)} --export {SAVED}"
 
 
+def merge_command(audit: PartitionAudit) -> str:
+    """A command that makes one sound log of several damaged copies."""
+    return (
+        f"kafkalog salvage {_paths(audit)}{_links(audit)} {_choice(audit)} --merge --as-segments "
+        f"--output {shell_word(f'{SAVED}/{audit.topic}-{audit.partition}-merged')}"
+    )
+
+
 def _paths(audit: PartitionAudit) -> str:
     return " ".join(dict.fromkeys(path_word(each.directory) for each in audit.everyone))
 

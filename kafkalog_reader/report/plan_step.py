@@ -184,6 +184,17 @@ def write_command(lines: Iterable[str], path: str) -> str:
     return f"printf '%s\\n' {' '.join(map(shell_word, lines))} > {shell_word(path)}"
 
 
+def merge_command(plan: Plan, choice: Choice) -> str:
+    """Makes one sound log of several damaged copies."""
+    paths = " ".join(map(shell_word, plan.paths))
+    links = " --follow-links" if plan.follow_links else ""
+    return (
+        f"kafkalog salvage {paths}{links} --topic {shell_word(choice.topic)} "
+        f"--partition {choice.partition} --merge --as-segments "
+        f"--output {shell_word(f'{SAVED}/{choice.name}-merged')}"
+    )
+
+
 def salvage_command(plan: Plan, choice: Choice, broker: int, first_offset: int) -> str:
     """Saves what one copy has from an offset on."""
     paths = " ".join(map(shell_word, plan.paths))

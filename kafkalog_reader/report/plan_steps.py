@@ -21,6 +21,7 @@ from kafkalog_reader.report.plan_step import (
     PlanStep,
     StepKind,
     brokers_text,
+    merge_command,
     salvage_command,
 )
 from kafkalog_reader.report.shell_word import shell_word
@@ -72,14 +73,23 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
 
 
 def _save(plan: Plan) -> Iterator[PlanStep]:
-    commands = []
+    commands, texts = [], []
     for choice in plan.losing:
+        if choice.merging_saves:
+            commands.append(merge_command(plan, choice))
+            texts.append(
+                f"{choice.name}: together the copies hold every record. The merged log can take "
+                "the place of a copy before any broker starts (docs/salvage.md, Handing it over); "
+                "then make this plan again."
+            )
+            continue
         for broker, first_offset in _savers(choice):
             commands.append(salvage_command(plan, choice, broker, first_offset))
     if commands:
         yield PlanStep(
             kind=StepKind.SAVE,
             title=f"Save what this plan destroys: {lost_words(plan.lost)}",
+            texts=tuple(texts),
             commands=tuple(commands),
         )
 

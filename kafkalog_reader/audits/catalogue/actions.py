@@ -104,8 +104,8 @@ COMPARE_REPLICAS: Final = action(
 MOVE_COPY_ASIDE: Final = action(
     "A6",
     "move-copy-aside",
-    short="while {where} {are} stopped, move the partition directory aside, never delete it; it is "
-    "copied again from the leader",
+    short="while {where} {are} stopped, move the partition directory aside, never delete it; once "
+    "another replica leads, the next start copies it from there",
     explanation="A broker that finds no directory creates an empty replica and fetches everything "
     "from the leader. This is the only way in which a follower gets back what is damaged or "
     "missing below its log end.",

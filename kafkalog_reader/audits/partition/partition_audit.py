@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from kafkalog_reader.audits.comparison.committed import newest_replica
 from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.membership import named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.errors import MissingPackageError
@@ -126,6 +127,12 @@ class PartitionAudit:
         pairs = combinations(self.comparison.replicas, 2)
         offsets = [self.comparison.content_fork(*pair) for pair in pairs]
         return min((offset for offset in offsets if offset is not None), default=None)
+
+    @property
+    def merging_saves(self) -> bool:
+        """Whether every leader loses committed records that the copies hold together."""
+        loses = all(each.kind is ElectionKind.UNCLEAN for each in self.elections)
+        return bool(self.elections) and loses and self.verdict is Verdict.DAMAGED_RECOVERABLE
 
     def figure(self) -> Figure:
         """The copies as lanes, one bar each, for a notebook.

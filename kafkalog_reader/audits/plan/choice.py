@@ -88,6 +88,7 @@ class Choice:
         apart: brokers whose copies stay different from the leader's: KL-517.
         alternatives: the other elections, best first.
         is_forced: whether every election loses committed records.
+        merging_saves: whether it does so although the copies together hold every record.
         not_supplied: assigned brokers of which nothing was supplied.
         lacking: brokers that were supplied and have no folder of the partition: each creates an
             empty replica.
@@ -118,6 +119,7 @@ class Choice:
     refetching: tuple[int, ...] = ()
     apart: tuple[int, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
+    merging_saves: bool = False
     is_forced: bool = False
     not_supplied: tuple[int, ...] = ()
     lacking: tuple[int, ...] = ()
@@ -273,6 +275,7 @@ def choice_of(
             for each in audit.elections
             if _broker(each.candidate) not in equals
         ),
+        merging_saves=audit.merging_saves,
         is_forced=all(each.kind is ElectionKind.UNCLEAN for each in audit.elections),
         not_supplied=not_supplied,
         lacking=tuple(lacking),
