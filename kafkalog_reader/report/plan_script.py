@@ -148,7 +148,8 @@ def _run_here(step: PlanStep) -> tuple[str, ...]:
 
 def _question(step: PlanStep) -> str:
     warning = "What is listed above as lost is then gone. " if step.is_destructive else ""
-    return f"{warning}{step.title}. Is that done?"
+    waited = " and have 30 seconds passed since" if step.election is not None else ""
+    return f"{warning}{step.title}. Is that done{waited}?"
 
 
 def _say(text: str) -> str:

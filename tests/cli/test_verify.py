@@ -366,3 +366,12 @@ def test_a_git_lfs_pointer_is_not_read_and_not_called_damaged(run: Run, tmp_path
     assert answer.out.startswith("not read in full: ")
     assert "git lfs pull" in answer.out
     assert "check disk" not in answer.out
+
+
+def test_a_strange_folder_is_no_damage(tmp_path: Path, run: Run) -> None:
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path("s3_2/healed"), root)
+    (root / "broker-0" / "strange").mkdir()
+    answer = run("verify", root)
+    assert answer.out.startswith("not sound: 1 high in 2 partitions")
+    assert answer.status == 1

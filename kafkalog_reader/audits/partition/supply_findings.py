@@ -94,10 +94,13 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
     source = "the metadata log" if supply.is_assigned else "the topic's other partitions"
     if supply.absent:
         names = ", ".join(map(str, supply.absent))
-        which = f"broker {names} is" if len(supply.absent) == 1 else f"one of brokers {names} is"
-        if supply.is_assigned and len(supply.absent) > 1:
-            which = f"brokers {names} are"
-        message = f"by {source}, {which} expected to have a replica, which was not supplied"
+        which = joined_ids(supply.absent)
+        has = f"{which} has a replica too, which was"
+        if len(supply.absent) > 1 and supply.is_assigned:
+            has = f"{which} have replicas too, which were"
+        elif len(supply.absent) > 1:
+            has = f"one of {which} has a replica too, which was"
+        message = f"by {source}, {has} not supplied"
         unseen = [each for each in audit.unseen_in_sync if each in supply.absent]
         if unseen:
             message += f"; {_outside(audit, unseen)}"
