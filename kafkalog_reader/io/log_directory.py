@@ -45,8 +45,8 @@ def describe_log_directory(
     node_id = None if meta is None else meta.node_id
     if None not in (node_id, broker_id) and node_id != broker_id:
         logger.warning(
-            "%s: was given as broker %d, but its meta.properties has node id %d, which is used "
-            "here, because a broker takes its files for those of that node",
+            "%s: was given as broker %d, but its meta.properties has node id %d, which is used: "
+            "a broker with another id refuses to start with these files",
             shown(path),
             broker_id,
             node_id,

@@ -189,7 +189,7 @@ def test_named_path_gives_the_node_id_only_where_it_is_missing(
     tree(f"b2/t-0/{LOG}")
     evidence = discover([f"7={broker}", f"2={broker.parent / 'b2'}"])
     assert [root.broker_id for root in evidence.log_directories] == [1, 2]
-    assert "meta.properties says node 1, not 7" in caplog.text
+    assert "was given as broker 7, but its meta.properties has node id 1" in caplog.text
 
 
 @pytest.mark.parametrize("number", ["-7", "2147483648", "99999999999999999999"])
