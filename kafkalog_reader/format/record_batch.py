@@ -12,6 +12,7 @@ from kafkalog_reader.errors import CorruptRecordError, UnsupportedFormatError
 from kafkalog_reader.format.batch_fields import CRC_COVERS_FROM, HEADER_SIZE, LAST_CODEC
 from kafkalog_reader.format.compression import Codec, decompress
 from kafkalog_reader.format.crc import compute_crc32c
+from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.format.record import Record, parse_records
 from kafkalog_reader.format.record_batch_header import RecordBatchHeader, parse_record_batch_header
 
@@ -65,7 +66,7 @@ def parse_batch_records(
         raise CorruptRecordError(f"records count {header.records_count}", where)
     if not 0 <= header.base_offset <= header.last_offset:
         raise CorruptRecordError(
-            f"offsets {header.base_offset} to {header.last_offset} are impossible in a log", where
+            f"{offsets_are(header.base_offset, header.last_offset + 1)} impossible in a log", where
         )
     payload = batch_payload(content, header, where)
     is_compressed = header.codec_id != Codec.NONE

@@ -24,6 +24,7 @@ from kafkalog_reader.format.layout import (
     struct_fields,
     timestamp_text,
 )
+from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.format.record_batch import batch_payload, compute_batch_crc
 from kafkalog_reader.format.record_batch_header import (
@@ -83,7 +84,7 @@ def record_batch_header_structure(content: bytes, where: LogPosition) -> Structu
         names=_NAMES,
         meanings=_header_meanings(content, header),
     )
-    offsets = f"offsets {header.base_offset} to {header.last_offset}"
+    offsets = offsets_words(header.base_offset, header.last_offset + 1)
     return Structure(title=f"record batch, {offsets}", fields=tuple(fields))
 
 

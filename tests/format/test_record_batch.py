@@ -302,7 +302,7 @@ GOOD = build_record(Record(offset_delta=0, key=b"k", value=b"v"))
         ),
         pytest.param(
             build_record_batch([Record(offset_delta=1)], base_offset=2**63 - 1),
-            "are impossible in a log",
+            "is impossible in a log",
             id="offset_beyond_a_long",
         ),
     ],
