@@ -297,12 +297,12 @@ GOOD = build_record(Record(offset_delta=0, key=b"k", value=b"v"))
         ),
         pytest.param(
             build_record_batch([Record(offset_delta=0)], base_offset=-1),
-            "offsets -1",
+            "offset -1 is impossible in a log",
             id="offset_-1",
         ),
         pytest.param(
             build_record_batch([Record(offset_delta=1)], base_offset=2**63 - 1),
-            "is impossible in a log",
+            "are impossible in a log",
             id="offset_beyond_a_long",
         ),
     ],
