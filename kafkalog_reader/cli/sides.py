@@ -76,7 +76,10 @@ class Sides:
             where = shown(str(self._export.file))
             text = f"{plural(self._export.records, 'record')} written to {where}"
             if not self._export.records:
-                text = "no record is on some copies only: nothing was written"
+                text = (
+                    "nothing to export: no copy has records that another lacks. `kafkalog salvage` "
+                    "saves what a damaged copy holds."
+                )
             click.echo(f"\n{text}")
 
 

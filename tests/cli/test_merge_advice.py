@@ -62,3 +62,11 @@ def test_one_damaged_copy_is_copied_again(broker: int, tmp_path: Path) -> None:
     assert f"A6 while broker {broker} is stopped, move the partition directory aside" in text
     assert "--export" not in text  # the others hold every record
     assert "--merge" not in text
+
+
+def test_an_export_of_nothing_says_why(tmp_path: Path) -> None:
+    root = damage(tmp_path / "brokers", {1: BYTES[1]})
+    options = ["--topic", "t", "--export", str(tmp_path / "saved")]
+    result = CliRunner().invoke(replica_diff, [str(root), *options], standalone_mode=False)
+    assert "nothing to export: no copy has records that another lacks" in result.output
+    assert not (tmp_path / "saved" / "records.parquet").exists()
