@@ -17,6 +17,7 @@ from kafkalog_reader.cli.printable import plural
 from kafkalog_reader.cli.run import CLEAN, FOUND, session, verbose_option
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.format.offset_words import offsets_are, offsets_words
+from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -116,21 +117,31 @@ def _salvage(evidence: Evidence, request: ReadRequest, output: str, **options: A
     from kafkalog_reader.salvage.run import salvage
 
     found = False
+    several_clusters = len({root.cluster_id for root in evidence.log_directories}) > 1
     has_range = request.from_offset is not None or request.to_offset is not None
     with ReadProgress() as progress:
         session().how_far = lambda: f"{progress}; manifest.json lists what was written"
         for salvaged in salvage(evidence, request, output, progress=progress, **options):
             found |= not salvaged.is_complete or (has_range and not salvaged.records)
-            click.echo("\n  ".join(_lines(salvaged, request)))
+            name = _of_cluster(salvaged) if several_clusters else salvaged.name
+            click.echo("\n  ".join(_lines(salvaged, name, request)))
     return FOUND if found else CLEAN
 
 
-def _lines(salvaged: SalvagedPartition, request: ReadRequest) -> Iterator[str]:
+def _of_cluster(salvaged: SalvagedPartition) -> str:
+    """The partition with its cluster and folder: another cluster may have one of that name."""
+    cluster_id = salvaged.directory.log_directory.cluster_id
+    cluster = "of unknown cluster" if cluster_id is None else f"of cluster {shown(cluster_id)}"
+    folder = "" if salvaged.folder is None else f" in {shown(salvaged.folder)}"
+    return f"{salvaged.name} {cluster}{folder}"
+
+
+def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iterator[str]:
     offsets, places = salvaged.offsets, salvaged.left_out.count - salvaged.unread_copies
-    found = f"{salvaged.name}: {plural(salvaged.records, 'record')}"
+    found = f"{name}: {plural(salvaged.records, 'record')}"
     if not salvaged.records:
         what = f"{'readable ' if places else ''}record{_range(request)}"
-        found = f"{salvaged.name}: nothing written: {_holder(salvaged)} {what}"
+        found = f"{name}: nothing written: {_holder(salvaged)} {what}"
     if offsets.first is not None and offsets.last is not None:
         found += f", {offsets_words(offsets.first, offsets.last + 1)}"
     if offsets.missing:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures import captures
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -207,3 +209,16 @@ def test_a_copy_that_cannot_be_read_is_left_out(
     assert (manifest["isComplete"], partition["isComplete"]) == (False, False)
     assert partition["leftOut"]["count"] == len(refused)
     assert {place["file"] for place in partition["leftOut"]["places"]} == logs
+
+
+def test_partitions_of_two_clusters_are_named_by_cluster(run: Run, tmp_path: Path) -> None:
+    paths = [captures.path("s3_2/healed") / "broker-0", captures.path("s1/healed") / "broker-1"]
+    answer = run("salvage", *paths, "--topic", "t", "--output", tmp_path / "saved")
+    first, second = answer.out.splitlines()
+    for line, path in ((first, "t-0"), (second, "t-0~2")):
+        assert line.startswith("t-0 of cluster ")
+        assert f" in {path}: 4 records" in line
+    clusters = [
+        (path / "meta.properties").read_text().split("cluster.id=")[1].split()[0] for path in paths
+    ]
+    assert {line.split()[3] for line in (first, second)} == set(clusters)
