@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader.audits.catalogue.actions import ACTIONS, NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.election_rules import DAMAGE_UNRECOVERABLE
-from kafkalog_reader.audits.catalogue.input_rules import HOSTILE_NAME, REPLICA_NOT_SUPPLIED
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
@@ -40,7 +39,7 @@ _PLACES_SHOWN: Final = 3
 _LONG: Final = 5
 """Minimum seconds that the report mentions."""
 _OF_DAMAGED: Final = (
-    OF_ONE_COPY - codes_with(Role.PUT_TOGETHER_WRONGLY) - {REPLICA_NOT_SUPPLIED, HOSTILE_NAME}
+    OF_ONE_COPY - codes_with(Role.PUT_TOGETHER_WRONGLY) - codes_with(Role.BESIDE_THE_LOGS)
 ) | {DAMAGE_UNRECOVERABLE}
 """Codes that, if severe, show that files are damaged or missing."""
 _SEVERE: Final = "CH"

@@ -67,6 +67,7 @@ HOSTILE_NAME: Final = rule(
     election=NO_EFFECT,
     reader=NO_EFFECT,
     actions=(MOVE_STRANGE_NAME,),
+    roles=(Role.BESIDE_THE_LOGS,),
 )
 UNREADABLE_FILE: Final = rule(
     "KL-004",
@@ -194,7 +195,7 @@ REPLICA_NOT_SUPPLIED: Final = rule(
     "Predictions are possible, not proven.",
     reader=NO_EFFECT,
     actions=(SUPPLY_WHAT_IS_MISSING,),
-    roles=(Role.REPLICA_NOT_READ,),
+    roles=(Role.REPLICA_NOT_READ, Role.BESIDE_THE_LOGS),
 )
 COPIES_TAKEN_AT_DIFFERENT_TIMES: Final = rule(
     "KL-013",
