@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from fixtures import jars
-from kafkalog_reader.format.messages.schema import Field, Message, parse
+from kafkalog_reader.format.messages.schema import Field, MessageSpec, parse
 
 TARGET: Final = Path("kafkalog_reader/format/messages/definitions.py")
 RELEASES: Final = (jars.LATEST, "4.0.1", "3.9.1", "3.5.2")
@@ -55,7 +55,7 @@ def main() -> None:
 
 def text() -> str:
     """The module's source."""
-    known: dict[tuple[str, str, int], list[Message]] = {}
+    known: dict[tuple[str, str, int], list[MessageSpec]] = {}
     lines: list[str] = []
     for release in RELEASES:
         for header, definition in definitions(release):
@@ -143,7 +143,7 @@ def _field(field: dict[str, Any], structures: dict[str, dict[str, Any]], depth: 
     return [" " * depth + " ".join(words), *inner]
 
 
-def _covers(known: Message, older: Message) -> bool:
+def _covers(known: MessageSpec, older: MessageSpec) -> bool:
     """Whether a known message reads each version of an older one as its release wrote it."""
     if older.part == "key":
         return True  # the keys of 4.0 and before differ in their numbering alone

@@ -16,7 +16,7 @@ from kafkalog_reader.format.uuid import UUID_SIZE, ZERO_UUID, uuid_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from kafkalog_reader.format.messages.schema import Field, Message
+    from kafkalog_reader.format.messages.schema import Field, MessageSpec
 
     Read = Callable[[bytes, int], tuple["Value", int]]
 
@@ -54,7 +54,9 @@ class UnknownVersionError(MessageError):
     """No known release of Kafka reads this version of the message."""
 
 
-def decode(message: Message, version: int, content: bytes, position: int = 0) -> dict[str, Value]:
+def decode(
+    message: MessageSpec, version: int, content: bytes, position: int = 0
+) -> dict[str, Value]:
     """Decode a message that ends where its bytes end.
 
     Raises:
@@ -68,7 +70,7 @@ def decode(message: Message, version: int, content: bytes, position: int = 0) ->
 
 
 def decode_prefix(
-    message: Message, version: int, content: bytes, position: int = 0
+    message: MessageSpec, version: int, content: bytes, position: int = 0
 ) -> tuple[dict[str, Value], int]:
     """Decode a message that more bytes may follow; also return where it ends.
 
@@ -89,7 +91,7 @@ def decode_prefix(
 
 
 @cache
-def _reader(message: Message, version: int) -> Read:
+def _reader(message: MessageSpec, version: int) -> Read:
     return _structure(message.fields, version, is_flexible=version in message.flexible)
 
 

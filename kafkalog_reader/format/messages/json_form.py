@@ -10,12 +10,12 @@ from kafkalog_reader.format.messages.decoder import Value, default_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from kafkalog_reader.format.messages.schema import Field, Message
+    from kafkalog_reader.format.messages.schema import Field, MessageSpec
 
 _BLOBS: Final = ("bytes", "records")
 
 
-def as_json(message: Message, version: int, value: Mapping[str, Value]) -> dict[str, Value]:
+def as_json(message: MessageSpec, version: int, value: Mapping[str, Value]) -> dict[str, Value]:
     """Values that ``json.dumps`` takes: bytes as base64, tagged fields only where not default.
 
     Tagged fields that the definition does not name are left out, as Kafka's tools leave them out.

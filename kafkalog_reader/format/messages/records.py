@@ -18,7 +18,7 @@ from kafkalog_reader.format.messages.decoder import (
     decode,
     read_unsigned_varint,
 )
-from kafkalog_reader.format.messages.schema import Family, Message, Part, messages_of
+from kafkalog_reader.format.messages.schema import Family, MessageSpec, Part, messages_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,7 +40,7 @@ class DecodedMessage:
 
     type: int
     version: int
-    message: Message | None
+    message: MessageSpec | None
     fields: Mapping[str, Value]
 
 

@@ -94,8 +94,8 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Message:
-    """One message.
+class MessageSpec:
+    """How one message is defined, after Kafka's ``org.apache.kafka.message.MessageSpec``.
 
     Attributes:
         type: number of the record type; -1 for a message that is not numbered.
@@ -115,15 +115,15 @@ class Message:
 
 
 @cache
-def messages() -> Sequence[Message]:
+def messages() -> Sequence[MessageSpec]:
     """All messages; shapes of older releases follow the newest one of their type."""
     return tuple(parse(DEFINITIONS.strip().splitlines()))
 
 
 @cache
-def messages_of(family: Family, part: Part) -> Mapping[int, tuple[Message, ...]]:
+def messages_of(family: Family, part: Part) -> Mapping[int, tuple[MessageSpec, ...]]:
     """Messages of a family by type; several where a type changed without a new version."""
-    found: dict[int, tuple[Message, ...]] = {}
+    found: dict[int, tuple[MessageSpec, ...]] = {}
     for message in messages():
         if (message.family, message.part) == (family, part):
             found[message.type] = (*found.get(message.type, ()), message)
@@ -131,7 +131,7 @@ def messages_of(family: Family, part: Part) -> Mapping[int, tuple[Message, ...]]
 
 
 @cache
-def message(name: str) -> Message:
+def message(name: str) -> MessageSpec:
     """The newest message of a name.
 
     Raises:
@@ -143,9 +143,9 @@ def message(name: str) -> Message:
     raise KeyError(name)
 
 
-def parse(lines: Iterable[str]) -> list[Message]:
+def parse(lines: Iterable[str]) -> list[MessageSpec]:
     """Parse the lines of ``definitions.py``."""
-    found: list[Message] = []
+    found: list[MessageSpec] = []
     rows: list[tuple[int, str]] = []
     header = ""
     for line in [*lines, "end"]:
@@ -159,10 +159,10 @@ def parse(lines: Iterable[str]) -> list[Message]:
     return found
 
 
-def _message(header: str, rows: Sequence[tuple[int, str]]) -> Message:
+def _message(header: str, rows: Sequence[tuple[int, str]]) -> MessageSpec:
     family, part, type_, name, versions, *rest = header.split()
     marks = dict(zip(rest[::2], rest[1::2], strict=True))
-    return Message(
+    return MessageSpec(
         family=Family(family),
         part=Part(part),
         type=-1 if type_ == "-" else int(type_),

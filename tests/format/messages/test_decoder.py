@@ -23,7 +23,7 @@ from kafkalog_reader.format.messages.json_form import as_json
 from kafkalog_reader.format.messages.schema import (
     Family,
     Field,
-    Message,
+    MessageSpec,
     Part,
     message,
     messages,
@@ -82,7 +82,7 @@ def one(field: Field, version: int, dice: random.Random) -> Any:
 
 def test_what_kafkas_classes_write_is_decoded_as_they_print_it() -> None:
     dice = random.Random(16)
-    asked: list[tuple[Message, int, str]] = [
+    asked: list[tuple[MessageSpec, int, str]] = [
         (each, version, json.dumps(invented(each.fields, version, dice)))
         for each in messages()
         if not each.release
