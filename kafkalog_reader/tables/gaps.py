@@ -51,7 +51,7 @@ _ONLY_COMMITTED: Final = (Fate.ABORTED, Fate.OPEN)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GapPiece:
+class SegmentBounds:
     """One segment of a replica, and the offsets that it must account for.
 
     Attributes:
@@ -72,13 +72,13 @@ class GapPiece:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapUnit(Unit):
-    """Pieces that one worker reads one after another."""
+    """Segments that one worker reads one after another."""
 
-    pieces: tuple[GapPiece, ...]
+    segments: tuple[SegmentBounds, ...]
 
     @property
     def opened(self) -> int:
-        return len(self.pieces)
+        return len(self.segments)
 
 
 class GapsTable(Table[GapUnit]):
@@ -92,13 +92,13 @@ class GapsTable(Table[GapUnit]):
         """Segments of the replicas asked for."""
         expected = ExpectedEnds()
         supplied = evidence.allowing(request.max_batch_bytes)
-        pieces = (
-            piece
+        bounded = (
+            bounds
             for directory in chosen_replicas(supplied, request)
-            for piece in _pieces(directory, expected, request.damage)
+            for bounds in _bounded_segments(directory, expected, request.damage)
         )
-        for size, together in grouped(pieces, _size, request.max_partition_bytes):
-            yield GapUnit(size_in_bytes=size, pieces=together)
+        for size, together in grouped(bounded, _size, request.max_partition_bytes):
+            yield GapUnit(size_in_bytes=size, segments=together)
 
     def read(
         self, unit: GapUnit, request: ReadRequest, progress: Progress = no_progress
@@ -110,22 +110,22 @@ class GapsTable(Table[GapUnit]):
         """
         schema = self.projected(request)
         stable: tuple[str, int | None] | None = None
-        for piece in unit.pieces:
+        for bounds in unit.segments:
             try:
-                if stable is None or stable[0] != piece.directory.path:
-                    stable = piece.directory.path, _open_from(piece)
-                yield from _PieceGaps(piece, schema, stable[1], progress)
+                if stable is None or stable[0] != bounds.directory.path:
+                    stable = bounds.directory.path, _open_from(bounds)
+                yield from _GapRows(bounds, schema, stable[1], progress)
             except LocatedError as error:
                 request.damage.left_out(error)
 
 
-def _size(piece: GapPiece) -> int:
-    return (piece.segment.log_size or 0) if piece.segment else 0
+def _size(bounds: SegmentBounds) -> int:
+    return (bounds.segment.log_size or 0) if bounds.segment else 0
 
 
-def _pieces(
+def _bounded_segments(
     directory: PartitionDirectory, expected: ExpectedEnds, damage: Damage
-) -> Iterator[GapPiece]:
+) -> Iterator[SegmentBounds]:
     expected.prepare(directory.log_directory)
     try:
         found = [segment for segment in segments(directory) if segment.log_size is not None]
@@ -135,7 +135,7 @@ def _pieces(
         damage.left_out(error)
         return
     if not found:
-        yield GapPiece(
+        yield SegmentBounds(
             directory=directory, segment=None, log_start=log_start, is_first=True, next_base=None,
             expected_end=expected.of_log(directory),
         )  # fmt: skip
@@ -144,7 +144,7 @@ def _pieces(
         is_last = number + 1 == len(found)
         if not is_last and found[number + 1].base_offset <= log_start:
             continue
-        yield GapPiece(
+        yield SegmentBounds(
             directory=directory,
             segment=segment,
             log_start=log_start,
@@ -155,42 +155,42 @@ def _pieces(
         is_first = False
 
 
-def _open_from(piece: GapPiece) -> int | None:
+def _open_from(bounds: SegmentBounds) -> int | None:
     """The first offset of the earliest open transaction; None: none, or damage hides it."""
-    if piece.segment is None:
+    if bounds.segment is None:
         return None
     transactions = replay_transactions(
-        piece.directory, decided_from=scan_tail(piece.directory).next_offset, log_end=MAX_OFFSET,
+        bounds.directory, decided_from=scan_tail(bounds.directory).next_offset, log_end=MAX_OFFSET,
         mode=Mode.DROPMALFORMED, progress=no_progress,
     )  # fmt: skip
     return min(transactions.open.values(), default=None) if transactions.is_known else None
 
 
-class _PieceGaps:
-    """Iterates over the rows of one piece."""
+class _GapRows:
+    """Iterates over the rows of one segment."""
 
     def __init__(
         self,
-        piece: GapPiece,
+        bounds: SegmentBounds,
         schema: pa.Schema,
         stable: int | None,
         progress: Progress,
     ) -> None:
-        self._piece = piece
+        self._bounds = bounds
         self._schema = schema
         self._stable = stable
         self._progress = progress
 
     def __iter__(self) -> Iterator[pa.RecordBatch]:
-        piece, segment = self._piece, self._piece.segment
-        is_whole = piece.directory.only is None  # else other segments may have been left out
-        if piece.is_first and is_whole and piece.log_start:
-            yield self._row((0, piece.log_start), "belowLogStart", *self._log_start_evidence())
+        bounds, segment = self._bounds, self._bounds.segment
+        is_whole = bounds.directory.only is None  # else other segments may have been left out
+        if bounds.is_first and is_whole and bounds.log_start:
+            yield self._row((0, bounds.log_start), "belowLogStart", *self._log_start_evidence())
         if segment is None:
-            yield from self._missing(piece.log_start)
+            yield from self._missing(bounds.log_start)
             return
-        start = max(piece.log_start, segment.base_offset) if is_whole else segment.base_offset
-        found = SegmentGaps(piece.directory, segment, start, self._stable, self._progress)
+        start = max(bounds.log_start, segment.base_offset) if is_whole else segment.base_offset
+        found = SegmentGaps(bounds.directory, segment, start, self._stable, self._progress)
         waiting: OffsetSpans | None = None
         for part in found:
             spans = part if waiting is None else joined((waiting, part)).merged()
@@ -204,21 +204,21 @@ class _PieceGaps:
 
     def _end(self, found: SegmentGaps, *, is_whole: bool) -> Iterator[pa.RecordBatch]:
         """Rows of what follows the last record of the segment."""
-        piece = self._piece
-        log_end = piece.next_base if is_whole and piece.next_base is not None else found.log_end
+        bounds = self._bounds
+        log_end = bounds.next_base if is_whole and bounds.next_base is not None else found.log_end
         position = found.end_position
         if found.unread is not None:
             position, problem = found.unread
-            expected = None if piece.expected_end is None else piece.expected_end.next_offset
+            expected = None if bounds.expected_end is None else bounds.expected_end.next_offset
             stop = max(log_end, expected or 0)
-            ends_in_damage = piece.next_base is None and found.end is not None
+            ends_in_damage = bounds.next_base is None and found.end is not None
             if stop > found.reached:
                 yield self._row((found.reached, stop), "damaged", position, problem)
             elif ends_in_damage:
                 yield self._row((found.reached, None), "damaged", position, problem)
             return
         missing = None
-        if is_whole and piece.next_base is not None and found.reached < log_end:
+        if is_whole and bounds.next_base is not None and found.reached < log_end:
             missing = self._proof_of_loss(found.reached)
         if missing is not None:
             yield self._row((found.reached, log_end), "missing", position, missing)
@@ -226,37 +226,37 @@ class _PieceGaps:
             span = found.reached, log_end
             spans = OffsetSpans.one(span, Fate.COMPACTED, position, [NO_BATCH, NO_BATCH])
             yield from self._rows(spans, found)
-        if piece.next_base is None and is_whole:
+        if bounds.next_base is None and is_whole:
             yield from self._missing(max(found.reached, log_end))
 
     def _missing(self, reached: int) -> Iterator[pa.RecordBatch]:
         """The row of records that a checkpoint proves, but that are not in the log."""
-        proof, expected = self._proof_of_loss(reached), self._piece.expected_end
+        proof, expected = self._proof_of_loss(reached), self._bounds.expected_end
         if proof is not None and expected is not None:
             yield self._row((reached, expected.next_offset), "missing", None, proof)
 
     def _proof_of_loss(self, reached: int) -> str | None:
-        piece = self._piece
-        if piece.expected_end is None:
+        bounds = self._bounds
+        if bounds.expected_end is None:
             return None
         error = missing_records(
-            piece.expected_end, piece.directory.path, reached, (0, None), segment=piece.segment,
-            context=piece.directory.context,
+            bounds.expected_end, bounds.directory.path, reached, (0, None), segment=bounds.segment,
+            context=bounds.directory.context,
         )  # fmt: skip
         return None if error is None else error.problem
 
     def _log_start_evidence(self) -> tuple[None, str]:
-        base = None if self._piece.segment is None else self._piece.segment.base_offset
-        if base == self._piece.log_start:
+        base = None if self._bounds.segment is None else self._bounds.segment.base_offset
+        if base == self._bounds.log_start:
             return None, f"the first segment begins with offset {base}"
-        return None, f"{LOG_START_CHECKPOINT} has {self._piece.log_start}"
+        return None, f"{LOG_START_CHECKPOINT} has {self._bounds.log_start}"
 
     def _row(
         self, span: tuple[int, int | None], reason: str, position: int | None, evidence: str
     ) -> pa.RecordBatch:
         first, stop = span
         values = {
-            **identity_of(self._piece.directory),
+            **identity_of(self._bounds.directory),
             "firstOffset": first,
             "nextOffset": stop,
             "offsets": None if stop is None else stop - first,
@@ -274,7 +274,7 @@ class _PieceGaps:
         if not len(spans):
             return
         values: dict[str, Any] = {
-            **identity_of(self._piece.directory),
+            **identity_of(self._bounds.directory),
             "firstOffset": spans.first,
             "nextOffset": spans.next,
             "offsets": spans.next - spans.first,
@@ -287,8 +287,8 @@ class _PieceGaps:
         yield build_rows(self._schema, len(spans), values)
 
     def _file(self) -> str:
-        directory = Path(self._piece.directory.path).name
-        segment = self._piece.segment
+        directory = Path(self._bounds.directory.path).name
+        segment = self._bounds.segment
         assert segment is not None
         return shown(f"{directory}/{Path(segment.path('log')).name}")
 
