@@ -14,7 +14,6 @@ from kafkalog_reader.format.checkpoint import (
 )
 from kafkalog_reader.format.partition_metadata import parse_partition_metadata
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA, shown
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -22,6 +21,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.format.checkpoint import LeaderEpochEntry
     from kafkalog_reader.io.evidence import LogDirectory
+    from kafkalog_reader.io.read_context import ReadContext
 
 TopicPartition = tuple[str, int]
 
@@ -33,7 +33,7 @@ _METADATA_KEPT: Final = 256
 """Maximum bytes of a ``partition.metadata`` whose topic id is cached; Kafka writes 43."""
 
 
-def read_offset_checkpoint(path: str, *, context: ReadContext = PLAIN) -> dict[TopicPartition, int]:
+def read_offset_checkpoint(path: str, *, context: ReadContext) -> dict[TopicPartition, int]:
     """The offsets of an offset checkpoint by topic partition; empty if there is no such file.
 
     If a partition is listed twice, the last offset counts, as for the broker.
@@ -77,7 +77,7 @@ class FileVersion(NamedTuple):
     modified_at_ns: int
 
 
-def file_version(path: str, *, context: ReadContext = PLAIN) -> FileVersion | None:
+def file_version(path: str, *, context: ReadContext) -> FileVersion | None:
     """The version of a file, read once a look; None if the file is absent."""
     return context.once(("version", path), lambda: _file_version(path, context))
 
@@ -117,7 +117,7 @@ def _reader_of(
 
 
 def read_leader_epochs(
-    partition_directory: str, *, context: ReadContext = PLAIN
+    partition_directory: str, *, context: ReadContext
 ) -> tuple[LeaderEpochEntry, ...] | None:
     """The rows of a partition's leader epoch checkpoint, unchanged; None if there is no file.
 
@@ -135,7 +135,7 @@ def read_leader_epochs(
     )
 
 
-def read_topic_id(partition_directory: str, *, context: ReadContext = PLAIN) -> str | None:
+def read_topic_id(partition_directory: str, *, context: ReadContext) -> str | None:
     """The topic id in ``partition.metadata``; None if there is no file, as before Kafka 2.8.
 
     Raises:
@@ -169,7 +169,7 @@ def _topic_id_of(content: bytes) -> str:
 
 
 def read_producer_snapshot(
-    partition_directory: str, offset: int, *, context: ReadContext = PLAIN
+    partition_directory: str, offset: int, *, context: ReadContext
 ) -> bytes | None:
     """The content of the producer snapshot taken before ``offset``; None if there is none.
 

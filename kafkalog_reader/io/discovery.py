@@ -31,7 +31,7 @@ from kafkalog_reader.io.names import (
     shown,
 )
 from kafkalog_reader.io.path_argument import PathArgument, parse_path_arguments
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
+from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,15 +45,16 @@ FileKey = tuple[int, int]
 """Device and inode: a directory that is reached by two paths counts once."""
 
 
-def discover(paths: Sequence[str], context: ReadContext = PLAIN) -> Evidence:
+def discover(paths: Sequence[str], context: ReadContext | None = None) -> Evidence:
     """Find the log directories, partition directories and segment files below these paths.
 
     Args:
         paths: a segment file, a partition directory, a log directory, a folder of log directories,
             or a glob of these; ``N=PATH`` gives the node id that ``meta.properties`` lacks,
             ``NAME=PATH`` a label.
-        context: how files are read, and whether symbolic links below the paths are followed. The
-            paths themselves may be links, because they were named explicitly.
+        context: how files are read, and whether symbolic links below the paths are followed; by
+            default without limits, and they are not. The paths themselves may be links, because
+            they were named explicitly.
 
     Raises:
         LogLayoutError: a path does not exist, or holds nothing that Kafka writes.
@@ -61,7 +62,7 @@ def discover(paths: Sequence[str], context: ReadContext = PLAIN) -> Evidence:
     """
     if not paths:
         raise LogLayoutError("no path given")
-    search = _Search(context)
+    search = _Search(context or ReadContext())
     for argument in parse_path_arguments(paths):
         search.look_at(argument)
     return search.evidence()

@@ -17,7 +17,7 @@ from kafkalog_reader.io.names import (
     segment_file_name,
     shown,
 )
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
+from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -69,7 +69,7 @@ class LogDirectory:
     directory_id: str | None = None
     clean_shutdown: bool | None = None
     disk: str | None = None
-    context: ReadContext = PLAIN
+    context: ReadContext = field(default_factory=ReadContext)
     siblings: tuple[str, ...] = field(default=(), compare=False)
 
     @property
@@ -174,7 +174,7 @@ class Evidence:
 
     roots: tuple[LogDirectory, ...]
     given: tuple[PartitionDirectory, ...] = ()
-    context: ReadContext = PLAIN
+    context: ReadContext = field(default_factory=ReadContext)
 
     @property
     def follow_links(self) -> bool:

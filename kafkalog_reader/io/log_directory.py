@@ -12,11 +12,12 @@ from kafkalog_reader.errors import KafkaLogError, LogPosition
 from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
 from kafkalog_reader.io.evidence import LogDirectory
 from kafkalog_reader.io.names import CLEAN_SHUTDOWN, META_PROPERTIES, shown
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from kafkalog_reader.io.read_context import ReadContext
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +28,7 @@ def describe_log_directory(
     broker_id: int | None = None,
     broker_label: str | None = None,
     is_whole: bool = True,
-    context: ReadContext = PLAIN,
+    context: ReadContext,
 ) -> LogDirectory:
     """Read ``meta.properties`` and look for the clean-shutdown marker.
 

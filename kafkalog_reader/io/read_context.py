@@ -92,6 +92,10 @@ class ReadContext:
             ("entries", path), lambda: _listed(path), lambda found: len(found) <= _MAX_LISTED
         )
 
+    def following_links(self) -> ReadContext:
+        """The same, but links are followed, as a broker does."""
+        return replace(self, follow_links=True)
+
     def looking_again(self) -> ReadContext:
         """The same, without what was read before."""
         return replace(self, look=None)
@@ -107,7 +111,3 @@ def _plain(follow_links: bool, limits: Limits) -> ReadContext:
 def _listed(path: str) -> Sequence[os.DirEntry[str]]:
     with os.scandir(path) as found:
         return tuple(found)
-
-
-PLAIN: Final = ReadContext()
-FOLLOWING: Final = ReadContext(follow_links=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import UnreadableFileError
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import read_small_file
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.read_context import ReadContext
 
 CHECKPOINT_LIMIT: Final = 256 << 20
 """Size of a checkpoint of a million partitions with the longest names; none is larger."""
@@ -15,7 +17,7 @@ _KEPT: Final = 64 << 10
 """Maximum bytes of a file that one look remembers."""
 
 
-def read_if_present(path: str, limit: int, *, context: ReadContext = PLAIN) -> bytes | None:
+def read_if_present(path: str, limit: int, *, context: ReadContext) -> bytes | None:
     """The content of a small file; None if there is no such file.
 
     Raises:

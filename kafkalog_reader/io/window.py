@@ -16,11 +16,12 @@ from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.foreign_file import GIT_LFS_ADVICE, GIT_LFS_POINTER, MAX_POINTER_SIZE
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.page_cache import cold_ranges, let_go, stop_reading_ahead
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any, Self
+
+    from kafkalog_reader.io.read_context import ReadContext
 
 WINDOW_SIZE: Final = 8 << 20
 _ZEROS: Final = bytes(256 << 10)
@@ -48,7 +49,7 @@ class Windows:
         stop: int | None = None,
         *,
         size: int = WINDOW_SIZE,
-        context: ReadContext = PLAIN,
+        context: ReadContext,
         allocate: Callable[[int], Any] = bytearray,
     ) -> None:
         self.path = path
@@ -153,7 +154,7 @@ class Windows:
 
 
 @contextmanager
-def regular_file(path: str, *, context: ReadContext = PLAIN) -> Iterator[int]:
+def regular_file(path: str, *, context: ReadContext) -> Iterator[int]:
     """The descriptor of a regular file while the context is open; see ``open_regular_file``."""
     descriptor = open_regular_file(path, context=context)
     try:
@@ -162,7 +163,7 @@ def regular_file(path: str, *, context: ReadContext = PLAIN) -> Iterator[int]:
         os.close(descriptor)
 
 
-def open_regular_file(path: str, *, context: ReadContext = PLAIN) -> int:
+def open_regular_file(path: str, *, context: ReadContext) -> int:
     """Open a regular file for reading, and nothing else; return its descriptor.
 
     Raises:
@@ -186,7 +187,7 @@ def open_regular_file(path: str, *, context: ReadContext = PLAIN) -> int:
     return descriptor
 
 
-def read_small_file(path: str, limit: int, *, context: ReadContext = PLAIN) -> bytes:
+def read_small_file(path: str, limit: int, *, context: ReadContext) -> bytes:
     """The content of a file that is always small: a checkpoint, ``meta.properties``.
 
     Raises:

@@ -15,7 +15,6 @@ from kafkalog_reader.format.batch_fields import (
     MIN_LENGTH_2,
 )
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.kernel import codes, record_batches
 from kafkalog_reader.scan.batch_run import MAX_OFFSET, MAX_RUN, BatchRun
@@ -26,6 +25,8 @@ from kafkalog_reader.scan.unscanned_batches import UnscannedBatches
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from kafkalog_reader.io.read_context import ReadContext
 
 _MIN_LENGTHS: Final = {0: MIN_LENGTH_0, 1: MIN_LENGTH_1, 2: MIN_LENGTH_2}
 _MAX_LENGTH: Final = 2**31 - 1 - LENGTH_END
@@ -72,7 +73,7 @@ class BatchChain:
         lowest_offset: int = 0,
         progress: Progress = no_progress,
         window_size: int = WINDOW_SIZE,
-        context: ReadContext = PLAIN,
+        context: ReadContext,
         first_read: int = WINDOW_SIZE,
         large: LargeBatches | None = None,
     ) -> None:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.io.page_cache import cold_ranges
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import regular_file
 from kafkalog_reader.kernel import record_batches
 from kafkalog_reader.scan.batch_run import MAX_RUN, BatchRun
@@ -19,6 +18,8 @@ from kafkalog_reader.scan.recycled_memory import allocate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from kafkalog_reader.io.read_context import ReadContext
 
 _AT_ONCE: Final = 64 << 20
 """Bytes read in one call: Ctrl-C waits for about ten milliseconds."""
@@ -46,7 +47,7 @@ class ColumnScan:
         UnreadableFileError: the file cannot be opened.
     """
 
-    def __init__(self, path: str, start: int, stop: int, *, context: ReadContext = PLAIN) -> None:
+    def __init__(self, path: str, start: int, stop: int, *, context: ReadContext) -> None:
         self.end_position = start
         self._path = path
         self._stop = stop

@@ -12,13 +12,13 @@ from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.scan.scan import CHAIN_OF_HEADERS, Scan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory, SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
 
 logger = logging.getLogger(__name__)
 
@@ -120,7 +120,7 @@ def missing_records(
     asked: tuple[int, int | None],
     *,
     segment: SegmentFiles | None = None,
-    context: ReadContext = PLAIN,
+    context: ReadContext,
 ) -> MissingRecordsError | None:
     """The error about records that must be before a place in a log but are missing.
 

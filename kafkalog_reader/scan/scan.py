@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.format.batch_fields import MAGIC
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import WINDOW_SIZE
 from kafkalog_reader.scan.batch_chain import BatchChain
 from kafkalog_reader.scan.batch_run import MAX_OFFSET, BatchRun
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
 
 _FIRST_READ: Final = 16 << 10
 """After damage, where more damage may follow soon."""
@@ -91,7 +91,7 @@ class Scan:
         stop: int | None = None,
         *,
         progress: Progress = no_progress,
-        context: ReadContext = PLAIN,
+        context: ReadContext,
     ) -> None:
         self.next_offset: int | None = None
         self.end_position = start

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY as ENTRY
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
@@ -13,6 +12,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.io.read_context import ReadContext
 
 
 class SparseIndex:
@@ -24,7 +24,7 @@ class SparseIndex:
         UnreadableFileError: the file cannot be opened or read.
     """
 
-    def __init__(self, segment: SegmentFiles, *, context: ReadContext = PLAIN) -> None:
+    def __init__(self, segment: SegmentFiles, *, context: ReadContext) -> None:
         self._base_offset = segment.base_offset
         self._windows = Windows(segment.path("index"), size=ENTRY.size, context=context)
         self._count = self._first_where(

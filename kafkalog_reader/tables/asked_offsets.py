@@ -267,7 +267,9 @@ class _AskedOffsets:
         end = self._expected.of_log(self._replica)
         if end is not None:
             offsets = self._request.offsets_of(self._replica.topic, self._replica.partition)
-            error = missing_records(end, self._replica.path, self._log_end, offsets)
+            error = missing_records(
+                end, self._replica.path, self._log_end, offsets, context=self._replica.context
+            )
             if error is not None:
                 self._request.damage.missing(error)
 

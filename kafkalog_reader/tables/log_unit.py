@@ -149,7 +149,7 @@ def slices_of(
             damage.left_out(error)
     if expected is not None and not found:
         end = expected.of_log(directory)
-        _check_without_batches(directory.path, 0, end, (lower, upper), damage)
+        _check_without_batches(directory.path, 0, end, (lower, upper), damage, directory.context)
     for number, segment in enumerate(found):
         is_last = number == len(found) - 1
         if upper is not None and segment.base_offset >= upper:
@@ -164,7 +164,9 @@ def slices_of(
         end = None if expected is None else expected.of_segment(directory, found, number)
         if not cuts:
             path = segment.path("log")
-            _check_without_batches(path, segment.base_offset, end, (lower, upper), damage)
+            _check_without_batches(
+                path, segment.base_offset, end, (lower, upper), damage, directory.context
+            )
         for start, stop in pairwise(cuts):
             yield SegmentSlice(
                 directory=directory,
@@ -184,11 +186,12 @@ def _check_without_batches(
     expected: ExpectedEnd | None,
     asked: tuple[int, int | None],
     damage: Damage,
+    context: ReadContext,
 ) -> None:
     """A segment without bytes, or a log without segments, has no slice that could be checked."""
     if expected is None:
         return
-    error = missing_records(expected, path, reached, asked)
+    error = missing_records(expected, path, reached, asked, context=context)
     if error is not None:
         damage.missing(error)
 

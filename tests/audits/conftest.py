@@ -11,16 +11,17 @@ from fixtures.builder import Replica, cluster
 from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from kafkalog_reader.io.read_context import ReadContext
+
 Audited = Callable[..., PartitionAudit]
 
 
-def audit_of(root: Path, topic: str = "t", context: ReadContext = PLAIN) -> PartitionAudit:
+def audit_of(root: Path, topic: str = "t", context: ReadContext | None = None) -> PartitionAudit:
     """The audit of partition 0 of a topic below a folder."""
     request = ReadRequest(topics=frozenset({topic}))
     ((_, directories),) = discover([str(root)], context).topic_partitions(request)

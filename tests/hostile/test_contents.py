@@ -16,6 +16,7 @@ from kafkalog_reader.errors import CorruptCheckpointError, CorruptRecordError, L
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.checkpoints import read_leader_epochs
+from kafkalog_reader.io.read_context import ReadContext
 from tests.tables.logs import batch, offsets
 
 if TYPE_CHECKING:
@@ -111,7 +112,7 @@ def test_y11_a_checkpoint_that_lies_is_refused(inputs: Inputs, content: bytes) -
     (inputs.partition / "leader-epoch-checkpoint").write_bytes(content)
     inputs.sealed()
     with pytest.raises(CorruptCheckpointError):
-        read_leader_epochs(str(inputs.partition))
+        read_leader_epochs(str(inputs.partition), context=ReadContext())
 
 
 def test_a_bomb_does_not_grow_the_process(inputs: Inputs) -> None:

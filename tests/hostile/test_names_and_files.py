@@ -19,6 +19,7 @@ from kafkalog_reader.errors import (
     UnreadableFileError,
 )
 from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.window import Windows
 from tests.tables.logs import batch, offsets
 
@@ -59,7 +60,7 @@ def test_y01_a_link_swapped_in_after_the_listing_is_refused(inputs: Inputs, tmp_
     inputs.log.symlink_to(secret)
     inputs.sealed()
     with pytest.raises(UnreadableFileError, match="symbolic link, not followed"):
-        Windows(str(inputs.log))
+        Windows(str(inputs.log), context=ReadContext())
     assert log.table("records").to_arrow().num_rows == 0
 
 

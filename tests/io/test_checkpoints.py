@@ -18,7 +18,7 @@ from kafkalog_reader.io.checkpoints import (
     read_topic_id,
 )
 from kafkalog_reader.io.evidence import LogDirectory
-from kafkalog_reader.io.read_context import FOLLOWING
+from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,17 +27,20 @@ HIGH_WATERMARKS = "replication-offset-checkpoint"
 
 
 def test_absent_files_are_empty_or_none(tmp_path: Path) -> None:
-    assert read_offset_checkpoint(str(tmp_path / HIGH_WATERMARKS)) == {}
+    assert read_offset_checkpoint(str(tmp_path / HIGH_WATERMARKS), context=ReadContext()) == {}
     assert checkpointed_offsets(LogDirectory(path=str(tmp_path)), HIGH_WATERMARKS) == {}
-    assert read_leader_epochs(str(tmp_path)) is None
-    assert read_topic_id(str(tmp_path)) is None
-    assert read_producer_snapshot(str(tmp_path), 3) is None
+    assert read_leader_epochs(str(tmp_path), context=ReadContext()) is None
+    assert read_topic_id(str(tmp_path), context=ReadContext()) is None
+    assert read_producer_snapshot(str(tmp_path), 3, context=ReadContext()) is None
 
 
 def test_offset_checkpoint_is_by_topic_partition_and_its_last_row_wins(tmp_path: Path) -> None:
     path = tmp_path / HIGH_WATERMARKS
     path.write_text("0\n3\nt 0 5\na-b 17 9223372036854775807\nt 0 6\n")
-    assert read_offset_checkpoint(str(path)) == {("t", 0): 6, ("a-b", 17): 2**63 - 1}
+    assert read_offset_checkpoint(str(path), context=ReadContext()) == {
+        ("t", 0): 6,
+        ("a-b", 17): 2**63 - 1,
+    }
 
 
 def test_large_files_of_three_brokers_are_parsed_once(
@@ -68,7 +71,7 @@ def test_damaged_checkpoint_names_file_and_position(tmp_path: Path) -> None:
     path = tmp_path / HIGH_WATERMARKS
     path.write_text("0\n1\nt zero 5\n")
     with pytest.raises(CorruptCheckpointError) as caught:
-        read_offset_checkpoint(str(path))
+        read_offset_checkpoint(str(path), context=ReadContext())
     assert (caught.value.where.file, caught.value.where.position) == (str(path), 4)
 
 
@@ -84,7 +87,7 @@ def test_checkpoint_is_read_again_when_it_changes(tmp_path: Path) -> None:
 
 def test_leader_epochs_are_rows_as_they_stand(tmp_path: Path) -> None:
     (tmp_path / "leader-epoch-checkpoint").write_text("0\n3\n0 0\n5 10\n2 17\n")
-    assert read_leader_epochs(str(tmp_path)) == (
+    assert read_leader_epochs(str(tmp_path), context=ReadContext()) == (
         LeaderEpochEntry(leader_epoch=0, start_offset=0),
         LeaderEpochEntry(leader_epoch=5, start_offset=10),
         LeaderEpochEntry(leader_epoch=2, start_offset=17),
@@ -93,7 +96,7 @@ def test_leader_epochs_are_rows_as_they_stand(tmp_path: Path) -> None:
 
 def test_topic_id_is_the_text_that_kafka_writes(tmp_path: Path) -> None:
     (tmp_path / "partition.metadata").write_text("version: 0\ntopic_id: AAAAAAAAAAEAAAAAAAAABQ")
-    assert read_topic_id(str(tmp_path)) == "AAAAAAAAAAEAAAAAAAAABQ"
+    assert read_topic_id(str(tmp_path), context=ReadContext()) == "AAAAAAAAAAEAAAAAAAAABQ"
 
 
 def test_link_instead_of_a_checkpoint_is_refused_unless_asked_for(tmp_path: Path) -> None:
@@ -102,5 +105,5 @@ def test_link_instead_of_a_checkpoint_is_refused_unless_asked_for(tmp_path: Path
     path.symlink_to("real")
     with pytest.raises(UnreadableFileError, match="symbolic link, not followed"):
         checkpointed_offsets(LogDirectory(path=str(tmp_path)), HIGH_WATERMARKS)
-    followed = LogDirectory(path=str(tmp_path), context=FOLLOWING)
+    followed = LogDirectory(path=str(tmp_path), context=ReadContext(follow_links=True))
     assert checkpointed_offsets(followed, HIGH_WATERMARKS) == {("t", 0): 5}

@@ -16,7 +16,7 @@ import kafkalog_reader
 from kafkalog_reader.errors import LogLayoutError, UnreadableFileError
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.io.read_context import FOLLOWING
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
@@ -333,14 +333,14 @@ def test_links_are_followed_when_asked(broker: Path) -> None:
     outside = broker.parent / "outside"
     (outside / "t-2").mkdir(parents=True)
     (broker / "t-2").symlink_to(outside / "t-2")
-    assert ("c1", 1, "t", 2) in found(discover([str(broker)], FOLLOWING))
+    assert ("c1", 1, "t", 2) in found(discover([str(broker)], ReadContext(follow_links=True)))
 
 
 def test_partition_and_a_link_to_it_are_one_replica(
     broker: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (broker / "a-0").symlink_to(broker / "t-0")
-    assert len(found(discover([str(broker)], FOLLOWING))) == 2
+    assert len(found(discover([str(broker)], ReadContext(follow_links=True)))) == 2
     assert "a-0: the same directory under a second name" in caplog.text
 
 
@@ -348,7 +348,7 @@ def test_cycle_of_links_ends(tree: Tree) -> None:
     root = tree("a/b/c/", f"a/b/k/t-0/{LOG}")
     (root / "a/b/c/up").symlink_to(root / "a")
     (root / "a/self").symlink_to("self")
-    assert len(found(discover([str(root)], FOLLOWING))) == 1
+    assert len(found(discover([str(root)], ReadContext(follow_links=True)))) == 1
 
 
 def test_fifo_is_no_log_and_nobody_waits_for_it(tree: Tree) -> None:

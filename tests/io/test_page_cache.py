@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from kafkalog_reader.io import page_cache
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.window import Windows
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def cold(tmp_path: Path) -> Path:
 
 
 def read_all(path: Path, size: int = 3 * MIB + 1) -> None:
-    with Windows(str(path), size=size) as windows:
+    with Windows(str(path), size=size, context=ReadContext()) as windows:
         position = 0
         while position < windows.size_in_bytes:
             position += len(windows.read(position))

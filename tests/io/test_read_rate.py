@@ -7,7 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.read_rate import ReadRate
 from kafkalog_reader.io.window import Windows
 
@@ -48,4 +48,4 @@ def test_a_pause_earns_no_flood() -> None:
 def test_a_context_takes_no_rate_to_another_process() -> None:
     limited = ReadContext(follow_links=True, rate=ReadRate(1))
     there = pickle.loads(pickle.dumps(limited))
-    assert (there.follow_links, there.rate, PLAIN.rate) == (True, None, None)
+    assert (there.follow_links, there.rate) == (True, None)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.batch_chain import BatchChain
 from kafkalog_reader.scan.scan_end import ScanEnd
 from tests.tables.logs import batch, write_segment
@@ -24,7 +25,7 @@ def partition(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("window_size", [1, 60, 61, 94, 95, 1000, 1 << 20])
 def test_windows_of_any_size_give_the_same_batches(partition: Path, window_size: int) -> None:
     path = write_segment(partition, BATCHES)
-    scan = BatchChain(str(path), window_size=window_size)
+    scan = BatchChain(str(path), window_size=window_size, context=ReadContext())
     found = [
         (int(position), int(offset), bytes(run.buffer[start : start + size]))
         for run in scan
@@ -58,7 +59,9 @@ def test_the_end_of_a_scan_has_a_reason_and_a_position(
 ) -> None:
     path = write_segment(partition, [*BATCHES, tail])
     reported: list[int] = []
-    scan = BatchChain(str(path), window_size=window_size, progress=reported.append)
+    scan = BatchChain(
+        str(path), window_size=window_size, progress=reported.append, context=ReadContext()
+    )
     assert sum(run.count for run in scan) == 30
     assert (scan.end, scan.end_position) == (end, sum(map(len, BATCHES)))
     assert bool(scan.problem) == (end is not ScanEnd.COMPLETE)

@@ -15,6 +15,7 @@ from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.scan import batch_finder, resynchronisation
 from kafkalog_reader.scan.scan import Scan
@@ -32,7 +33,7 @@ def scanned(path: Path) -> tuple[dict[int, int], list[UnreadableRegion]]:
     (segment,) = segments(directory)
     sound: dict[int, int] = {}
     regions: list[UnreadableRegion] = []
-    for found in Scan(segment):
+    for found in Scan(segment, context=ReadContext()):
         if isinstance(found, UnreadableRegion):
             regions.append(found)
         else:

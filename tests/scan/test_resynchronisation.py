@@ -15,6 +15,7 @@ from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.message_set import LegacyRecord
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.request import ReadRequest
@@ -43,7 +44,7 @@ def found_in(path: Path, **options: Any) -> tuple[list[int], list[UnreadableRegi
     (segment,) = segments(directory)
     bases: list[int] = []
     regions: list[UnreadableRegion] = []
-    for found in Scan(segment, ScanPolicy(**options)):
+    for found in Scan(segment, ScanPolicy(**options), context=ReadContext()):
         if isinstance(found, UnreadableRegion):
             regions.append(found)
         else:

@@ -73,7 +73,7 @@ def segment_of(path: Path) -> Any:
 def listed(path: Path, policy: ScanPolicy) -> list[tuple[Any, ...]]:
     """Everything that a scan tells, run borders aside; bytes too, where runs have them."""
     seen = []
-    scan = Scan(segment_of(path), policy)
+    scan = Scan(segment_of(path), policy, context=ReadContext())
     for found in scan:
         if not isinstance(found, BatchRun):
             seen.append(found)
@@ -131,7 +131,7 @@ def test_every_way_of_reading_tells_the_same(tmp_path: Path, seed: int) -> None:
 def test_what_a_decoder_took_comes_in_no_run(tmp_path: Path) -> None:
     batches = [batch(3 * n) for n in range(9)]
     path = write_segment(tmp_path / "orders-3", batches)
-    scan = Scan(segment_of(path), ScanPolicy(offer_windows=True))
+    scan = Scan(segment_of(path), ScanPolicy(offer_windows=True), context=ReadContext())
     bases: list[int] = []
     for found in scan:
         if isinstance(found, UnscannedBatches):
@@ -147,7 +147,7 @@ def test_what_a_decoder_took_comes_in_no_run(tmp_path: Path) -> None:
 
 def test_what_was_not_taken_is_offered_and_scanned(tmp_path: Path) -> None:
     path = write_segment(tmp_path / "orders-3", [batch(3 * n) for n in range(9)])
-    found = [*Scan(segment_of(path), ScanPolicy(offer_windows=True))]
+    found = [*Scan(segment_of(path), ScanPolicy(offer_windows=True), context=ReadContext())]
     assert [type(each) for each in found] == [UnscannedBatches, BatchRun]
     assert found[1].count == 9
 
@@ -157,13 +157,13 @@ def test_a_scan_that_is_not_tolerant_ends_with_the_first_region(tmp_path: Path) 
     foreign[16] = 7
     path = write_segment(tmp_path / "orders-3", [batch(0), batch(3), bytes(foreign), batch(9)])
     start = 2 * len(batch(0))
-    *runs, region = Scan(str(path), CHAIN)
+    *runs, region = Scan(str(path), CHAIN, context=ReadContext())
     assert [run.base_offset.tolist() for run in runs] == [[0, 3]]
     assert isinstance(region, UnreadableRegion)
     assert (region.start, region.stop) == (start, path.stat().st_size)
     assert (region.end, region.first_offset, region.goes_on) == (ScanEnd.UNKNOWN_MAGIC, 6, False)
     assert region.where == LogPosition(str(path), start, 6)
-    *runs, region, last = Scan(segment_of(path))
+    *runs, region, last = Scan(segment_of(path), context=ReadContext())
     assert (region.start, region.stop, region.next_offset) == (start, start + len(foreign), 9)
     assert last.base_offset.tolist() == [9]
 
@@ -176,7 +176,7 @@ def test_columns_come_until_something_must_be_looked_at(tmp_path: Path) -> None:
     for last in (control(12), appended(12), message(12), bytes(wrong), batch(12)[:-9], bytes(70)):
         path = write_segment(tmp_path / "orders-3", [*sound, last, batch(15)])
         path.read_bytes()  # warm
-        scan = ColumnScan(str(path), 0, path.stat().st_size)
+        scan = ColumnScan(str(path), 0, path.stat().st_size, context=ReadContext())
         (run,) = scan
         assert run.base_offset.tolist() == [0, 3, 6, 9]
         assert scan.end_position == size
@@ -188,17 +188,17 @@ def test_a_batch_larger_than_the_room_is_left_to_others(
     batches = [batch(0), batch(3, 40), batch(43)]
     monkeypatch.setattr(column_scan, "_ROOM", len(batches[1]) - 1)
     path = write_segment(tmp_path / "orders-3", batches)
-    scan = ColumnScan(str(path), 0, path.stat().st_size)
+    scan = ColumnScan(str(path), 0, path.stat().st_size, context=ReadContext())
     assert [run.base_offset.tolist() for run in scan] == [[0]]
     monkeypatch.setattr(column_scan, "_ROOM", len(batches[1]))
-    scan = ColumnScan(str(path), 0, path.stat().st_size)
+    scan = ColumnScan(str(path), 0, path.stat().st_size, context=ReadContext())
     assert [run.base_offset.tolist() for run in scan] == [[0, 3, 43]]
 
 
 def test_a_file_that_shrank_gives_what_it_still_has(tmp_path: Path) -> None:
     path = write_segment(tmp_path / "orders-3", [batch(3 * n) for n in range(9)])
     size = path.stat().st_size
-    scan = ColumnScan(str(path), 0, 2 * size)
+    scan = ColumnScan(str(path), 0, 2 * size, context=ReadContext())
     assert [run.count for run in scan] == [9]
     assert scan.end_position == size
 
@@ -214,7 +214,9 @@ def test_columns_of_many_and_of_few_batches_stay_when_the_room_is_filled_again(
 ) -> None:
     batches = [batch(n, 1) for n in range(5000)]
     path = write_segment(tmp_path / "orders-3", batches)
-    kept = list(ColumnScan(str(path), 0, path.stat().st_size))
+    kept = list(ColumnScan(str(path), 0, path.stat().st_size, context=ReadContext()))
     assert np.concatenate([run.base_offset for run in kept]).tolist() == list(range(5000))
-    few = list(Scan(str(path), ScanPolicy(tolerant=False, window_size=1000)).runs())
+    few = list(
+        Scan(str(path), ScanPolicy(tolerant=False, window_size=1000), context=ReadContext()).runs()
+    )
     assert np.concatenate([run.base_offset for run in few]).tolist() == list(range(5000))

@@ -11,9 +11,12 @@ import kafkalog_reader
 from fixtures.builder import cluster, data_batch, replica
 from kafkalog_reader.errors import MissingRecordsError, UnreadableFileError
 from kafkalog_reader.format.record import Record
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
+from tests.io.counted_rate import CountedRate
 from tests.tables.logs import offsets
 
 if TYPE_CHECKING:
@@ -49,6 +52,16 @@ def test_a_segment_gone_from_the_middle_is_named_with_the_offsets(tmp_path: Path
     assert message.startswith(f"{segment(root, 0)} (offset 4): offsets 4 to 5 are missing")
     assert "the next segment begins with offset 6" in message
     assert "PERMISSIVE" in message
+
+
+def test_a_look_at_the_next_segment_keeps_the_rate(tmp_path: Path) -> None:
+    root = written(tmp_path)
+    segment(root, 4).write_bytes(b"")
+    rate = CountedRate()
+    evidence = discover([str(root)], ReadContext(rate=rate))
+    with pytest.raises(MissingRecordsError, match="offsets 4 to 5 are missing"):
+        list(RecordsTable().units(evidence, ReadRequest(from_offset=4)))
+    assert segment(root, 6).stat().st_size in rate.taken
 
 
 def test_the_last_segment_gone_is_below_the_high_watermark(tmp_path: Path) -> None:

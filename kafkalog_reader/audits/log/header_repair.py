@@ -7,7 +7,7 @@ its checksum valid (reference, 4.1). Nothing is written.
 from __future__ import annotations
 
 from enum import Enum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import UnreadableFileError
 from kafkalog_reader.format.batch_fields import (
@@ -18,10 +18,12 @@ from kafkalog_reader.format.batch_fields import (
     MAGIC_AT,
     MIN_SIZE_0,
 )
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import Windows
 from kafkalog_reader.kernel import record_batches
 from kafkalog_reader.scan.batch_run import BatchRun
+
+if TYPE_CHECKING:
+    from kafkalog_reader.io.read_context import ReadContext
 
 MAX_TRIED: Final = 64 << 20
 """Maximum bytes between two sound batches that are tried; usually they are one batch."""
@@ -35,7 +37,7 @@ class Repair(Enum):
     MAGIC = "magic"
 
 
-def repair_of(path: str, start: int, stop: int, *, context: ReadContext = PLAIN) -> Repair | None:
+def repair_of(path: str, start: int, stop: int, *, context: ReadContext) -> Repair | None:
     """Find the field whose correction makes a byte range of a segment one sound batch.
 
     Args:
@@ -52,7 +54,7 @@ def repair_of(path: str, start: int, stop: int, *, context: ReadContext = PLAIN)
 
 
 def repaired_batch(
-    path: str, start: int, stop: int, *, context: ReadContext = PLAIN
+    path: str, start: int, stop: int, *, context: ReadContext
 ) -> tuple[Repair, bytearray] | None:
     """The field, and the batch with that field corrected; for the arguments see ``repair_of``."""
     if not MIN_SIZE_0 <= stop - start <= MAX_TRIED:

@@ -35,7 +35,6 @@ from kafkalog_reader.format.batch_fields import (
 )
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.io.read_context import PLAIN, ReadContext
 from kafkalog_reader.io.window import WINDOW_SIZE, Windows
 from kafkalog_reader.scan.scan import Scan, ScanPolicy
 
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.io.read_context import ReadContext
     from kafkalog_reader.scan.batch_run import BatchRun
 
 _TIMESTAMP_END: Final = MESSAGE_TIMESTAMP_AT + MESSAGE_TIMESTAMP_SIZE
@@ -155,7 +155,7 @@ class BatchWalk:
         *,
         check_crc: bool,
         progress: Progress = no_progress,
-        context: ReadContext = PLAIN,
+        context: ReadContext,
         reading: Reading = CURRENT_READING,
     ) -> None:
         self.end = WalkEnd.END

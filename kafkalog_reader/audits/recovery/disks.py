@@ -15,11 +15,12 @@ from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
 from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes
 from kafkalog_reader.io.names import META_PROPERTIES, METADATA_TOPIC, parse_directory_name, shown
-from kafkalog_reader.io.read_context import FOLLOWING
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+    from kafkalog_reader.io.read_context import ReadContext
 
 _RESERVED_IDS: Final = 100
 """Directory ids below it have meanings of their own (DirectoryId#reserved)."""
@@ -56,27 +57,29 @@ class _Disk:
         return Path(self.path, _METADATA_LOG).is_dir()
 
 
-def disk_failures(paths: Sequence[str], *, is_kraft: bool) -> DiskFailures:
+def disk_failures(paths: Sequence[str], context: ReadContext, *, is_kraft: bool) -> DiskFailures:
     """Judge all log directories of one broker that were supplied as a whole.
 
     A missing file counts only beside a disk that has one: copies of a lone directory often lack it.
 
     Args:
         paths: of the log directories.
+        context: how files are read; links are followed, as the broker does.
         is_kraft: the broker is known to have no ZooKeeper; otherwise the files say so.
     """
-    disks = [_read(path) for path in paths]
+    context = context.following_links()
+    disks = [_read(path, context) for path in paths]
     if not (is_kraft or any(disk.meta is not None and disk.meta.version for disk in disks)):
         return DiskFailures()
     offline = {disk.path: f"{disk.file}: {disk.problem}" for disk in disks if disk.problem}
-    return DiskFailures(fatal=next(_fatal(disks), ""), offline=offline)
+    return DiskFailures(fatal=next(_fatal(disks, context), ""), offline=offline)
 
 
-def _read(directory: str) -> _Disk:
+def _read(directory: str, context: ReadContext) -> _Disk:
     path = posixpath.join(directory, META_PROPERTIES)
     problem, meta = "", None
     try:
-        content = read_if_present(path, METADATA_LIMIT, context=FOLLOWING)
+        content = read_if_present(path, METADATA_LIMIT, context=context)
         if content is not None:
             meta = parse_meta_properties(content, LogPosition(shown(path)))
             uuid_bytes(meta.directory_id or ZERO_UUID)
@@ -87,7 +90,7 @@ def _read(directory: str) -> _Disk:
     return _Disk(path=directory, meta=None if problem else meta, problem=problem)
 
 
-def _fatal(disks: Sequence[_Disk]) -> Iterator[str]:
+def _fatal(disks: Sequence[_Disk], context: ReadContext) -> Iterator[str]:
     known = [(disk, disk.meta) for disk in disks if disk.meta is not None]
     for (disk, meta), (other, expected) in zip(known, known[:1] * len(known), strict=True):
         if None not in (meta.cluster_id, expected.cluster_id) and (
@@ -101,7 +104,7 @@ def _fatal(disks: Sequence[_Disk]) -> Iterator[str]:
             yield (
                 f"{disk.file}: node {meta.node_id}, and {other.file} says node {expected.node_id}"
             )
-    yield from _twice(known)
+    yield from _twice(known, context)
     for disk in disks:
         if disk.problem and disk.holds_metadata_log:
             yield f"{disk.file}: {disk.problem}, in the directory of the metadata log"
@@ -120,7 +123,7 @@ def _fatal(disks: Sequence[_Disk]) -> Iterator[str]:
             yield f"{disk.file}: without the id of node or cluster"
 
 
-def _twice(known: Sequence[tuple[_Disk, MetaProperties]]) -> Iterator[str]:
+def _twice(known: Sequence[tuple[_Disk, MetaProperties]], context: ReadContext) -> Iterator[str]:
     """Directory ids that no two disks may have; two copies of one disk hold the same partitions."""
     first: dict[str, _Disk] = {}
     for disk, meta in known:
@@ -129,16 +132,16 @@ def _twice(known: Sequence[tuple[_Disk, MetaProperties]]) -> Iterator[str]:
         if int.from_bytes(uuid_bytes(meta.directory_id), "big") < _RESERVED_IDS:
             yield f"{disk.file}: directory.id {meta.directory_id} is reserved"
         before = first.setdefault(meta.directory_id, disk)
-        if before is not disk and not _partitions(before) & _partitions(disk):
+        if before is not disk and not (_partitions(before, context) & _partitions(disk, context)):
             yield (
                 f"{disk.file}: directory.id {meta.directory_id}, which {before.file} has too: "
                 "two disks with one id"
             )
 
 
-def _partitions(disk: _Disk) -> frozenset[str]:
+def _partitions(disk: _Disk, context: ReadContext) -> frozenset[str]:
     try:
-        names = [entry.name for entry in FOLLOWING.entries(disk.path)]
+        names = [entry.name for entry in context.entries(disk.path)]
     except OSError:
         return frozenset()
     return frozenset(name for name in names if parse_directory_name(name) is not None)

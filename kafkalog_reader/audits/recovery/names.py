@@ -13,7 +13,6 @@ from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailu
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.checkpoints import file_version
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.io.read_context import FOLLOWING, PLAIN, ReadContext
 
 if TYPE_CHECKING:
     import os
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.checkpoints import FileVersion
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+    from kafkalog_reader.io.read_context import ReadContext
 
 _REMOTE_INDEXES: Final = "remote-log-index-cache"
 _RENAMED: Final = re.compile(r"(\S+)-(\S+)\.(\S+)-(?:delete|future|stray)")
@@ -38,15 +38,17 @@ def check_directories(root: LogDirectory) -> None:
         StartFailure: there is one.
         UnreadableFileError: the log directory cannot be listed.
     """
-    strange = _strange_directory(root.path, file_version(root.path, context=FOLLOWING))
+    context = root.context.following_links()
+    version = file_version(root.path, context=context)
+    strange = _strange_directory(root.path, context.looking_again(), version)
     if strange is not None:
         raise StartFailure(f"{strange}: a directory whose name is not a partition's")
 
 
 @lru_cache(maxsize=64)
-def _strange_directory(path: str, _version: FileVersion | None) -> str | None:
+def _strange_directory(path: str, context: ReadContext, _version: FileVersion | None) -> str | None:
     """The first such directory; cached until the log directory changes."""
-    for entry in _entries(path, PLAIN):
+    for entry in _entries(path, context):
         if entry.is_dir() and stops_start(entry.name):
             return shown(entry.path)
     return None

@@ -15,6 +15,7 @@ from kafkalog_reader.audits.recovery.recovery import DirectoryStart, Peers, Reco
 from kafkalog_reader.audits.recovery.release import possible_rules
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -65,7 +66,8 @@ def predict_start(
     for directory in (*directories, *others):
         by_root.setdefault(directory.log_directory, []).append(directory)
     recoveries: dict[PartitionDirectory, Recovery] = {}
-    disks = disk_failures(_whole_directories(by_root), is_kraft=topics is not None)
+    context = next((root.context for root in by_root), ReadContext())
+    disks = disk_failures(_whole_directories(by_root), context, is_kraft=topics is not None)
     fatal = disks.fatal
     for root, inside in by_root.items():
         rules = possible_rules(root) if rule is None else (rule,)

@@ -13,6 +13,7 @@ from kafkalog_reader.format.batch_fields import TRANSACTIONAL_BIT
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.producer_snapshot import ProducerSnapshotEntry
 from kafkalog_reader.format.record import Record
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.batch_chain import BatchChain
 
 if TYPE_CHECKING:
@@ -82,7 +83,9 @@ def test_stretches_leave_what_single_batches_leave(tmp_path: Path, seed: int) ->
     path.write_bytes(log)
     replay = ProducerReplay()
     replay.begin((), is_complete=True)
-    for run in BatchChain(str(path), window_size=chance.choice([200, 1000, 1 << 20])):
+    for run in BatchChain(
+        str(path), window_size=chance.choice([200, 1000, 1 << 20]), context=ReadContext()
+    ):
         border = chance.randrange(run.count + 1)
         replay.apply(run, 0, border)
         replay.apply(run, border, run.count)

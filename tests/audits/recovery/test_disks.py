@@ -13,7 +13,9 @@ from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.tables.request import ReadRequest
+from tests.io.counted_rate import CountedRate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,6 +114,17 @@ def test_every_partition_knows_that_another_disk_stops_the_broker(tmp_path: Path
     assert isinstance(start, Recovery)
     assert start.outcome is StartOutcome.BROKER_ABORTS
     assert not start.is_own_failure
+
+
+def test_the_files_of_other_disks_are_read_at_the_rate(tmp_path: Path) -> None:
+    _disks(tmp_path)
+    _meta(tmp_path, "b", cluster="another-cluster")
+    rate = CountedRate()
+    evidence = discover([f"1={tmp_path}"], ReadContext(rate=rate))
+    ((_, directories), *_) = evidence.topic_partitions(ReadRequest(topics=frozenset({"t"})))
+    rate.taken.clear()
+    predict_starts(directories)
+    assert (tmp_path / "b" / "meta.properties").stat().st_size in rate.taken
 
 
 def test_two_times_of_one_disk_are_not_two_disks(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from kafkalog_reader.audits.recovery.index import check_transaction_index
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.io.read_context import PLAIN
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def checked(index: Path, version: int, last_offset: int, *, whole: bool) -> tupl
     index.write_bytes(struct.pack(">hqqqq", version, 7, 0, last_offset, 10))
     (directory,) = discover([str(index.parent)]).partition_directories(ReadRequest())
     (files,) = segments(directory)
-    return check_transaction_index(files, context=PLAIN, reads_whole_version=whole)
+    return check_transaction_index(files, context=ReadContext(), reads_whole_version=whole)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
-from kafkalog_reader.io.read_context import PLAIN
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def test_sound_records_are_counted_from_any_batch_on(is_known: bool, tmp_path: P
     segment, read = read_whole(tmp_path)
     for place in places:
         lost = LostBytes(
-            files=segment, start=place.position, stop=segment.log_size or 0, context=PLAIN
+            files=segment, start=place.position, stop=segment.log_size or 0, context=ReadContext()
         )
         bytes_read: list[int] = []
         assert lost.records(bytes_read.append, read if is_known else None) == place.records
@@ -101,7 +101,9 @@ def test_nothing_is_read_again_from_the_first_damage_on(tmp_path: Path) -> None:
     assert read.records_since(first.position) == first
     assert not read.is_sound
     assert read.sound_bytes <= first.position
-    lost = LostBytes(files=segment, start=first.position, stop=read.size_in_bytes, context=PLAIN)
+    lost = LostBytes(
+        files=segment, start=first.position, stop=read.size_in_bytes, context=ReadContext()
+    )
     assert lost.records(pytest.fail, read) == first.records
 
 
@@ -109,7 +111,7 @@ def test_what_was_cut_before_is_read(tmp_path: Path) -> None:
     places = write_damaged(tmp_path)
     segment, read = read_whole(tmp_path)
     first, stop = places[min(WRONG_CRC)], places[25]
-    lost = LostBytes(files=segment, start=first.position, stop=stop.position, context=PLAIN)
+    lost = LostBytes(files=segment, start=first.position, stop=stop.position, context=ReadContext())
     assert lost.records(lambda _: None, read) == HeldRecords(
         first.records.sound - stop.records.sound, first.records.damaged - stop.records.damaged
     )
@@ -127,5 +129,5 @@ def test_messages_in_wrappers_behind_damage_are_counted(tmp_path: Path) -> None:
     cluster(tmp_path, {0: replica("0-2/e0", files={f"{0:020}.log": content})})
     segment, read = read_whole(tmp_path)
     assert read.records_since(0) is None
-    lost = LostBytes(files=segment, start=0, stop=len(content), context=PLAIN)
+    lost = LostBytes(files=segment, start=0, stop=len(content), context=ReadContext())
     assert lost.records(lambda _: None, read) == HeldRecords(9 * len(SMALL), len(SMALL))

@@ -9,7 +9,7 @@ from kafkalog_reader.audits.recovery.retention import count_expired, modified_at
 from kafkalog_reader.audits.recovery.rule import LogConfig, StartRule
 from kafkalog_reader.audits.recovery.segment import LoadingSegment, Recovered
 from kafkalog_reader.io.evidence import SegmentFiles
-from kafkalog_reader.io.read_context import PLAIN
+from kafkalog_reader.io.read_context import ReadContext
 
 NOW = 1_700_000_000_000
 HOUR = 3_600_000
@@ -22,7 +22,7 @@ def segment(timestamp: int, *, size: int = 100, modified: int = NOW) -> LoadingS
             base_offset=0, suffix=None, directory="/t-0", log_size=size, offset_index_size=None,
             time_index_size=None, transaction_index_size=None, modified_at=modified / 1000,
         ),
-        base_offset=0, start=0, stop=size, context=PLAIN,
+        base_offset=0, start=0, stop=size, context=ReadContext(),
         recovered=Recovered(
             stop=size, next_offset=1, greatest_timestamp=timestamp, cache=LeaderEpochCache()
         ),

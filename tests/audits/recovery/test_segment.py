@@ -15,7 +15,7 @@ from kafkalog_reader.audits.recovery.segment import LoadingSegment, recover
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.io.read_context import PLAIN
+from kafkalog_reader.io.read_context import ReadContext
 
 BATCHES = st.lists(
     st.tuples(st.integers(0, 40), st.integers(0, 5), st.integers(0, 200), st.integers(-1, 6)),
@@ -88,4 +88,4 @@ def _segment(path: Path) -> LoadingSegment:
         transaction_index_size=None,
         modified_at=0,
     )
-    return LoadingSegment(files=files, base_offset=0, start=0, stop=size, context=PLAIN)
+    return LoadingSegment(files=files, base_offset=0, start=0, stop=size, context=ReadContext())

@@ -13,7 +13,7 @@ from kafkalog_reader.audits.recovery.split import split_segment
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.evidence import SegmentFiles
 from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.io.read_context import PLAIN
+from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,7 +37,7 @@ def split(root: Path, offsets: list[int], times: list[int] | None = None) -> lis
                 offset_index_size=None, time_index_size=None, transaction_index_size=None,
                 modified_at=0,
             ),
-            base_offset=0, start=0, stop=len(content), context=PLAIN,
+            base_offset=0, start=0, stop=len(content), context=ReadContext(),
         ),
         no_progress,
     )  # fmt: skip
@@ -91,7 +91,7 @@ def test_a_batch_beyond_its_own_base_cannot_be_split(tmp_path: Path) -> None:
             offset_index_size=None, time_index_size=None, transaction_index_size=None,
             modified_at=0,
         ),
-        base_offset=0, start=0, stop=len(batch), context=PLAIN,
+        base_offset=0, start=0, stop=len(batch), context=ReadContext(),
     )  # fmt: skip
     with pytest.raises(StartFailure, match="offsets contradict themselves"):
         split_segment(segment, no_progress)

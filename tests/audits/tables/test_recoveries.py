@@ -17,6 +17,7 @@ from kafkalog_reader.audits.tables.recoveries import RecoveriesTable
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import read_topic_id
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.tables.request import ReadRequest
 from tests.audits.recovery.logs import write_small
 
@@ -66,7 +67,7 @@ def test_metadata_log_tells_the_topic_ids_of_every_directory() -> None:
     evidence = discover([str(captures.path("everything/stopped"))])
     (metadata,) = read_cluster_metadata(evidence).values()
     directories = {
-        directory.topic: read_topic_id(directory.path)
+        directory.topic: read_topic_id(directory.path, context=ReadContext())
         for directory in evidence.partition_directories(ReadRequest())
         if directory.topic != "__cluster_metadata"
     }

@@ -15,6 +15,7 @@ from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan import batch_chain
 from kafkalog_reader.scan.batch_chain import BatchChain
 from kafkalog_reader.scan.batch_run import BatchRun
@@ -137,7 +138,7 @@ def test_a_row_is_judged_as_its_batches_are(
         segment.write_bytes(changed(batches, draw))
         for suffix, entry in ((".index", ">ii"), (".timeindex", ">qi")):
             segment.with_suffix(suffix).write_bytes(entries(draw, entry, count))
-        rows += sum(run.is_row for run in BatchChain(str(segment)))
+        rows += sum(run.is_row for run in BatchChain(str(segment), context=ReadContext()))
         by_ends = conclusions(audited(tmp_path))
         with monkeypatch.context() as patch:
             patch.setattr(BatchRun, "is_row", property(lambda run: False))
@@ -162,12 +163,12 @@ def test_one_batch_that_breaks_a_row(tmp_path: Path, field: Field, value: int) -
     batches = sound_batches(tmp_path, 6)
     path = tmp_path / "log"
     path.write_bytes(b"".join(batches))
-    (run,) = BatchChain(str(path))
+    (run,) = BatchChain(str(path), context=ReadContext())
     assert run.is_row
     field.put(batches[5], value)
     checksummed(batches[5])
     path.write_bytes(b"".join(batches))
-    (run,) = BatchChain(str(path))
+    (run,) = BatchChain(str(path), context=ReadContext())
     assert not run.is_row
 
 
@@ -178,14 +179,14 @@ def test_numbers_that_overflow_make_no_row(tmp_path: Path) -> None:
     RECORDS_COUNT.put(first, -(2**31))
     path = tmp_path / "log"
     path.write_bytes(bytes(checksummed(first)))
-    (run,) = BatchChain(str(path))
+    (run,) = BatchChain(str(path), context=ReadContext())
     assert not run.is_row
     LAST_OFFSET_DELTA.put(first, 0)
     RECORDS_COUNT.put(first, 1)
     BASE_OFFSET.put(first, LAST)
     BASE_OFFSET.put(second, -LAST - 1)
     path.write_bytes(bytes(checksummed(first) + checksummed(second)))
-    (run,) = BatchChain(str(path))
+    (run,) = BatchChain(str(path), context=ReadContext())
     assert not run.is_row
 
 
@@ -193,13 +194,13 @@ def test_a_wrong_checksum_breaks_a_row_and_moving_a_batch_does(tmp_path: Path) -
     batches = sound_batches(tmp_path, 3)
     path = tmp_path / "log"
     path.write_bytes(b"".join(batches))
-    (run,) = BatchChain(str(path))
+    (run,) = BatchChain(str(path), context=ReadContext())
     assert run.is_row
     run.move(0, 9)
     assert (run.base_offset[0], run.last_offset[0], run.is_row) == (9, 9, False)
     batches[1][-1] ^= 1
     path.write_bytes(b"".join(batches))
-    (run,) = BatchChain(str(path))
+    (run,) = BatchChain(str(path), context=ReadContext())
     assert not run.is_row
 
 
@@ -212,6 +213,6 @@ def test_a_run_that_ends_at_the_greatest_offset(
     (segment,) = tmp_path.glob(f"*/t-0/{SEGMENT}")
     segment.write_bytes(b"".join(batches))
     monkeypatch.setattr(batch_chain, "MAX_RUN", 1)
-    offsets = [int(run.base_offset[0]) for run in BatchChain(str(segment))]
+    offsets = [int(run.base_offset[0]) for run in BatchChain(str(segment), context=ReadContext())]
     assert offsets == [0, LAST, 2]
     assert "KL-110" in [each.code for each in findings_of(audited(tmp_path))]

@@ -1,0 +1,16 @@
+"""A rate that lets every read pass and remembers it."""
+
+from __future__ import annotations
+
+from kafkalog_reader.io.read_rate import ReadRate
+
+
+class CountedRate(ReadRate):
+    """``taken`` has the size of each read."""
+
+    def __init__(self) -> None:
+        super().__init__(1 << 40)
+        self.taken: list[int] = []
+
+    def take(self, size: int) -> None:
+        self.taken.append(size)
