@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from kafkalog_reader.io.discovery import discover
-from kafkalog_reader.scan.log_tail import scan_tail
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.scan.log_tail import batch_starts_at, scan_tail
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import batch, write_segment
@@ -75,3 +77,37 @@ def test_a_partition_without_a_segment_ends_at_its_first_byte(partition: Path) -
     tail = tail_of(partition)
     assert (tail.next_offset, tail.end_position) == (0, 0)
     assert (tail.last_leader_epoch, tail.last_position) == (None, None)
+
+
+FIRST, SECOND = len(BATCHES[0]), len(BATCHES[0]) + len(BATCHES[1])
+
+
+@pytest.mark.parametrize(
+    ("position", "up_to_offset", "starts"),
+    [
+        pytest.param(0, None, True, id="first"),
+        pytest.param(FIRST, None, True, id="second"),
+        pytest.param(FIRST + 1, None, False, id="inside_a_batch"),
+        pytest.param(-1, None, False, id="before_the_file"),
+        pytest.param(SECOND, None, False, id="end_of_the_file"),
+        pytest.param(FIRST, 3, True, id="starts_with_that_offset"),
+        pytest.param(FIRST, 2, False, id="starts_after_that_offset"),
+    ],
+)
+def test_a_position_of_an_index_is_confirmed_in_the_log(
+    partition: Path, position: int, up_to_offset: int | None, starts: bool
+) -> None:
+    write_segment(partition, BATCHES[:2])
+    (directory,) = discover([str(partition)]).partition_directories(ReadRequest())
+    (segment,) = segments(directory)
+    assert starts is batch_starts_at(
+        segment, position, context=ReadContext(), up_to_offset=up_to_offset
+    )
+
+
+def test_a_batch_below_its_segment_confirms_nothing(partition: Path) -> None:
+    write_segment(partition, BATCHES[:2], base_offset=1)
+    (directory,) = discover([str(partition)]).partition_directories(ReadRequest())
+    (segment,) = segments(directory)
+    found = [batch_starts_at(segment, at, context=ReadContext()) for at in (0, FIRST)]
+    assert found == [False, True]

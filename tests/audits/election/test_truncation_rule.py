@@ -126,3 +126,16 @@ def test_several_rounds_without_an_answer_cut_to_the_high_watermark() -> None:
     following = follow_in_several_rounds(log("", 9), log("0:0", 7, high_watermark=3))
     assert following.truncation_offset == 3
     assert following.outcome is FollowingEnd.HIGH_WATERMARK
+
+
+def test_several_rounds_cut_again_where_the_leader_skipped_two_epochs() -> None:
+    """Source: AbstractFetcherThread#getOffsetTruncationState.
+
+    Asked for epoch 4, the leader answers with 3, which the follower lacks: it cuts to the end of
+    its own epoch 2 and asks for that one.
+    """
+    leader, follower = log("0:0 3:6 5:7", 20), log("0:0 2:5 4:8", 12, high_watermark=2)
+    following = follow_in_several_rounds(leader, follower)
+    assert [(each.asked, each.truncated_to) for each in following.rounds] == [(4, 8), (2, 5)]
+    assert following.truncation_offset == 5
+    assert following.outcome is FollowingEnd.ACCEPTED

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kafkalog_reader.audits.recovery.index import check_transaction_index
+from kafkalog_reader.audits.recovery.index import check_transaction_index, index_contradiction
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
@@ -46,3 +46,26 @@ def test_version_is_known(index: Path, version: int, whole: bool, unknown: int |
 
 def test_entry_below_the_segment_is_seen(index: Path) -> None:
     assert checked(index, 0, -1, whole=True) == (False, None)
+
+
+@pytest.mark.parametrize(
+    ("entries", "problem"),
+    [
+        pytest.param([(1000, 0), (2000, 7)], "", id="rises"),
+        pytest.param([(1000, 0), (1000, 0)], "", id="equal_and_at_the_base"),
+        pytest.param([(1000, 0), (999, 7)], "below its first", id="timestamp_falls"),
+        pytest.param([(1000, 0), (2000, -1)], "below its first or the base", id="below_the_base"),
+        pytest.param([], "", id="empty"),
+    ],
+)
+def test_releases_before_2_3_check_the_last_entry_of_a_time_index(
+    index: Path, entries: list[tuple[int, int]], problem: str
+) -> None:
+    """TimeIndex#sanityCheck of Kafka 0.11: not below the first timestamp, nor the base offset."""
+    content = b"".join(struct.pack(">qi", *entry) for entry in entries)
+    index.with_suffix(".timeindex").write_bytes(content)
+    (directory,) = discover([str(index.parent)]).partition_directories(ReadRequest())
+    (files,) = segments(directory)
+    found = index_contradiction(files, context=ReadContext())
+    assert problem in found
+    assert bool(problem) is bool(found)
