@@ -18,6 +18,8 @@ from cython.cimports.kafkalog_reader.format.batch_fields import (
     CRC_AT,
     CRC_COVERS_FROM,
     HEADER_SIZE,
+    LAST_CODEC,
+    LAST_MESSAGE_CODEC,
     LAST_OFFSET_DELTA_AT,
     LEADER_EPOCH_AT,
     LENGTH_AT,
@@ -261,7 +263,7 @@ def _looks_like_batch(
     delta: cython.longlong = int32_at(source, at + LAST_OFFSET_DELTA_AT)
     count: cython.longlong = int32_at(source, at + RECORDS_COUNT_AT)
     codec: cython.int = source[at + ATTRIBUTES_AT + 1] & CODEC_MASK
-    if length < MIN_LENGTH_2 or source[at + ATTRIBUTES_AT] != 0 or codec > 4:
+    if length < MIN_LENGTH_2 or source[at + ATTRIBUTES_AT] != 0 or codec > LAST_CODEC:
         return False
     if delta < 0 or delta > max_delta or count < 0 or count > delta + 1:
         return False
@@ -297,7 +299,7 @@ def _looks_like_message(
     value_length: cython.longlong
     if rest < 0 or (attributes & ~(CODEC_MASK | LOG_APPEND_TIME_BIT)) != 0:
         return False
-    if (attributes & CODEC_MASK) > 3 or (magic == 0 and attributes > CODEC_MASK):
+    if (attributes & CODEC_MASK) > LAST_MESSAGE_CODEC or (magic == 0 and attributes > CODEC_MASK):
         return False
     if size - key < 4:
         return False
