@@ -38,6 +38,7 @@ TABLES: Final[dict[str, str]] = {
     "checkpoints": "kafkalog_reader.tables.checkpoints:CheckpointsTable",
     "group_offsets": "kafkalog_reader.tables.group_offsets:GroupOffsetsTable",
     "group_commits": "kafkalog_reader.tables.group_commits:GroupCommitsTable",
+    "transactions": "kafkalog_reader.tables.transactions:TransactionsTable",
     "gaps": "kafkalog_reader.tables.gaps:GapsTable",
     "findings": "kafkalog_reader.audits.tables.findings:FindingsTable",
     "recoveries": "kafkalog_reader.audits.tables.recoveries:RecoveriesTable",

@@ -77,10 +77,10 @@ class GroupCommitsTable(Table[LogUnit]):
                     yield found
 
 
-def of_log(request: ReadRequest) -> ReadRequest:
-    """The request for ``__consumer_offsets``; topics and partitions select what is committed."""
+def of_log(request: ReadRequest, topic: str = OFFSETS_TOPIC) -> ReadRequest:
+    """The request for an internal topic; topics and partitions select what its records name."""
     return ReadRequest(
-        topics=frozenset({OFFSETS_TOPIC}),
+        topics=frozenset({topic}),
         brokers=request.brokers,
         replica="best",
         include_control_records=False,

@@ -1,0 +1,167 @@
+"""The ``transactions`` table: each transactional id, as its coordinator would load it.
+
+The newest record of an id holds. Source: Kafka 4.4, TransactionLog, TransactionState,
+TransactionStateManager.loadTransactionMetadata.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+import pyarrow as pa
+
+from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
+from kafkalog_reader.format.messages.records import decode_key, decode_value
+from kafkalog_reader.format.messages.schema import Family
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.group_commits import of_log
+from kafkalog_reader.tables.log_unit import LogUnit, slices_of
+from kafkalog_reader.tables.record_rows import read_slice
+from kafkalog_reader.tables.rows import build_from_dicts, microseconds_of
+from kafkalog_reader.tables.schemas import RECORDS, TRANSACTIONS
+from kafkalog_reader.tables.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Column
+
+STATE_TOPIC: Final = "__transaction_state"
+UNKNOWN: Final = -1
+"""Stands for a producer id, epoch or time that was not written."""
+_TRANSACTIONAL_ID_TYPE: Final = 0
+_STATES: Final = (
+    "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort",
+    "Dead", "PrepareEpochFence",
+)  # fmt: skip
+_RECORD_COLUMNS: Final = (
+    "clusterId", "brokerId", "partition", "offset", "key", "value",
+)  # fmt: skip
+_VERSION: Final = struct.Struct(">h")
+
+
+class TransactionsTable(Table[LogUnit]):
+    """One row for each transactional id, and one for each record that cannot be read."""
+
+    name: ClassVar[str] = "transactions"
+    doc: ClassVar[str] = "one row per transactional id: producer, state, partitions, since when"
+    columns: ClassVar[tuple[Column, ...]] = TRANSACTIONS
+    selects_directories: ClassVar[bool] = False
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
+        """One unit for each partition of ``__transaction_state``: all states of its ids."""
+        log = of_log(request, STATE_TOPIC)
+        for directory in chosen_replicas(evidence, log):
+            slices = tuple(slices_of(directory, log, log.damage))
+            size = sum(each.stop - each.start for each in slices)
+            yield LogUnit(size_in_bytes=size, slices=slices)
+
+    def read(
+        self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield one record batch with the transactional ids of a partition.
+
+        Topics and partitions select the transactions that contain one of them.
+
+        Raises:
+            LocatedError: damage, in mode ``FAILFAST``.
+            UnreadableFileError: a file cannot be opened or read.
+        """
+        log = of_log(request, STATE_TOPIC)
+        columns = pa.schema(
+            [(each.name, each.type) for each in RECORDS if each.name in _RECORD_COLUMNS]
+        )
+        current: dict[str, dict[str, Any]] = {}
+        unreadable = []
+        for segment_slice in unit.slices:
+            for rows in read_slice(segment_slice, columns, log, log.damage, progress):
+                for record in rows.to_pylist():
+                    row = _row(record)
+                    transactional_id = row["transactionalId"]
+                    current.pop(transactional_id, None)
+                    if "problem" in row:
+                        unreadable.append(row)
+                    elif record["value"] is not None:
+                        current[transactional_id] = row
+        found = [row for row in current.values() if _is_selected(row, request)] + unreadable
+        yield build_from_dicts(self.projected(request), found)
+
+
+def _row(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The row of a record, with ``problem`` if its key or value cannot be read."""
+    row: dict[str, Any] = {
+        "clusterId": record["clusterId"],
+        "brokerId": record["brokerId"],
+        "statePartition": record["partition"],
+        "recordOffset": record["offset"],
+        "transactionalId": None,
+    }
+    try:
+        row["transactionalId"] = _transactional_id(record["key"] or b"")
+        if record["value"] is not None:
+            row |= _state(record["value"])
+    except MessageError as error:
+        row |= {"problem": str(error), "key": record["key"], "value": record["value"]}
+        if row["transactionalId"] is not None and len(record["value"]) >= _VERSION.size:
+            row["valueVersion"] = _VERSION.unpack_from(record["value"])[0]
+    return row
+
+
+def _transactional_id(content: bytes) -> str:
+    key = decode_key(Family.TRANSACTION, content)
+    if key.type != _TRANSACTIONAL_ID_TYPE:
+        raise MessageError(f"record type {key.type}, expected {_TRANSACTIONAL_ID_TYPE}", 0)
+    transactional_id: str = key.fields["transactionalId"]
+    return transactional_id
+
+
+def _state(content: bytes) -> dict[str, Any]:
+    decoded = decode_value(Family.TRANSACTION, _TRANSACTIONAL_ID_TYPE, content)
+    fields = decoded.fields
+    status = fields["transactionStatus"]
+    unknown = fields.get(UNKNOWN_TAGS)
+    return {
+        "producerId": fields["producerId"],
+        "producerEpoch": fields["producerEpoch"],
+        "state": _STATES[status] if 0 <= status < len(_STATES) else str(status),
+        "topicPartitions": _topic_partitions(fields),
+        "partitions": [f"{topic}-{number}" for topic, number in _topic_partitions(fields)],
+        "startTime": _time(fields["transactionStartTimestampMs"]),
+        "lastUpdateTime": _time(fields["transactionLastUpdateTimestampMs"]),
+        "timeoutMs": fields["transactionTimeoutMs"],
+        "previousProducerId": _known(fields.get("previousProducerId")),
+        "nextProducerId": _known(fields.get("nextProducerId")),
+        "nextProducerEpoch": _known(fields.get("nextProducerEpoch")),
+        "clientTransactionVersion": fields.get("clientTransactionVersion"),
+        "valueVersion": decoded.version,
+        "unknownTags": unknown and json.dumps({tag: raw.hex() for tag, raw in unknown.items()}),
+    }
+
+
+def _topic_partitions(fields: Mapping[str, Any]) -> list[tuple[str, int]]:
+    return sorted(
+        (each["topic"], number)
+        for each in fields["transactionPartitions"] or ()
+        for number in each["partitionIds"]
+    )
+
+
+def _is_selected(row: Mapping[str, Any], request: ReadRequest) -> bool:
+    """Whether the transaction has a selected partition; all ids are, where nothing is selected."""
+    optional = (request.topics, request.partitions, request.topic_pattern, request.assigned)
+    if not request.excluded_topics and all(each is None for each in optional):
+        return True
+    return any(request.selects(*each) for each in row["topicPartitions"])
+
+
+def _known(number: int | None) -> int | None:
+    return None if number == UNKNOWN else number
+
+
+def _time(milliseconds: int) -> int | None:
+    return None if milliseconds == UNKNOWN else microseconds_of(milliseconds)
