@@ -68,7 +68,10 @@ class Mutant:
 
 
 def _meaning(source: str) -> str | None:
-    """The syntax tree without annotations and decorators of classes; None for a syntax error."""
+    """The syntax tree without what is for type checkers only; None for a syntax error.
+
+    Annotations, decorators of classes and the condition of imports for types.
+    """
     try:
         tree = ast.parse(source)
     except SyntaxError:
@@ -82,6 +85,8 @@ def _meaning(source: str) -> str | None:
             node.annotation = None
         elif isinstance(node, ast.ClassDef):
             node.decorator_list = []
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            node.test = ast.Constant(None)
     return ast.dump(tree)
 
 

@@ -69,3 +69,20 @@ def test_releases_before_2_3_check_the_last_entry_of_a_time_index(
     found = index_contradiction(files, context=ReadContext())
     assert problem in found
     assert bool(problem) is bool(found)
+
+
+def test_a_time_index_is_checked_beside_an_empty_offset_index(index: Path) -> None:
+    index.with_suffix(".index").write_bytes(b"")
+    index.with_suffix(".timeindex").write_bytes(struct.pack(">qi", 1000, -1))
+    (directory,) = discover([str(index.parent)]).partition_directories(ReadRequest())
+    (files,) = segments(directory)
+    assert index_contradiction(files, context=ReadContext())
+
+
+def test_the_last_entry_of_an_offset_index_is_above_the_base(index: Path) -> None:
+    """OffsetIndex#sanityCheck of Kafka 0.11."""
+    (directory,) = discover([str(index.parent)]).partition_directories(ReadRequest())
+    for relative_offset, is_sound in ((1, True), (0, False), (-1, False)):
+        index.with_suffix(".index").write_bytes(struct.pack(">ii", relative_offset, 0))
+        (files,) = segments(directory)
+        assert bool(index_contradiction(files, context=ReadContext())) is not is_sound
