@@ -39,6 +39,7 @@ TABLES: Final[dict[str, str]] = {
     "group_offsets": "kafkalog_reader.tables.group_offsets:GroupOffsetsTable",
     "group_commits": "kafkalog_reader.tables.group_commits:GroupCommitsTable",
     "transactions": "kafkalog_reader.tables.transactions:TransactionsTable",
+    "cluster_metadata": "kafkalog_reader.tables.cluster_metadata:ClusterMetadataTable",
     "gaps": "kafkalog_reader.tables.gaps:GapsTable",
     "findings": "kafkalog_reader.audits.tables.findings:FindingsTable",
     "recoveries": "kafkalog_reader.audits.tables.recoveries:RecoveriesTable",

@@ -330,6 +330,22 @@ TRANSACTIONS: Final = (
     Column("value", pa.binary(), "as stored, where the record cannot be read"),
 )
 
+CLUSTER_METADATA: Final = (
+    Column("clusterId", pa.string(), "cluster.id in meta.properties"),
+    Column("brokerId", pa.int32(), "of the copy of __cluster_metadata that was read"),
+    Column("snapshotEndOffset", pa.int64(), "of the snapshot that has the record; null: the log"),
+    Column("offset", pa.int64(), "of the record; in a snapshot, counted from its beginning"),
+    Column("leaderEpoch", pa.int32(), "of the record's batch"),
+    Column("timestamp", TIMESTAMP, "of the record"),
+    Column("controlType", pa.string(), "LEADER_CHANGE, SNAPSHOT_HEADER, ...; null: not control"),
+    Column("type", pa.int32(), "number of the record type; null: control record, or unreadable"),
+    Column("typeName", pa.string(), "such as PartitionRecord; null: no known release has it"),
+    Column("version", pa.int32(), "of the record"),
+    Column("json", pa.string(), "its fields, as kafka-dump-log prints them"),
+    Column("problem", pa.string(), "why the record cannot be read; else null"),
+    Column("value", pa.binary(), "as stored, where json does not have all of it"),
+)
+
 # --- audits
 
 PARTITIONS: Final = (
