@@ -17,12 +17,21 @@ class Equivalent(NamedTuple):
 _OTHERS: Final = (
     "others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[%s])"
 )
+_CHANGES: Final = (
+    "for number in [0, *((run.leader_epoch[1:] != run.leader_epoch[:-1]).nonzero()[%s] + 1)]:"
+)
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/election/follower_outcome.py",
         line=_OTHERS % "1:",
         changed=_OTHERS % " 0:",
         reason="the first rule gives the target, and only other targets are kept",
+    ),
+    Equivalent(
+        path="kafkalog_reader/tables/best_replica.py",
+        line=_CHANGES % "0",
+        changed=_CHANGES % " -1",
+        reason="numpy gives one array for each dimension, and there is one",
     ),
 )
 
