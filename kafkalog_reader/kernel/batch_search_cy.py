@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, nonecheck=False
-"""The first sound batch or message behind damage, searched byte by byte.
+"""Searches every byte after damage for the next sound batch or message.
 
-A position counts when its fields contradict nothing and its CRC is right. Hostile bytes can offer
-millions of overlapping headers, so the bytes that are checksummed have a budget, and what exceeds
-it is counted. No condition on fields may fail for what a broker or client of any release wrote.
+A batch is sound if its fields are consistent and its CRC is correct. Hostile bytes can contain
+millions of overlapping headers, so a budget limits how many bytes are checksummed, and candidates
+beyond it are counted. The checks of fields accept everything that any release ever wrote.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ from cython.cimports.kafkalog_reader.kernel.primitives import (
 prepare_checksums()
 
 _PER_BYTE = cython.declare(cython.longlong, 8)
-"""By how much each byte that is passed raises the budget."""
+"""Each byte passed adds this many bytes to the budget."""
 _PER_CANDIDATE = cython.declare(cython.longlong, 256)
 _PER_READ = cython.declare(cython.longlong, 1 << 16)
 
@@ -61,25 +61,25 @@ _PER_READ = cython.declare(cython.longlong, 1 << 16)
 @cython.final
 @cython.cclass
 class BatchSearch:
-    """A search that is fed windows until it knows.
+    """A search that is given one window after another until it has an answer.
 
     Args:
-        stop: position in the file that no batch reaches beyond.
-        lowest: smallest base offset a batch may have.
-        highest: greatest offset it may have.
-        max_size: no batch has more bytes.
-        budget: how many bytes may be checksummed in vain, in addition to eight for each byte that
-            is passed.
+        stop: position in the file beyond which no batch may reach.
+        lowest: smallest base offset of a batch.
+        highest: greatest offset of a batch.
+        max_size: maximum size of a batch in bytes.
+        budget: how many bytes of false batches may be checksummed, in addition to eight for each
+            byte that is passed.
     """
 
     found = cython.declare(cython.longlong, visibility="readonly")
-    """Where the first sound batch begins; -1 without."""
+    """Where the first sound batch begins; -1 if none was found."""
     wanted = cython.declare(cython.longlong, visibility="readonly")
-    """Bytes that the next window must have, for the batch that may begin there; 0: any."""
+    """Minimum size of the next window, for the batch that may begin there; 0 if any will do."""
     budget = cython.declare(cython.longlong, visibility="readonly")
-    """What is left of it."""
+    """How much of the budget is left."""
     given_up = cython.declare(cython.longlong, visibility="readonly")
-    """How many places where a batch may begin were left because the budget did not suffice."""
+    """How many possible batches were not checked because the budget was used up."""
     _stop: cython.longlong
     _lowest: cython.longlong
     _highest: cython.longlong
@@ -114,7 +114,7 @@ class BatchSearch:
             origin: position in the file of its first byte: what the last call returned.
 
         Returns:
-            where the next window shall begin; -1 when nothing more is needed.
+            where the next window must begin; -1 if the search has ended.
         """
         size: cython.Py_ssize_t = len(window)
         is_last: cython.bint = origin + size >= self._stop
@@ -183,7 +183,7 @@ class BatchSearch:
         size: cython.Py_ssize_t,
         left: cython.longlong,
     ) -> cython.bint:
-        """Whether a batch or message whose fields contradict nothing begins at a position."""
+        """Whether a batch or message with consistent fields begins at a position."""
         offset: cython.longlong = int64_at(source, at)
         length: cython.longlong = int32_at(source, at + LENGTH_AT)
         if source[at + MAGIC_AT] > 2 or offset < self._lowest or offset > self._highest:
@@ -228,7 +228,7 @@ class BatchSearch:
 
 
 def _first_bytes_of_offsets(lowest: cython.longlong, highest: cython.longlong) -> array[int]:
-    """For each value of a byte whether it can be among the first four of an offset in a range."""
+    """For each value of a byte: whether an offset in the range can have it in its first four."""
     allowed = array("B", bytes(256))
     for shift in (56, 48, 40, 32):
         first: cython.longlong = lowest >> shift
@@ -259,7 +259,7 @@ def _looks_like_batch(
     length: cython.longlong,
     max_delta: cython.longlong,
 ) -> cython.bint:
-    """Whether 61 bytes are a header of magic 2 that contradicts nothing."""
+    """Whether 61 bytes are a consistent header of magic 2."""
     delta: cython.longlong = int32_at(source, at + LAST_OFFSET_DELTA_AT)
     count: cython.longlong = int32_at(source, at + RECORDS_COUNT_AT)
     codec: cython.int = source[at + ATTRIBUTES_AT + 1] & CODEC_MASK
@@ -287,9 +287,9 @@ def _looks_like_message(
     size: cython.Py_ssize_t,
     length: cython.longlong,
 ) -> cython.bint:
-    """Whether an entry of magic 0 or 1 whose key and value fill it begins here.
+    """Whether an entry of magic 0 or 1 begins here that its key and value fill exactly.
 
-    Its first 26 bytes are there. A value's length behind the window says nothing; the CRC will.
+    Its first 26 bytes are in the window. If its value's length is not, only the CRC decides.
     """
     magic: cython.Py_ssize_t = source[at + MAGIC_AT]
     attributes: cython.int = source[at + MESSAGE_ATTRIBUTES_AT]

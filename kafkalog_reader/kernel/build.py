@@ -1,4 +1,4 @@
-"""Whether the built modules of the kernel fit their sources, asked when something went wrong."""
+"""Whether the built modules of the kernel match their sources; asked when something went wrong."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from typing import Final
 
 _HERE: Final = Path(__file__).parent
 _SECONDS_OF_INSTALLATION: Final = 60
-"""What an installer writes in one go may be stamped in any order."""
+"""Seconds. Files of one installation may have their times in any order."""
 
 
 def outdated_modules(directory: Path = _HERE) -> list[str]:
-    """The modules that were built before the sources changed, or that lack beside built ones.
+    """Modules built before their sources changed, or missing although others are built.
 
     Interpreted throughout is no fault: then nothing is built. Files tell it by their time, so the
     answer is for an error that is there already, not for finding one.
@@ -37,7 +37,7 @@ def outdated_modules(directory: Path = _HERE) -> list[str]:
 
 
 def rebuild_advice(directory: Path = _HERE) -> str | None:
-    """What to do about an error that an outdated kernel explains; None where it does not."""
+    """What to do about an error that an outdated kernel explains; None if it does not."""
     outdated = outdated_modules(directory)
     if not outdated:
         return None

@@ -19,12 +19,12 @@ prepare_checksums()
 
 
 def checksum_of_messages(source: cython.const[cython.uchar][::1]) -> int:
-    """CRC-32 of a buffer, as messages of magic 0 and 1 have it."""
+    """CRC-32 of a buffer, as in messages of magic 0 and 1."""
     return crc32(read_bytes(source), 0, len(source))
 
 
 def checksum(source: cython.const[cython.uchar][::1], *, by_tables: cython.bint = False) -> int:
-    """CRC-32C of a buffer, by the processor's instruction where it has one, or by tables."""
+    """CRC-32C of a buffer, by the processor's instruction if it has one, otherwise by tables."""
     data: cython.p_const_uchar = read_bytes(source)
     if by_tables:
         return crc32c_by_tables(data, 0, len(source))
@@ -52,7 +52,7 @@ def checksums(
 
 
 def bits_back(syndrome: cython.uint, polynomial: cython.uint, covered: cython.longlong) -> int:
-    """How many bits before the end a single wrong bit makes the difference of two checksums.
+    """How many bits before the end one wrong bit is that explains two different checksums.
 
     A CRC is linear: what one wrong bit leaves in an empty register is the polynomial, and zero
     bytes move it on from there until it is the difference of the checksums, or the batch ends.
@@ -63,7 +63,7 @@ def bits_back(syndrome: cython.uint, polynomial: cython.uint, covered: cython.lo
         covered: how many bytes to look back. 64 MiB take a fifth of a second.
 
     Returns:
-        0 for the last bit that went in; -1 where none explains it.
+        0 for the last bit; -1 if no single bit explains the difference.
     """
     table = array("I", bytes(4 * 256))
     targets = array("I", bytes(4 * 8))
@@ -81,7 +81,7 @@ def bits_back(syndrome: cython.uint, polynomial: cython.uint, covered: cython.lo
 
 @cython.cfunc
 def _bit_before(register: cython.uint, polynomial: cython.uint) -> cython.uint:
-    """The register before the last zero bit went in."""
+    """The register before the last zero bit was processed."""
     low_bits: cython.uint = 0x7FFF_FFFF
     if register >> 31:
         return (((register ^ polynomial) & low_bits) << 1) | 1

@@ -1,4 +1,4 @@
-/* The calls of the codecs' functions, at addresses that tables/codec_libraries.py found. */
+/* Calls the codecs' functions at the addresses that decode/codec_libraries.py found. */
 #ifndef KAFKALOG_CODECS_H
 #define KAFKALOG_CODECS_H
 
@@ -20,7 +20,7 @@ struct kl_inflate_state {
     int32_t read_in_length;
 };
 
-/* What a gzip context is: where isal_inflate_init lies, then the state. */
+/* A gzip context: the address of isal_inflate_init, then the state. */
 struct kl_gzip_context {
     size_t init;
     size_t unused[7];
@@ -31,8 +31,8 @@ static inline uint32_t kl_little_endian(const uint8_t *p) {
     return (uint32_t)p[0] | (uint32_t)p[1] << 8 | (uint32_t)p[2] << 16 | (uint32_t)p[3] << 24;
 }
 
-/* Calls isal_inflate_stateless for a gzip member without its header: as many bytes must come out
- * as its trailer says, with its CRC, and none may be left between the two. */
+/* Calls isal_inflate_stateless for a gzip member without its header. The output must have the size
+ * and the CRC of its trailer, and no byte may be left before the trailer. */
 static inline int kl_gunzip(
     size_t function, struct kl_gzip_context *context,
     const uint8_t *source, size_t size, uint8_t *target, size_t room) {
@@ -56,8 +56,8 @@ static inline int kl_gunzip(
 }
 
 /* Calls the function of a codec: isal_inflate_stateless (1), kl_snappy_decompress (2),
- * LZ4_decompress_safe (3) or ZSTD_decompressDCtx (4). Answers how many bytes came out, or a
- * negative number where the source is damaged or they do not fit. Sizes are far below 2^31. */
+ * LZ4_decompress_safe (3) or ZSTD_decompressDCtx (4). Returns the size of the output, or a
+ * negative number if the source is damaged or the output does not fit. Sizes are far below 2^31. */
 static inline int kl_decompress(
     int codec, size_t function, size_t context,
     const uint8_t *source, size_t size, uint8_t *target, size_t room) {
@@ -77,7 +77,7 @@ static inline int kl_decompress(
     return -1;
 }
 
-/* Where the one function lies that no library offers. */
+/* The address of the one function that no library exports. */
 static inline size_t kl_snappy_address(void) {
     int (*decompress)(const char *, char *, int, int) = kl_snappy_decompress;
     size_t address;

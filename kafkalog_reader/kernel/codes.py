@@ -1,4 +1,4 @@
-"""Why the kernel stopped, and what is wrong with a record batch: small numbers, as C knows them.
+"""Numbers for why the kernel stopped and for what is wrong with a record batch.
 
 The twin of ``codes.pxd``; a test compares the two.
 """
@@ -14,7 +14,7 @@ SCAN_BAD_LENGTH: Final = 2
 SCAN_UNKNOWN_MAGIC: Final = 3
 
 NO_TIMESTAMP_TYPE: Final = 256
-"""Added to the attributes of messages that store no time; theirs have eight bits."""
+"""Added to the attributes, which have eight bits, of messages without a timestamp."""
 
 # What is wrong with the records of a batch.
 SOUND: Final = 0
@@ -40,8 +40,8 @@ BAD_WRAPPER_VALUE: Final = 19
 BAD_MESSAGE_END: Final = 20
 NO_ROOM: Final = 21  # not wrong: the columns are full; never leaves the kernel
 
-# How a payload is made.
-SHAPE_OTHER: Final = 0  # whatever takes more than one call of a library
+# Shapes of payloads.
+SHAPE_OTHER: Final = 0  # needs more than one call of a library
 SHAPE_STORED: Final = 1
 SHAPE_LZ4_BLOCK: Final = 2
 SHAPE_SNAPPY_BLOCK: Final = 3

@@ -1,8 +1,8 @@
-/* CRC-32 (IEEE 802.3, reflected polynomial 0xEDB88320) as messages of magic 0 and 1 have it.
+/* CRC-32 (IEEE 802.3, reflected polynomial 0xEDB88320), as in messages of magic 0 and 1.
  *
- * Long input is folded 64 bytes a step by carry-less multiplication where the processor has it
+ * Long input is folded 64 bytes a step by carry-less multiplication if the processor has it
  * (Gopal et al., "Fast CRC Computation for Generic Polynomials Using PCLMULQDQ", Intel 2009, whose
- * constants these are); all else goes through eight tables ("slicing by 8").
+ * constants these are); everything else goes through eight tables ("slicing by 8").
  */
 #ifndef KAFKALOG_CRC32_H
 #define KAFKALOG_CRC32_H

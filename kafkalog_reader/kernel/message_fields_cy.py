@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""What the fields of messages of magic 0 and 1 say, alone and inside of wrappers.
+"""Reads the fields of messages of magic 0 and 1, single ones and those inside wrappers.
 
-Every length is compared with the bytes left before it is believed. Source: Kafka 4.0,
+Every length is checked against the bytes left before it is used. Source: Kafka 4.0,
 common.record.LegacyRecord and AbstractLegacyRecordBatch.
 """
 
@@ -41,9 +41,9 @@ from cython.cimports.kafkalog_reader.kernel.primitives import int32_at, int64_at
 def parse_fields(
     source: cython.p_const_uchar, start: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> tuple[cython.Py_ssize_t, cython.longlong, cython.Py_ssize_t, cython.longlong, cython.int]:
-    """Position and length of key and value of the whole message in [start, end); what is wrong.
+    """Positions and lengths of the key and the value of the message in [start, end); its problem.
 
-    The message is known to be as long as its magic's smallest. A length is -1 for null.
+    The message must have at least the minimum size of its magic. A length is -1 for null.
     """
     at: cython.Py_ssize_t = start + MESSAGE_TIMESTAMP_AT
     key: cython.Py_ssize_t
@@ -79,9 +79,9 @@ def find_values(
     Args:
         source: where the messages are.
         position: of each.
-        size: of each, no less than its magic's smallest.
+        size: of each, at least the minimum of its magic.
         start: filled with where the value begins.
-        stop: filled with where it ends; -1 where it is null.
+        stop: filled with where it ends; -1 if it is null.
         problem: filled with ``codes.SOUND`` or what is wrong with the message.
     """
     data: cython.p_const_uchar = read_bytes(source)
@@ -113,9 +113,9 @@ def measure_wrapper(
     magic: cython.int,
     offset: cython.longlong,
 ) -> tuple[cython.longlong, cython.longlong, cython.int, cython.Py_ssize_t]:
-    """What the offsets in a wrapper are: the lowest, what all are relative to, what is wrong.
+    """The lowest offset in a wrapper, what all offsets are relative to, and what is wrong.
 
-    And where: the position of the inner message at fault. The wrapper is of ``magic`` and
+    Also where: the position of the faulty inner message. The wrapper is of ``magic`` and
     ``offset``, the chain of inner messages in [start, stop) of ``content``.
     """
     at: cython.Py_ssize_t = start

@@ -1,10 +1,10 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
 # ruff: noqa: ANN401  numpy arrays, whose types the compiled kernel checks itself
-"""Messages of magic 0 and 1 rewritten as the records of magic 2, as brokers convert them.
+"""Rewrites messages of magic 0 and 1 as records of magic 2, as brokers convert them.
 
-One decoder then fills the columns, whatever the magic. Rewritten records are never longer than the
-messages they come from. Every length is compared with the bytes left before it is believed; an
-entry that contradicts itself leaves nothing behind. Source: Kafka 4.0, common.record.LegacyRecord
+So one decoder fills the columns for every magic. Rewritten records are never longer than the
+messages they come from. Every length is checked against the bytes left before it is used; an
+inconsistent entry produces nothing. Source: Kafka 4.0, common.record.LegacyRecord
 and AbstractLegacyRecordBatch; stricter where that would hide records (``format.message_set``).
 """
 
@@ -59,7 +59,7 @@ prepare_checksums()
 @cython.nogil
 @cython.exceptval(check=False)
 def zigzag(value: cython.longlong) -> cython.ulonglong:
-    """0, -1, 1, -2 and so on as 0, 1, 2, 3."""
+    """The zigzag code of a number: 0, -1, 1, -2 become 0, 1, 2, 3."""
     if value < 0:  # without a shift of the sign, which only C would drop
         return cython.cast(cython.ulonglong, -(value + 1)) * 2 + 1
     return cython.cast(cython.ulonglong, value) * 2
@@ -72,7 +72,7 @@ def zigzag(value: cython.longlong) -> cython.ulonglong:
 def write_varint(
     target: cython.p_uchar, at: cython.Py_ssize_t, value: cython.longlong
 ) -> cython.Py_ssize_t:
-    """Write a zigzag varint; the position behind it."""
+    """Write a zigzag varint; return the position after it."""
     rest: cython.ulonglong = zigzag(value)
     while rest > 0x7F:
         target[at] = (rest & 0x7F) | 0x80
@@ -99,7 +99,7 @@ def varint_size(value: cython.longlong) -> cython.Py_ssize_t:
 @cython.final
 @cython.cclass
 class MessageRewriter:
-    """Messages and decompressed wrappers on their way to the records of magic 2.
+    """Rewrites messages and decompressed wrappers as records of magic 2.
 
     Args:
         source: a window with the entries.

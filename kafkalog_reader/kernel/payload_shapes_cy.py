@@ -1,7 +1,7 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
-"""Which compressed payloads are made the way nearly all are: one block, sized up before it is read.
+"""Recognises the usual compressed payloads: one block whose size is known before it is read.
 
-Those take one call of a codec library. All others are taken apart step by step by whoever asked.
+Those take one call of a codec library. The caller decodes all others step by step.
 Sources: LZ4 frame format 1.6, snappy-java SnappyOutputStream, RFC 8878 section 3.1.1.
 """
 
@@ -45,7 +45,7 @@ def little_endian(
 @cython.nogil
 @cython.exceptval(check=False)
 def zstd_header_size(descriptor: cython.int) -> cython.int:
-    """Of magic, descriptor, window, dictionary id and content size."""
+    """Bytes of magic, descriptor, window, dictionary id and content size together."""
     single_segment: cython.int = descriptor >> 5 & 1
     dictionary_id: cython.int = descriptor & 3
     content_size: cython.int = descriptor >> 6
@@ -68,7 +68,7 @@ def zstd_header_size(descriptor: cython.int) -> cython.int:
 def zstd_content_size(
     source: cython.p_const_uchar, header_end: cython.Py_ssize_t, descriptor: cython.int
 ) -> cython.longlong:
-    """What the end of the frame's header says, -1 where it says nothing or nothing sane."""
+    """The content size at the end of a frame's header; -1 if it is absent or absurd."""
     flag: cython.int = descriptor >> 6
     if flag == 0 and not descriptor & 0x20:
         return -1
@@ -88,9 +88,9 @@ def zstd_content_size(
 def zstd_frame(
     source: cython.p_const_uchar, at: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> tuple[cython.Py_ssize_t, cython.longlong]:
-    """The end of the whole frame at ``at``, -1 without one, and the most bytes it stands for.
+    """Where the frame at ``at`` ends, -1 if it is not whole, and its maximum decompressed size.
 
-    A content size in the header is believed only up to what the blocks can stand for.
+    A content size in the header counts only up to what the blocks can hold.
     """
     descriptor: cython.int
     kind: cython.int
@@ -141,11 +141,11 @@ def zstd_frame(
 
 
 def measure_zstd(payload: cython.const[cython.uchar][::1]) -> tuple[int, int]:
-    """Count the whole frames that fill ``payload``, and bound what they decompress to.
+    """Count the frames that fill ``payload``, and bound what they decompress to.
 
     Returns:
-        the number of frames, 0 when ``payload`` is not made of whole frames alone; and the most
-        bytes that their blocks can stand for.
+        the number of frames, 0 if ``payload`` holds anything but whole frames; and the maximum
+        number of bytes in their blocks.
     """
     source: cython.p_const_uchar = read_bytes(payload)
     at: cython.Py_ssize_t = 0
@@ -167,9 +167,9 @@ def measure_zstd(payload: cython.const[cython.uchar][::1]) -> tuple[int, int]:
 def lz4_block_size(
     source: cython.p_const_uchar, position: cython.Py_ssize_t, end: cython.Py_ssize_t
 ) -> cython.Py_ssize_t:
-    """Of a frame as Kafka's writer makes it of one compressed block: that block's size, else 0.
+    """The size of the only block of a frame as Kafka writes it; 0 for any other frame.
 
-    Such a block begins 11 bytes behind ``position`` and becomes 64 KiB at most.
+    Such a block begins 11 bytes after ``position`` and decompresses to at most 64 KiB.
     """
     frame_start: cython.longlong = 0x4060_184D_2204  # magic, flags 60, block size 40
     size: cython.longlong
@@ -198,16 +198,15 @@ def single_block(
     end: cython.Py_ssize_t,
     room: cython.longlong,
 ) -> tuple[cython.Py_ssize_t, cython.Py_ssize_t, cython.longlong]:
-    """Of a payload that one call of its codec's function decompresses, whatever its size.
+    """The only block of a payload that one call of its codec's function decompresses.
 
-    That is a gzip member whose header is the shortest, anything in snappy, an LZ4 frame of one
-    block, or one zstd frame without a dictionary whose window is 128 MiB at most: a call for all
-    of it at once would not look at the window.
+    That is a gzip member with the shortest header, anything in snappy, an LZ4 frame of one
+    block, or one zstd frame without a dictionary and with a window of at most 128 MiB: a call
+    for the whole frame would not check the window.
 
     Returns:
-        where what the function is given starts, its size, and the most bytes that come out:
-        ``room``, which the function heeds, where only decompressing tells; 0 as the size of any
-        other payload.
+        where the block starts, its size, 0 for any other payload, and the maximum number of bytes
+        that it decompresses to: ``room``, which the function respects, if the block does not say.
     """
     size: cython.longlong = 0
     stop: cython.Py_ssize_t
@@ -249,7 +248,7 @@ def find_shapes(
         start: of each payload; becomes that of its only block.
         stop: of each payload; becomes that of its only block.
         shape: receives ``codes.SHAPE_…``.
-        bound: receives the most bytes that come out, where the shape tells.
+        bound: receives the maximum decompressed size, if the shape gives it.
     """
     source: cython.p_const_uchar = read_bytes(buffer)
     available: cython.longlong = len(buffer)

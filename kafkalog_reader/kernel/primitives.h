@@ -1,4 +1,4 @@
-/* What the kernel needs of the machine and what Cython cannot say; primitives.py is its twin. */
+/* What the kernel needs from C and Cython cannot express; primitives.py is its twin. */
 #ifndef KAFKALOG_PRIMITIVES_H
 #define KAFKALOG_PRIMITIVES_H
 
@@ -9,8 +9,8 @@
 #include "crc32.h"
 #include "crc32c.h"
 
-/* Copies a record's bytes. Keys and values are short: moves of 32 bytes are cheaper than a call of
- * memcpy, where both sides have room for the last one to reach too far. */
+/* Copies a record's bytes. Keys and values are short: if both sides have room beyond them, moves of
+ * 32 bytes are cheaper than a call of memcpy. */
 static inline void kl_copy(uint8_t *target, const uint8_t *source, size_t size, size_t room) {
     if (size <= 256 && room >= 288) {
         for (size_t done = 0; done < size; done += 32) {
@@ -22,7 +22,7 @@ static inline void kl_copy(uint8_t *target, const uint8_t *source, size_t size, 
     }
 }
 
-/* Reads up to size bytes of a file; fewer where it ends or where reading fails. */
+/* Reads up to size bytes of a file; fewer if it ends or reading fails. */
 static inline size_t kl_read_at(int descriptor, uint8_t *target, size_t size, long long position) {
     size_t done = 0;
     while (done < size) {

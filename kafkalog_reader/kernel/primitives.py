@@ -1,7 +1,7 @@
-"""What the kernel needs of the machine: the Python twin of ``primitives.pxd``.
+"""What C provides for the compiled kernel, in Python for the interpreted one.
 
-The compiled kernel takes these from C, the interpreted one from here. A view stands for a pointer:
-it is only ever indexed, from 0, within its bounds.
+The twin of ``primitives.pxd``. A view replaces a pointer: it is only indexed, from 0, within its
+bounds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _INT16 = struct.Struct(">h")
 
 
 def prepare_checksums() -> None:
-    """Nothing: the libraries prepare themselves."""
+    """Do nothing: the libraries need no preparation."""
 
 
 @cache
@@ -38,7 +38,7 @@ write_bytes = write_int64 = write_int32 = write_uint32 = write_int16 = write_int
 
 
 def read_at(descriptor: int, target: memoryview, size: int, position: int) -> int:
-    """Read up to ``size`` bytes of a file; fewer where it ends or where reading fails."""
+    """Read up to ``size`` bytes of a file; fewer if it ends or reading fails."""
     done = 0
     with contextlib.suppress(OSError):
         while done < size and (
@@ -76,13 +76,13 @@ def decompress(
     target: memoryview,
     room: int,
 ) -> int:
-    """Nothing: Python has no way to call a function by its address; -1 as for a damaged block."""
+    """Do nothing: Python cannot call a function by its address. -1, as for a damaged block."""
     del codec, function, context, source, position, size, target, room
     return -1
 
 
 def snappy_function() -> int:
-    """0: what the compiled kernel has of its own, Python has in a library, not at an address."""
+    """0: interpreted, snappy comes from a Python library, which has no address to call."""
     return 0
 
 
@@ -99,7 +99,7 @@ def copy(
     size: int,
     room: int,
 ) -> None:
-    """Copy ``size`` bytes; ``room``: how many both sides have left, at least ``size``."""
+    """Copy ``size`` bytes. ``room``: bytes left on both sides, at least ``size``."""
     target[target_position : target_position + size] = source[
         source_position : source_position + size
     ]

@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False
 # ruff: noqa: ANN401  numpy arrays, whose types the compiled kernel checks itself
-"""The chain of record batches and messages, scanned into columns; every CRC checked, no GIL.
+"""Scans a chain of record batches and messages into columns and checks their CRCs, without the GIL.
 
-Magics may change from entry to entry. Every length is compared with the bytes left before it is
-believed. Source: Kafka 4.0, DefaultRecordBatch and AbstractLegacyRecordBatch; the order of the
+The magic may change from entry to entry. Every length is checked against the bytes left before it
+is used. Source: Kafka 4.0, DefaultRecordBatch and AbstractLegacyRecordBatch; the order of the
 checks is that of FileLogInputStream.
 """
 
@@ -67,7 +67,7 @@ prepare_checksums()
 
 
 def is_compiled() -> bool:
-    """Whether this runs as C; interpreted it is some hundred times slower."""
+    """Whether this runs as C; interpreted, it is about a hundred times slower."""
     return bool(cython.compiled)
 
 
@@ -77,7 +77,7 @@ def is_compiled() -> bool:
 def find_problem(
     source: cython.p_const_uchar, position: cython.Py_ssize_t, stop: cython.Py_ssize_t
 ) -> cython.int:
-    """SCAN_FULL when a whole batch or message lies at ``position``, else why not."""
+    """SCAN_FULL if a whole batch or message is at ``position``, otherwise why not."""
     left: cython.Py_ssize_t = stop - position
     length: cython.longlong
     magic: cython.int
@@ -110,10 +110,10 @@ def scan_batches(
 ) -> tuple[int, int, int, int]:
     """Fill ``columns`` with the headers of the whole batches in ``source[start:stop]``.
 
-    A message of magic 0 or 1 is a batch of one record, a wrapper one of all records since the
-    entry before it: where it begins stands inside of its compressed value, so ``base_offset`` is
-    the lowest it can be, and ``records_count`` the most. Attributes of messages keep only the bits
-    that mean something; ``NO_TIMESTAMP_TYPE`` is added in magic 0.
+    A message of magic 0 or 1 counts as a batch of one record, a wrapper as one of all records
+    since the entry before it: its first offset is inside its compressed value, so ``base_offset``
+    is the lowest possible one, and ``records_count`` the maximum. Attributes of messages keep only
+    the bits that have a meaning; ``NO_TIMESTAMP_TYPE`` is added in magic 0.
 
     Args:
         source: bytes of a log.
@@ -126,7 +126,7 @@ def scan_batches(
         next_offset: the lowest offset that may come first.
 
     Returns:
-        the number of batches, of how many the CRC is right, the first byte not consumed, and why
+        the number of batches, the number with a correct CRC, the first byte not consumed, and why
         it stopped (``codes.SCAN_…``).
     """
     if not 0 <= start <= stop <= len(source):
@@ -146,11 +146,11 @@ def scan_file(
     columns: Any,
     capacity: cython.Py_ssize_t,
 ) -> tuple[int, int]:
-    """Fill ``columns`` with the headers of the batches of a file whose bytes nobody needs.
+    """Fill ``columns`` with the headers of a file's batches, without keeping the bytes.
 
-    The bytes are read into ``room``, a room full at a time, and are gone afterwards. It stops at
-    whatever somebody must look at: messages, control batches, timestamps that the broker set, a
-    wrong CRC, a length that leads nowhere, a batch larger than ``room``, a file that ends early.
+    The bytes are read into ``room``, and the next ones overwrite them. It stops at everything that
+    the caller must examine: messages, control batches, timestamps that the broker set, a wrong
+    CRC or length, a batch larger than ``room``, a file that ends early.
 
     Args:
         descriptor: of the file.
@@ -187,10 +187,10 @@ def _fill(
     size_of_room: cython.longlong,
     file_stop: cython.longlong,
 ) -> tuple[int, int, int, int]:
-    """Go along the chain in ``data``; with a descriptor, ``data`` is ``room`` and filled again.
+    """Follow the chain in ``data``; with a descriptor, ``data`` is ``room`` and is refilled.
 
     Returns:
-        the number of batches, of how many the CRC is right, the position of the first byte not
+        the number of batches, the number with a correct CRC, the position of the first byte not
         consumed, and why it stopped.
     """
     position: cython.p_longlong = write_int64(columns.position)
@@ -313,13 +313,13 @@ def _fill(
 
 
 def summarize_batches(columns: Any, count: cython.Py_ssize_t) -> tuple[int, ...]:
-    """What all of the first ``count`` batches of ``columns`` have in common.
+    """What the first ``count`` batches of ``columns`` have in common.
 
-    One look at numbers that lie in the cache anyway: a numpy operation over as few takes as long,
-    and threads that share the interpreter wait for each other at every one.
+    This is one pass over numbers in the cache. Each numpy operation would take as long, and
+    threads that share the interpreter would wait for each other at every one.
 
     Returns:
-        the fields of ``tables.run_summary.RunSummary``, in their order.
+        the fields of ``scan.run_summary.RunSummary``, in their order.
     """
     if not 0 < count <= len(columns.position):
         raise ValueError(f"{count} of {len(columns.position)} batches")
@@ -379,11 +379,11 @@ def summarize_batches(columns: Any, count: cython.Py_ssize_t) -> tuple[int, ...]
 def count_valid_batches(
     source: cython.const[cython.uchar][::1], start: cython.Py_ssize_t, stop: cython.Py_ssize_t
 ) -> tuple[int, int, int]:
-    """Check the CRC of every batch (magic 2) of ``source[start:stop]``, and keep nothing.
+    """Check the CRC of every batch (magic 2) in ``source[start:stop]`` and count them.
 
     Returns:
         the number of batches and of records, and the first position that holds no whole batch
-        with a sound CRC: ``stop`` when all is well.
+        with a correct CRC: ``stop`` if all are sound.
     """
     if not 0 <= start <= stop <= len(source):
         raise ValueError(f"{start} to {stop} of a buffer of {len(source)} bytes")

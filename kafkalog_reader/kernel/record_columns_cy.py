@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, nonecheck=False
 # ruff: noqa: ANN401  numpy arrays, whose types the compiled kernel checks itself
-"""Where decoded records go: columns in Arrow's layout, with room for so many rows and bytes.
+"""Columns for decoded records in Arrow's layout, with room for a number of rows and bytes.
 
-``records_cy`` fills them. What C needs to know of the attributes stands in the ``.pxd``.
+``records_cy`` fills them. Their attributes are declared for C in the ``.pxd``.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ class BinaryColumn:
     """Keys, values or parts of headers, appended one by one in Arrow's layout.
 
     Args:
-        offsets: int32, one more than entries can come; the first is 0.
+        offsets: int32, one more than the maximum number of entries; the first is 0.
         validity: a bitmap of set bits.
-        data: bytes; whoever appends compares with the room left.
+        data: bytes; the caller checks the room left before it appends.
 
     Attributes:
         entries, size, nulls: how many entries there are, how many bytes they have together, and
@@ -54,18 +54,18 @@ class BinaryColumn:
 @cython.final
 @cython.cclass
 class RecordColumns:
-    """Columns with room, none for what nobody asked for.
+    """Columns with room for records; a column that was not requested has none.
 
     Args:
-        offset, timestamp: int64, as long as records can come.
-        timestamp_type, sequence, control_type: int32 as long, or empty when not wanted.
+        offset, timestamp: int64, as long as the maximum number of records.
+        timestamp_type, sequence, control_type: int32, as long, or empty if not requested.
         keys, values: or None.
-        headers_offsets, header_keys, header_values: the headers of all records behind each
-            other, and where each record's begin; empty and None when not wanted.
+        headers_offsets, header_keys, header_values: the headers of all records one after
+            another, and where each record's begin; empty and None if not requested.
 
     Attributes:
         rows: how many records there are.
-        problem_position: in the last batch that did not decode, of the record at fault.
+        problem_position: of the faulty record, in the last batch that could not be decoded.
     """
 
     def __init__(
@@ -124,7 +124,7 @@ def append(
     length: cython.longlong,
     available: cython.Py_ssize_t,
 ) -> cython.void:
-    """Append ``length`` bytes of ``source``, which has ``available``; null when -1."""
+    """Append ``length`` bytes of ``source``, which has ``available``; null if it is -1."""
     if length < 0:
         byte: cython.Py_ssize_t = column.entries >> 3
         column._validity[byte] = column._validity[byte] & ~(1 << (column.entries & 7)) & 0xFF
@@ -143,7 +143,7 @@ def append(
 def forget_entries(
     column: BinaryColumn, kept: cython.Py_ssize_t, stop: cython.Py_ssize_t
 ) -> cython.void:
-    """Make a column's bitmap what it was when it had ``kept`` entries."""
+    """Reset a column's bitmap to what it was with ``kept`` entries."""
     entry: cython.Py_ssize_t
     for entry in range(kept, min(stop, column._entries_capacity)):
         column._validity[entry >> 3] = column._validity[entry >> 3] | (1 << (entry & 7))
@@ -154,7 +154,7 @@ def forget_entries(
 @cython.nogil
 @cython.exceptval(check=False)
 def to_sequence(base_sequence: cython.longlong, offset_delta: cython.longlong) -> cython.int:
-    """The producer's number of a record: it follows the offset, and after 2^31 - 1 comes 0."""
+    """The sequence number of a record: it rises with the offset, and 0 follows 2^31 - 1."""
     greatest: cython.longlong = 0x7FFF_FFFF
     sequence: cython.longlong = base_sequence + offset_delta
     if base_sequence < 0:
@@ -177,7 +177,7 @@ def fill_others(
     key: cython.Py_ssize_t,
     key_length: cython.longlong,
 ) -> cython.void:
-    """Fill the columns that are seldom asked for. A control record's key tells its type."""
+    """Fill the columns that are rarely requested. A control record's key gives its type."""
     if out._with_timestamp_type:
         out._timestamp_type[row] = (attributes & LOG_APPEND_TIME_BIT) >> 3
         if (attributes & NO_TIMESTAMP_TYPE) != 0:

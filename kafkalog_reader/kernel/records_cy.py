@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, nonecheck=False
-"""The records of many batches (magic 2, uncompressed) decoded into Arrow's layout in one call.
+"""Decodes the records of many batches (magic 2, uncompressed) into Arrow's layout in one call.
 
-Every length and count is compared with the bytes left before it is believed, and what is written
-is compared with the room left. A batch that contradicts itself leaves no row behind; the others of
-the call come out. Source: Kafka 4.0, DefaultRecord and DefaultRecordBatch.
+Every length and count is checked against the bytes left before it is used, and every write against
+the room left. An inconsistent batch produces no rows; the others of the call do. Source: Kafka
+4.0, DefaultRecord and DefaultRecordBatch.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def read_varint(
     end: cython.Py_ssize_t,
     bits: cython.int,
 ) -> tuple[cython.longlong, cython.Py_ssize_t]:
-    """A zigzag varint and the position behind it, which is -1 when the varint does not end."""
+    """A zigzag varint and the position after it, which is -1 if the varint does not end."""
     low: cython.longlong
     if end - position >= 2:  # nearly all are one byte or two
         low = source[position]
@@ -97,7 +97,7 @@ def read_varint(
 @cython.nogil
 @cython.exceptval(check=False)
 def to_microseconds(milliseconds: cython.longlong) -> cython.longlong:
-    """Kafka's timestamp as Spark's and Arrow's; beyond their range the nearest they have."""
+    """A timestamp of Kafka as Spark and Arrow have it; beyond their range the nearest one."""
     greatest: cython.longlong = 0x7FFF_FFFF_FFFF_FFFF
     thousandth: cython.longlong = 9_223_372_036_854_775
     if milliseconds > thousandth:
@@ -127,7 +127,7 @@ def microseconds(
 @cython.nogil
 @cython.exceptval(check=False)
 def has_room(column: BinaryColumn, entries: cython.longlong, size: cython.longlong) -> cython.bint:
-    """Whether so many more entries with so many bytes fit."""
+    """Whether this many more entries with this many bytes fit."""
     return (
         entries <= column._entries_capacity - column.entries
         and size <= column._capacity - column.size
@@ -141,7 +141,7 @@ def has_room(column: BinaryColumn, entries: cython.longlong, size: cython.longlo
 def has_room_for_batch(
     out: RecordColumns, records: cython.longlong, size: cython.longlong
 ) -> cython.bint:
-    """Whether a batch of so many records in so many bytes fits, the number of headers aside."""
+    """Whether a batch of this many records and bytes fits, headers not counted."""
     return (
         records <= out._capacity - out.rows
         and (not out._with_keys or has_room(out._keys, records, size))
@@ -170,7 +170,7 @@ def decode_headers(
     stop: cython.Py_ssize_t,
     out: RecordColumns,
 ) -> cython.Py_ssize_t:
-    """Append the headers of one record; the position behind them, or minus the problem."""
+    """Append the headers of one record; return the position after them, or minus the problem."""
     length: cython.longlong
     if count < 0 or count > (stop - at) // 2:  # a header has two bytes or more
         return -BAD_HEADERS_COUNT
@@ -220,7 +220,7 @@ def decode_records(
     """Append the ``count`` records in ``size`` bytes from ``start`` on, all of them or none.
 
     ``source`` has ``available`` bytes; the other arguments are those of the batch's header.
-    Answers SOUND, NO_ROOM or what is wrong (``codes``), at ``out.problem_position``.
+    Returns SOUND, NO_ROOM or what is wrong (``codes``), at ``out.problem_position``.
     """
     greatest: cython.longlong = 0x7FFF_FFFF_FFFF_FFFF
     first: cython.Py_ssize_t = out.rows
@@ -236,8 +236,8 @@ def decode_records(
     if not has_room_for_batch(out, count, size):
         return NO_ROOM
 
-    # What changes from record to record is kept in local variables: what is written through a
-    # pointer to bytes might change any attribute, and C would read them all again.
+    # What changes from record to record is in local variables: a write through a pointer to bytes
+    # might change any attribute, so C would read all of them again.
     at: cython.Py_ssize_t = start
     end: cython.Py_ssize_t = start + size
     record: cython.Py_ssize_t = start

@@ -1,11 +1,11 @@
-/* Snappy as record batches hold it: snappy-java's stream of raw blocks, or one raw block.
+/* Snappy in record batches: snappy-java's stream of raw blocks, or one raw block.
  *
- * Sources: google/snappy format_description.txt; snappy-java SnappyInputStream. No library that
- * Python packages bring lets itself be called for this at an address.
+ * Sources: google/snappy format_description.txt; snappy-java SnappyInputStream. No Python package
+ * contains a library that exports a function for it.
  *
  * Nothing is read outside of the source or written outside of the room, whatever the bytes say.
- * While 64 bytes are left on either side, an element costs one copy of 64 bytes at most and no
- * branch that depends on its kind, which is what a processor cannot foresee in compressed data.
+ * While 64 bytes are left on both sides, an element costs at most one copy of 64 bytes and no
+ * branch that depends on its kind, which a processor cannot predict in compressed data.
  */
 #ifndef KAFKALOG_SNAPPY_H
 #define KAFKALOG_SNAPPY_H
@@ -17,9 +17,9 @@
 #define KL_SNAPPY_WHOLE 64 /* the longest copy, and more than the longest literal of one tag byte */
 #define KL_SNAPPY_STREAM 0x82534E41u /* the first half of the magic, where a length may stand */
 
-/* Of each tag byte: the length of its element, and what it knows of the offset, a multiple of 256.
- * A literal poses as a copy from 256 bytes before; where the length is not all in the tag or the
- * offset takes four bytes, an offset of 0 says so. */
+/* For each tag byte: the length of its element, and its part of the offset, a multiple of 256.
+ * A literal is treated as a copy from 256 bytes before. An offset of 0 marks tags that do not hold
+ * the whole length, or whose offset takes four bytes. */
 static uint16_t kl_snappy_tags[256];
 
 static void kl_snappy_prepare(void) {
@@ -34,8 +34,8 @@ static void kl_snappy_prepare(void) {
     }
 }
 
-/* The announced size of a raw block: a varint of at most five bytes. Returns how many they are, 0
- * without one. */
+/* The stated size of a raw block: a varint of at most five bytes. Returns the size of the varint, 0
+ * if it is invalid. */
 static inline size_t kl_snappy_size(const uint8_t *block, size_t size, uint64_t *announced) {
     uint64_t value = 0;
     for (size_t byte = 0; byte < size && byte < 5; byte++) {
@@ -56,7 +56,7 @@ static inline void kl_snappy_repeat(uint8_t *out, size_t offset, size_t length, 
         return;
     }
     ptrdiff_t left = (ptrdiff_t)length;
-    while (out - from < 8 && left > 0) { /* what is there twice is a pattern twice as long */
+    while (out - from < 8 && left > 0) { /* copying a pattern once doubles its length */
         ptrdiff_t period = out - from;
         memmove(out, from, 8);
         out += period;
@@ -65,8 +65,8 @@ static inline void kl_snappy_repeat(uint8_t *out, size_t offset, size_t length, 
     for (; left > 0; out += 8, from += 8, left -= 8) memcpy(out, from, 8);
 }
 
-/* Decompresses the elements of one block until they fill ``size`` bytes. Returns 0, or -1 where
- * the bytes are none, end early or late. */
+/* Decompresses the elements of one block until they fill ``size`` bytes. Returns 0, or -1 if they
+ * are invalid or do not fill it exactly. */
 static int kl_snappy_elements(const uint8_t *in, const uint8_t *end, uint8_t *start, size_t size) {
     uint8_t *out = start, *const stop = start + size;
     while (in < end) {
@@ -93,8 +93,8 @@ static int kl_snappy_elements(const uint8_t *in, const uint8_t *end, uint8_t *st
         size_t left = (size_t)(end - ++in);
         size_t kind = tag & 3;
         size_t bytes = kind == 0 ? (tag >= 60 << 2 ? (tag >> 2) - 59 : 0) : kind == 3 ? 4 : kind;
-        /* The library (snap) wants four bytes behind the tag of any literal that has its length
-         * apart; a longer tag than needed at the very end is left to it, and to its words. */
+        /* The library (snap) requires four bytes after the tag of any literal whose length is
+         * outside of the tag. A tag longer than needed at the very end is left to the library. */
         if (bytes > left || (kind == 0 && bytes && left < 4)) return -1;
         size_t value = 0;
         for (size_t byte = 0; byte < bytes; byte++) value |= (size_t)in[byte] << (8 * byte);
@@ -121,8 +121,8 @@ static int kl_snappy_elements(const uint8_t *in, const uint8_t *end, uint8_t *st
     return out == stop ? 0 : -1;
 }
 
-/* Where the raw block at ``*at`` of a payload lies, and behind it for ``*at``. Returns 1, 0 at the
- * payload's end, -1 where a length is wrong. ``*at`` begins as 0. */
+/* Finds the raw block at ``*at`` of a payload and moves ``*at`` after it; ``*at`` begins as 0.
+ * Returns 1, 0 at the payload's end, or -1 if a length is wrong. */
 static inline int kl_snappy_next(
     const uint8_t *payload, size_t size, size_t *at, const uint8_t **block, size_t *block_size) {
     static const uint8_t magic[8] = {0x82, 'S', 'N', 'A', 'P', 'P', 'Y', 0};
@@ -132,7 +132,7 @@ static inline int kl_snappy_next(
             *block_size = *at = size;
             return size ? 1 : -1;
         }
-        *at = 16; /* behind two versions, which the JDK's side does not read either */
+        *at = 16; /* after two versions, which snappy-java does not read either */
     }
     while (size >= *at && size - *at >= 4) { /* fewer stray bytes are ignored */
         const uint8_t *p = payload + *at;
@@ -150,7 +150,7 @@ static inline int kl_snappy_next(
     return 0;
 }
 
-/* Decompresses a payload, as LZ4_decompress_safe does a block: how many bytes came out, or -1. */
+/* Decompresses a payload, like LZ4_decompress_safe a block; returns the size of the output, or -1. */
 static int kl_snappy_decompress(const char *source, char *target, int size, int room) {
     const uint8_t *payload = (const uint8_t *)source, *block = NULL;
     size_t at = 0, block_size = 0, done = 0;

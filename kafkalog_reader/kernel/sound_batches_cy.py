@@ -1,9 +1,9 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, nonecheck=False
-"""The chain of batches decoded in one pass, as long as they are of the kind that nearly all are.
+"""Decodes a chain of batches in one pass, as long as they are of the usual kind.
 
-Header, CRC and records of a batch are looked at while it is in the processor's first cache. The
-checks are those of ``record_batches_cy`` and ``records_cy``: whatever does not pass is left where
-it is, to be looked at with care and reported by who called.
+Header, CRC and records of a batch are examined while it is in the processor's first-level cache.
+The checks are those of ``record_batches_cy`` and ``records_cy``. The first batch that fails one is
+left to the caller, who examines and reports it.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ prepare_checksums()
 
 
 def snappy_address() -> int:
-    """Where the kernel's own function for snappy lies in memory, 0 as long as Python runs it."""
+    """The address of the kernel's own function for snappy; 0 if the kernel is interpreted."""
     return snappy_function()
 
 
 @cython.final
 @cython.cclass
 class SoundBatches:
-    """Takes sound batches of magic 2, plain or decompressed by one call, from the start of a chain.
+    """Decodes the sound batches (magic 2) at the start of a chain, plain or one call to decompress.
 
     Args:
         lowest_offset: no batch with records before it is taken.
         stop_offset: nor one with records from it on.
-        with_control: otherwise the records of control batches are passed over.
+        with_control: if False, the records of control batches are skipped.
         libraries: has numpy arrays (int64) with an entry for each of the eight codec numbers:
             ``address`` of the function that decompresses (``primitives.decompress``), 0 where
             batches of the codec are not taken; ``context``, its first argument where it takes
@@ -74,7 +74,7 @@ class SoundBatches:
     Attributes:
         position: the first byte not taken.
         last_offset: of the last batch taken; -1 before the first.
-        is_full: whether the last call ended for want of room.
+        is_full: whether the last call ended because there was no room.
     """
 
     position = cython.declare(cython.Py_ssize_t, visibility="readonly")
@@ -143,7 +143,7 @@ class SoundBatches:
     def _take(
         self, data: cython.p_const_uchar, stop: cython.Py_ssize_t, out: RecordColumns
     ) -> cython.int:
-        """Take the batch at ``position``, or say that it cannot be: SOUND is yes."""
+        """Decode the batch at ``position``; return SOUND, or why it was not decoded."""
         at: cython.Py_ssize_t = self.position
         not_here: cython.int = SOUND - 1
         if find_problem(data, at, stop) != SCAN_FULL or data[at + MAGIC_AT] != 2:

@@ -1,8 +1,8 @@
 # cython: boundscheck=False, wraparound=False, initializedcheck=False, nonecheck=False
 # ruff: noqa: ANN401  numpy arrays, whose types the compiled kernel checks itself
-"""Batches whose headers were scanned before, decoded in one call.
+"""Decodes batches whose headers were scanned before, in one call.
 
-A batch that contradicts itself leaves no row behind; the others of the call come out.
+An inconsistent batch produces no rows; the others of the call do.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cython.cimports.kafkalog_reader.kernel.records_cy import decode_records
 @cython.final
 @cython.cclass
 class UncompressedBatches:
-    """Record batches whose uncompressed records lie in one buffer.
+    """Record batches whose uncompressed records are in one buffer.
 
     Args:
         source: the buffer.
@@ -89,7 +89,7 @@ class UncompressedBatches:
         """Append the records of the batches from number ``first`` up to ``stop`` to ``out``.
 
         Returns:
-            the first batch that was not decoded for want of room; ``stop`` when all were.
+            the first batch for which there was no room; ``stop`` if all were decoded.
         """
         batch: cython.Py_ssize_t = first
         problem: cython.int
