@@ -1,4 +1,4 @@
-"""A lazy read of one table: nothing is opened before rows are asked for."""
+"""A lazy read of one table: nothing is opened before rows are requested."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class ScanTask:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TableScan:
-    """The rows of one table, read when they are asked for, and again each time.
+    """The rows of one table, read when they are requested, and again each time.
 
     Columns that are not selected are not decoded. DuckDB, polars, pandas and pyarrow take the scan
     itself, by the Arrow PyCapsule interface, with one window of the log in memory.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _MAX_KEPT: Final = 1 << 16
-"""Rows of a constant column: a slice of one that is kept."""
+"""Rows of the constant column that is kept; others are slices of it."""
 
 
 def fixed_width(

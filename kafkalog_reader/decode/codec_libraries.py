@@ -43,7 +43,7 @@ class CodecLibraries:
         address: of the function that decompresses a block; 0 if it cannot be
             found, or if a block might exceed the limits.
         context: address of its working memory; 0 if it needs none.
-        room: the most bytes that a block may become.
+        room: maximum decompressed size of a block.
     """
 
     def __init__(self, limits: Limits) -> None:
@@ -90,7 +90,7 @@ class CodecLibraries:
 
 
 def _isal_state_size() -> int:
-    """The size of an object with embedded state, 0 if the state must lie elsewhere."""
+    """The size of an object with embedded state; 0 if the state must be elsewhere."""
     size: int = type(import_module(_ISAL_MODULE).decompressobj()).__basicsize__
     return size if size > _DEFLATE_WINDOW else 0
 

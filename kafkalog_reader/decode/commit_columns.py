@@ -1,7 +1,7 @@
-"""Offset commits of many records of ``__consumer_offsets``, a column each.
+"""Offset commits of many records of ``__consumer_offsets``, as columns.
 
 Source: OffsetCommitKey and OffsetCommitValue of kafka-group-coordinator 4.4, GroupMetadataManager
-of earlier releases. What does not have the usual shape goes through the general decoder.
+of earlier releases. Records of an unusual shape go through the general decoder.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def commit_columns(keys: pa.BinaryArray, values: pa.BinaryArray) -> pa.Table:
 
 
 def _values(values: pa.BinaryArray, version: int) -> dict[str, Any]:
-    """Columns of values of one version; ``fits`` marks those that have its usual shape."""
+    """Columns of values of one version; ``fits`` marks those of the usual shape."""
     count = len(values)
     if version < 0:
         return {"fits": np.ones(count, np.bool_)}

@@ -1,4 +1,4 @@
-"""Which kind of marker a control batch holds: the few bytes of its record's key, in bulk."""
+"""Reads the types of many control batches at once, from the keys of their records."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ _MARKER_START: Final = np.frombuffer(b"\x20\x00\x00\x00\x08\x00\x00", np.uint8)
 
 
 def control_types(run: BatchRun, rows: NDArray[np.intp]) -> NDArray[np.int16]:
-    """The types of the control batches at ``rows`` of a run, while its window is valid.
+    """The types of the control batches at ``rows`` of a run, whose window must still be valid.
 
-    Transaction markers as brokers write them are read all at once; others by the declared format.
+    Transaction markers as brokers write them are read all at once; others with the declared format.
     """
     types = np.full(len(rows), NO_TYPE, dtype=np.int16)
     regular = np.flatnonzero(run.size_in_bytes[rows] == _MARKER_SIZE)

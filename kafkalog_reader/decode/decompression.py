@@ -1,4 +1,4 @@
-"""The codecs of record batches, each payload into bytes that are checked against a limit.
+"""Decompresses the payloads of record batches, up to a limit.
 
 It accepts and refuses exactly what Kafka's Java reader does. The declared format does
 the same more slowly (``format.compression``), and tests compare the two.
@@ -54,7 +54,7 @@ _STEP: Final = 1 << 17
 _MEMBER_STEP: Final = 1 << 12  # a million members must not mean a million copies of the rest
 _SCRATCH: Final = 2 << 20
 Block = tuple[int, int, int, int]
-"""Shape, start, stop, and the most bytes that come out."""
+"""Shape, start, stop, and maximum decompressed size."""
 _LIBRARY_ERRORS: Final[tuple[type[Exception], ...]] = (
     ZstdError,
     lz4.block.LZ4BlockError,
@@ -131,7 +131,7 @@ class Decompressor:
 
     @property
     def scratch(self) -> memoryview:
-        """What ``buffer`` is the start of: the same object until a payload takes more room."""
+        """The whole room that ``buffer`` is the start of; replaced when a payload needs more."""
         return self._view
 
     def clear(self) -> None:
@@ -145,24 +145,24 @@ class Decompressor:
         self._address = address_of(self._view)
 
     def add_simple(self, shape: int, payload: memoryview, bound: int) -> bool:
-        """Append what one payload of a known shape decompresses to; see ``add_blocks``."""
+        """Decompress and append one payload of a known shape; see ``add_blocks``."""
         return self.add_blocks(payload, iter([(shape, 0, len(payload), bound)]), [], 0)
 
     def add_blocks(
         self, buffer: memoryview, blocks: Iterator[Block], ends: list[int], enough: int
     ) -> bool:
-        """Append what payloads of known shapes decompress to, one call of a library each.
+        """Decompress and append payloads of known shapes with one call of a library each.
 
         Args:
             buffer: holds the payloads.
-            blocks: of each payload the shape (``codes.SHAPE_…``), where its only block starts and
-                stops, and the most bytes that come out; taken until there are ``enough``.
+            blocks: the shape of each payload (``codes.SHAPE_…``), where its only block starts and
+                stops, and its maximum decompressed size; used until there are ``enough``.
             ends: receives ``size`` after each payload.
-            enough: stop once ``size`` is as large.
+            enough: stop once ``size`` has reached it.
 
         Returns:
-            False when the last block taken did not work: nothing of it is appended, and ``add``
-            says why.
+            False if the last block could not be decompressed: nothing of it is appended, and
+            ``add`` says why.
         """
         scratch = self._view
         size, capacity = self.size, len(scratch)
@@ -208,7 +208,7 @@ class Decompressor:
         return len(content)
 
     def add(self, codec: int, payload: memoryview, where: LogPosition) -> int:
-        """Append what a payload decompresses to, and say how many bytes that is.
+        """Decompress and append a payload; return its decompressed size.
 
         Raises:
             CorruptRecordError: the payload is not valid for the codec.
@@ -273,7 +273,7 @@ class Decompressor:
             position -= len(frame.unused_data)
 
     def _append_gzip(self, payload: memoryview, where: LogPosition) -> None:
-        """All members; after the first, other bytes are ignored, as in the JDK."""
+        """Append all members; after the first, other bytes are ignored, as in the JDK."""
         start, position = self.size, 0
         while position == 0 or bytes(payload[position : position + 3]) == _GZIP_MEMBER:
             member = isal_zlib.decompressobj(wbits=_GZIP_WINDOW)
@@ -287,7 +287,7 @@ class Decompressor:
                 position += len(step) - len(member.unused_data)
 
     def _append_snappy(self, payload: memoryview, where: LogPosition) -> None:
-        """snappy-java's stream of blocks, or one raw block of other clients."""
+        """Append snappy-java's stream of blocks, or one raw block of other clients."""
         start = self.size
         size = len(payload)
         if size < _SNAPPY_HEADER_SIZE or bytes(payload[:8]) != _SNAPPY_MAGIC:
@@ -323,7 +323,7 @@ class Decompressor:
         self.size += announced
 
     def _append_lz4(self, payload: memoryview, where: LogPosition) -> None:
-        """The first frame, its blocks one by one: Kafka knows fewer kinds of frames than LZ4."""
+        """Append the first frame, block by block: Kafka accepts fewer kinds of frames than LZ4."""
         start = self.size
         if bytes(payload[:7]) != _LZ4_FRAME_START:  # other clients' flags: the format reads all
             # rare, and construct takes long to import

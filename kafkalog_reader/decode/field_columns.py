@@ -1,6 +1,6 @@
-"""Reads the same fields from many binary values at once, a column each.
+"""Reads the same fields of many binary values at once, as columns.
 
-For messages that occur by the million, such as offset commits: no Python object for each.
+It is for messages that occur by the million, such as offset commits: no Python object for each.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORD: Final = 8
-"""Bytes that are loaded for any number."""
+"""Bytes that are loaded for a number of any size."""
 
 
 class FieldColumns:
     """A position in each value; every method reads one field and moves on.
 
     Args:
-        values: without nulls that matter: a null reads as an empty value.
+        values: a null reads as an empty value.
 
     Attributes:
-        fits: which values had all fields so far; what was read of the others means nothing.
+        fits: which values had all fields so far; what was read of the others is meaningless.
     """
 
     def __init__(self, values: pa.BinaryArray) -> None:
@@ -75,7 +75,7 @@ class FieldColumns:
         )
 
     def ends(self) -> NDArray[np.bool_]:
-        """Which values have all fields and nothing behind them."""
+        """Which values have all fields and nothing after them."""
         ended: NDArray[np.bool_] = self.fits & (self._position == self._end)
         return ended
 

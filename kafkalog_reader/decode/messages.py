@@ -1,4 +1,4 @@
-"""Messages of magic 0 and 1, decompressed and rewritten as records of magic 2 for one decoder."""
+"""Decompresses messages of magic 0 and 1 and rewrites them as records of magic 2."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ REWRITTEN_TOGETHER: Final = 512 << 10
 """Bytes decompressed before they are rewritten: they should still be in the second-level cache."""
 _LZ4: Final = 3
 _LZ4_DESCRIPTOR: Final = 4
-"""Where an LZ4 frame has its flags, counted from its start."""
+"""Position of the flags in an LZ4 frame."""
 _NO_VALUE: Final = -1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RewrittenMessages:
-    """Batches of magic-2 records made of messages.
+    """Batches of records of magic 2 that were made of messages.
 
     Attributes:
-        source: the records, valid until the next are asked for.
+        source: the records, valid until the next are requested.
         run: one entry a batch; position, size and magic are those of the message or wrapper.
-        payload_position, payload_size: where in ``source`` the records of each batch lie.
+        payload_position, payload_size: where in ``source`` the records of each batch are.
     """
 
     source: memoryview
@@ -52,7 +52,7 @@ class RewrittenMessages:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Entries:
-    """Messages and wrappers, as the kernel's ``MessageRewriter`` wants them."""
+    """Messages and wrappers in the form that the kernel's ``MessageRewriter`` takes."""
 
     entry_position: NDArray[np.int64]
     entry_size: NDArray[np.int64]
@@ -127,7 +127,7 @@ class MessageReader:
         self._file = LogPosition(shown(segment_slice.path))
 
     def rewritten(self, run: BatchRun) -> Iterator[RewrittenMessages]:
-        """Rewrite a run of nothing but messages, in file order.
+        """Rewrite a run that holds only messages, in file order.
 
         Raises:
             CorruptRecordError: one contradicts itself, in mode ``FAILFAST``.
@@ -149,7 +149,7 @@ class MessageReader:
     def _decompress(
         self, run: BatchRun, entries: _Entries
     ) -> Iterator[tuple[int, CorruptRecordError | LimitReachedError | None]]:
-        """Decompress wrapper by wrapper; stop at each failure and whenever there is enough."""
+        """Decompress one wrapper after another; stop at a failure and when there is enough."""
         wrappers = np.flatnonzero(run.attributes & CODEC_MASK)
         if not len(wrappers):
             return
@@ -226,7 +226,7 @@ class MessageReader:
     def _before_damage(
         self, room: _HeaderRoom, batches: int, entries: _Entries, first: int, stop: int
     ) -> int:
-        """How many rewritten batches may be shown: none after damage that will be raised."""
+        """How many rewritten batches may be shown: none after damage that will raise an error."""
         damaged = np.flatnonzero(entries.problem[first:stop])
         if self._damage.mode is not Mode.FAILFAST or len(damaged) == 0:
             return batches
@@ -258,9 +258,9 @@ def _of_room(run: BatchRun, room: _HeaderRoom, count: int, target: memoryview) -
 
 
 def _with_header_checksum(frame: memoryview) -> bytes:
-    """An LZ4 frame with the right header checksum: that of magic 0 covers the frame's magic too.
+    """An LZ4 frame with a correct header checksum: in magic 0 it also covers the frame's magic.
 
-    Kafka's reader does not look at it (KAFKA-3160).
+    Kafka's reader ignores it (KAFKA-3160).
     """
     corrected = bytearray(frame)
     if len(frame) > _LZ4_DESCRIPTOR:

@@ -1,4 +1,4 @@
-"""Single blocks, decompressed by the functions of libraries that the kernel calls, too."""
+"""Decompresses single blocks with the library functions that the kernel also calls."""
 
 from __future__ import annotations
 
@@ -31,17 +31,17 @@ _WINDOW_OF_128_MIB: Final = 17 << 3
 
 
 def address_of(buffer: memoryview) -> int:
-    """Where the bytes of a buffer lie; valid as long as the buffer is."""
+    """The address of a buffer's bytes; valid as long as the buffer is."""
     if buffer.readonly or not len(buffer):
         return int(np.asarray(buffer).ctypes.data)
     return ctypes.addressof(ctypes.c_char.from_buffer(buffer))  # a fifth of the time
 
 
 class NativeBlocks:
-    """Functions that take source, its size, target and its size, and return how much came out.
+    """Functions that take source, its size, target and its size, and return the output's size.
 
-    They write nothing outside of the target. A negative number says that the block is invalid or
-    too large. None stands for a function that the library hides. One thread at a time may use them.
+    They write nothing outside of the target. A negative number means that the block is invalid or
+    too large. A function that the library hides is None. One thread at a time may use them.
 
     Attributes:
         lz4: of a block, without its frame.

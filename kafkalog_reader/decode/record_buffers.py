@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
 
 MAX_COLUMN: Final = 2**31 - 1
-"""Arrow's offsets are int32; Spark takes no large types."""
+"""Arrow's offsets are int32; Spark does not accept large types."""
 _NO_CONTROL_TYPE: Final = -1
 CONTROL_TYPES: Final = (
     "ABORT", "COMMIT", "LEADER_CHANGE", "SNAPSHOT_HEADER", "SNAPSHOT_FOOTER", "KRAFT_VERSION",
@@ -35,7 +35,7 @@ class _Room:
 
 
 class _BinaryRoom:
-    """Room for a binary column: so many entries, so many bytes."""
+    """Room for a binary column: a number of entries and of bytes."""
 
     def __init__(self, entries: int, size: int) -> None:
         self._offsets = _Room(np.int32, entries + 1)
@@ -69,10 +69,10 @@ class RecordBuffers:
     """Buffers for a number of records and bytes; only requested columns get one.
 
     Args:
-        wanted: names of columns of ``records``; others than the decoded ones are ignored.
-        rows: how many records fit.
-        size: how many bytes of keys fit, and as many of values and of headers.
-        headers: how many headers fit.
+        wanted: names of columns of ``records``; only decoded ones count.
+        rows: maximum number of records.
+        size: maximum bytes of keys, of values and of headers each.
+        headers: maximum number of headers.
     """
 
     DECODED: Final = frozenset(
@@ -183,7 +183,7 @@ def control_types(types: NDArray[np.int32]) -> pa.StringArray:
 
 
 def control_type_name(number: int) -> str | None:
-    """The name of a kind of control record; None: the record is none."""
+    """The name of a control record type; None if the record is not a control record."""
     if number == _NO_CONTROL_TYPE:
         return None
     return CONTROL_TYPES[number] if number < len(CONTROL_TYPES) else f"UNKNOWN({number})"

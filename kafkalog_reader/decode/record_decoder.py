@@ -39,14 +39,14 @@ DECOMPRESSED_TOGETHER: Final = 512 << 10
 
 
 class Passing(Protocol):
-    """A scan that can skip what was decoded already: see ``Scan.pass_over``."""
+    """A scan that can skip what was already decoded: see ``Scan.pass_over``."""
 
     def pass_over(self, stop: int, last_offset: int) -> None:
         """Leave batches that were offered out of the runs that follow."""
 
 
 class _Payloads:
-    """Batches whose uncompressed records lie in one buffer, as ``UncompressedBatches`` wants."""
+    """Batches whose uncompressed records are in one buffer, for ``UncompressedBatches``."""
 
     __slots__ = (
         "payload_position", "payload_size", "problem", "problem_position", "row_end", "run"
@@ -64,7 +64,7 @@ class _Payloads:
 
     @classmethod
     def in_window(cls, run: BatchRun) -> _Payloads:
-        """Payloads where they lie in the run's window."""
+        """Payloads at their places in the run's window."""
         _, position = room_for(np.int64, run.count)
         _, size = room_for(np.int64, run.count)
         np.subtract(run.position, run.window_position - HEADER_SIZE, out=position)
@@ -72,7 +72,7 @@ class _Payloads:
         return cls(run, position, size)
 
     def put_behind_each_other(self, first: int, ends: list[int]) -> None:
-        """Batches from ``first`` on fill a buffer from its start; ``ends`` has the end of each."""
+        """Payloads of the batches from ``first`` on, one after another; ``ends`` has their ends."""
         stop = first + len(ends)
         starts = self.payload_position[first:stop]
         starts[0], starts[1:] = 0, ends[:-1]
@@ -94,13 +94,13 @@ class DecodedRecords:
         self._parts: list[tuple[_Payloads, int, int, int]] = []
 
     def came_from(self, payloads: _Payloads, first: int, stop: int, row: int) -> None:
-        """Note that the rows from ``row`` on are those of some batches of a run."""
+        """Note which batches of a run the rows from ``row`` on came from."""
         if self._parts and self._parts[-1][0] is payloads:
             _, first, _, row = self._parts.pop()
         self._parts.append((payloads, first, stop, row))
 
     def rows_before(self, position: int) -> int:
-        """How many records lie before the first batch that begins at or after a position."""
+        """How many records are before the first batch that begins at or after a position."""
         for payloads, first, stop, row in self._parts:
             behind = np.flatnonzero(payloads.run.position[first:stop] >= position)
             if len(behind):
@@ -108,13 +108,13 @@ class DecodedRecords:
         return self.columns.rows
 
     def of_batches(self, name: str) -> NDArray[Any]:
-        """A header column, one entry a batch."""
+        """A header column with one entry for each batch."""
         return np.concatenate(
             [getattr(payloads.run, name)[first:stop] for payloads, first, stop, _ in self._parts]
         )
 
     def of_records(self, of_batches: NDArray[Any]) -> NDArray[Any]:
-        """Repeats an entry per batch for each of its records."""
+        """Repeat each batch's entry for all of its records."""
         if len(of_batches) and (of_batches == of_batches[0]).all():
             return np.full(self.columns.rows, of_batches[0], of_batches.dtype)
         ends = [payloads.row_end[first:stop] for payloads, first, stop, _ in self._parts]
@@ -156,7 +156,7 @@ class RecordDecoder:
         )
 
     def take(self, offered: UnscannedBatches, scan: Passing) -> Iterator[DecodedRecords]:
-        """Decode the sound batches at the start of a chain in one pass; yield what is full.
+        """Decode the sound batches at the start of a chain in one pass; yield full columns.
 
         The caller must scan and add batches that are damaged, pruned or of another kind;
         ``scan.pass_over`` receives the decoded ones.
@@ -180,7 +180,7 @@ class RecordDecoder:
                 yield from self.flush()
 
     def add(self, run: BatchRun) -> Iterator[DecodedRecords]:
-        """Decode a run; yield what is full.
+        """Decode a run; yield full columns.
 
         The window may be reused afterwards.
 
@@ -276,7 +276,7 @@ class RecordDecoder:
         return ends, None
 
     def _decompress_with_care(self, run: BatchRun, number: int, payload: memoryview) -> None:
-        """Decompress one batch step by step; one that does not decompress has no records."""
+        """Decompress one batch step by step; if that fails, it has no records."""
         if run.records_count[number] == 0:  # an emptied batch has no payload worth a look
             return
         try:

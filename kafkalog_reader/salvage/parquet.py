@@ -202,5 +202,5 @@ def _close(file: RecordsFile | None, salvaged: SalvagedPartition) -> None:
 
 
 def _whole(segment_slice: SegmentSlice) -> SegmentSlice:
-    """The segment without the bounds of what is asked for: a doubtful offset is in no range."""
+    """The segment without the bounds of what is requested: a doubtful offset is in no range."""
     return replace(segment_slice, from_offset=0, to_offset=None)

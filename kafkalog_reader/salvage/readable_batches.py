@@ -40,7 +40,7 @@ MAX_TRIES: Final = 10_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadableRun:
-    """Batches of one segment; the window is valid until the next run is asked for.
+    """Batches of one segment; the window is valid until the next run is requested.
 
     Attributes:
         repair: how the one batch of the run was repaired; None for unchanged batches.

@@ -1,4 +1,4 @@
-"""The chain of record batches of a file, run by run, and why it ended: length leads to length."""
+"""Follows the chain of record batches in a file by their lengths, and says why it ended."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class BatchChain:
         start, stop: positions; ``stop`` None is the end of the file.
         check_crc: if False, ``crc_computed`` is the stored CRC.
         offer_windows: yield each window before it is scanned; see ``pass_over``.
-        lowest_offset: that may come first; bounds where a compressed message begins.
+        lowest_offset: the lowest that may come first; bounds where a compressed message begins.
         progress: receives the bytes of every window.
         window_size: bytes held at once, unless one batch is larger.
         first_read: bytes of the first window; each is twice the one before, up to window_size.
@@ -170,7 +170,7 @@ class BatchChain:
             yield run, reason
 
     def _room_for(self, capacity: int, window: memoryview, origin: int) -> BatchRun:
-        """Columns to fill; those of the previous window if they were hardly used."""
+        """Columns to fill; those of the previous window if little of them was used."""
         if self._room is None or self._room.count < capacity:
             self._room = BatchRun.with_room(window, origin, capacity)
         self._room.buffer, self._room.window_position = window, origin

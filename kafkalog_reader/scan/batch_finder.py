@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.read_context import ReadContext
 
 _FIRST_WINDOW: Final = 16 << 10
-"""Most damage is small, and most of what is read beyond it is read again."""
+"""Most damage is small, and most bytes that are read after it are read again."""
 _MAX_WINDOW: Final = 512 << 10
 _OFFSETS_OF_SEGMENT: Final = 1 << 31
 """Indexes store offsets relative to the segment's base as int32."""
@@ -47,7 +47,7 @@ class BatchFinder:
 
     Args:
         segment: the segment.
-        stop: no batch reaches beyond.
+        stop: no batch may reach beyond it.
 
     Attributes:
         large: judges large batches, also those of the scans around the finder.
@@ -87,14 +87,14 @@ class BatchFinder:
         self._given_up = self.large.refused = 0
 
     def header_at(self, position: int) -> bytes:
-        """The first bytes of what begins at a position; fewer where the segment ends."""
+        """The first bytes at a position; fewer at the end of the segment."""
         return bytes(self._windows().read(position, at_most=HEADER_SIZE))
 
     def batch_at(self, position: int) -> int | None:
-        """The base offset of the sound batch at a position; None where there is none.
+        """The base offset of the sound batch at a position; None if there is none.
 
         For compressed messages it is the lowest possible one: the first offset is stored
-        inside. What is not sound is read in vain, so a budget limits it; beyond that it counts
+        inside. A budget limits how many bytes of false batches are read; beyond it, they count
         as unchecked.
         """
         windows = self._windows()

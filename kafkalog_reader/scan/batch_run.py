@@ -45,9 +45,9 @@ _COLUMNS: Final = {
 _ALL_VALID: Final = np.ones(MAX_RUN, np.bool_)
 _ALL_VALID.flags.writeable = False
 _NEAR_THE_LAST_OFFSET: Final = MAX_OFFSET - 2**32
-"""Above it ``last_offset`` of a batch may be the base offset, because the sum overflows."""
+"""Above it, ``last_offset`` of a batch may be the base offset, because the sum overflows."""
 _APART: Final = 256
-"""Bytes between columns: with a power of two of rows all would want the same lines of the cache."""
+"""Bytes between columns: with 2^n rows, all columns would compete for the same cache lines."""
 _BYTES_A_BATCH: Final = sum(np.dtype(kind).itemsize for kind in _COLUMNS.values())
 
 
@@ -55,12 +55,12 @@ _BYTES_A_BATCH: Final = sum(np.dtype(kind).itemsize for kind in _COLUMNS.values(
 class BatchRun:
     """Whole record batches found in one window, as columns of ``count`` entries.
 
-    Of messages (magic 0 and 1) the attributes keep only the bits that mean something. Where the
+    The attributes of messages (magic 0 and 1) keep only the bits that have a meaning. Where the
     records of a compressed one begin is unknown: ``base_offset`` is the lowest possible one,
-    ``records_count`` the most, and ``base_timestamp`` -1.
+    ``records_count`` the maximum, and ``base_timestamp`` -1.
 
     Attributes:
-        buffer: the window; valid until the next run is asked for. The columns stay.
+        buffer: the window; valid until the next run is requested. The columns stay.
         window_position: position in the file of ``buffer[0]``.
         position: in the file, of each batch.
         crc_computed: computed from the bytes; the stored CRC if the check was not requested.
@@ -142,8 +142,8 @@ class BatchRun:
     def is_row(self) -> bool:
         """Whether nothing is missing, so that the first and last batch give all offsets.
 
-        Every batch is of magic 2 with a right CRC, begins at the offset where the one before it
-        ends, and has as many records as offsets.
+        Then every batch is of magic 2 with a correct CRC, begins at the offset where the one
+        before it ends, and has as many records as offsets.
         """
         if self.count == 0:
             return False
@@ -168,9 +168,9 @@ class BatchRun:
         return self._leader_epoch_starts
 
     def held_records(self, part: slice) -> NDArray[np.int64]:
-        """Records of some batches, by their headers, but no more than they have offsets.
+        """How many records some batches hold by their headers, at most as many as offsets.
 
-        The count of a damaged batch may be any number.
+        The count in a damaged batch may be any number.
         """
         offsets = self.last_offset_delta[part].astype(np.int64) + 1
         held: NDArray[np.int64] = np.minimum(np.maximum(self.records_count[part], 0), offsets)
@@ -188,11 +188,11 @@ class BatchRun:
         return BatchRun(self.buffer, self.window_position, len(columns["position"]), **columns)
 
     def first(self, count: int, valid: int) -> tuple[BatchRun, BatchRun | None]:
-        """The first batches, and these columns to be filled again where hardly any were.
+        """The first batches; the columns may be filled again if only a few were used.
 
         Args:
             count: how many were filled.
-            valid: of how many the stored CRC is that of the bytes.
+            valid: how many have a correct CRC.
         """
         rest: BatchRun | None = None
         if count >= self.count // _WORTH_KEEPING:

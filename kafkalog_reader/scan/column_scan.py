@@ -1,7 +1,7 @@
-"""Batches whose bytes are not needed afterwards: read, checked and released in one call.
+"""Reads and checks batches whose bytes are not needed afterwards, in one call of the kernel.
 
-The kernel reads through a buffer that fits into the processor's cache, only columns of headers
-remain, and the interpreter lock is released: several threads do not wait for each other.
+The kernel reads through a buffer that fits into the processor's cache and keeps only the columns
+of headers. It releases the interpreter lock, so that threads do not wait for each other.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ _NO_BYTES: Final = memoryview(b"")
 class ColumnScan:
     """Iterates over plain batches from a batch border on; their runs have no bytes.
 
-    Plain are batches of magic 2 with a valid checksum that no check must look into: no control
-    batches, and none with timestamps that the broker set, for what the producer sent is hidden
-    behind them. It ends at the first that is not plain, and in front of pages that are not in the
-    page cache: the reader of those drops them from the cache again.
+    Plain batches have magic 2 and a valid checksum, and no check needs their content: they are not
+    control batches, and the broker did not set their timestamps, which would hide those of the
+    producer. The scan ends at the first other batch, and before pages that are not in the page
+    cache: whoever reads those also evicts them again.
 
     Args:
         path: the segment file.
         start, stop: the range.
 
     Attributes:
-        end_position: the first byte that this scan did not judge.
+        end_position: the first byte that this scan did not check.
 
     Raises:
         UnreadableFileError: the file cannot be opened.

@@ -1,4 +1,4 @@
-"""How far a log must reach where one of its segments ends, as other files of its replica prove."""
+"""How far a log must reach at the end of a segment, as other files of the replica prove."""
 
 from __future__ import annotations
 
@@ -36,8 +36,9 @@ class ExpectedEnd:
     Attributes:
         next_offset: one after the last offset that must be there.
         proof: the evidence, as the end of a sentence.
-        following: the next segment; None where the log ends.
-        may_be_ahead: whether a copy of a running broker explains it: no clean-shutdown marker.
+        following: the next segment; None at the end of the log.
+        may_be_ahead: whether it may be a copy of a running broker, which explains the difference:
+            there is no clean-shutdown marker.
     """
 
     next_offset: int
@@ -74,7 +75,7 @@ class ExpectedEnds:
     ) -> ExpectedEnd | None:
         """What the log must reach at the end of ``segments[number]``; None if nothing proves it.
 
-        A cleaned log has gaps between segments too; the cleaner's checkpoint says how far it got.
+        A cleaned log also has gaps between segments; the cleaner's checkpoint says how far it got.
         """
         if number + 1 == len(segments):
             return self.of_log(directory)
@@ -156,7 +157,7 @@ def missing_records(
 
 
 def _shows_cleaning(segment: SegmentFiles, *, context: ReadContext) -> bool:
-    """Whether batches of a segment lack records, or lie apart: no lost file does that to them."""
+    """Whether batches of a segment lack records or have gaps between them, as after cleaning."""
     if not segment.log_size:
         return False
     scan = Scan(segment, CHAIN_OF_HEADERS, context=context)

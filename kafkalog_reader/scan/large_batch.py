@@ -42,7 +42,7 @@ def extended_crc32c(window: memoryview, before: int) -> int:
 
 
 class LargeBatches:
-    """Judges lengths that a few bytes of damage, or a hostile file of holes, can claim.
+    """Checks large lengths, which a few damaged bytes or a hostile sparse file can claim.
 
     Their CRCs are computed a window at a time. A thousand headers that claim a gigabyte each would
     read the file a thousand times, so a budget limits the work.

@@ -1,8 +1,8 @@
 """Memory that is written once, read, and then reused.
 
-An allocator gives freed memory back to the operating system after some milliseconds, and getting
-fresh pages costs as much as decoding what is written into them. So blocks are kept here and handed
-out again, once nothing refers to the buffer made of them: no Arrow array, no slice, nothing else.
+An allocator returns freed memory to the operating system after some milliseconds, and getting
+fresh pages costs as much as decoding the data that is written into them. So blocks are kept here
+and reused once nothing refers to the buffer made of them, no Arrow array and no slice.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Block = np.ndarray[tuple[Any, ...], np.dtype[np.uint8]]
 
 MAX_KEPT_BYTES: Final = 16 << 20
 MAX_KEPT: Final = 6
-"""Blocks of one size: for two columns, one being filled and one being read."""
+"""Blocks kept of one size: for two columns, one being filled and one being read."""
 
 _idle: defaultdict[int, list[Block]] = defaultdict(list)
 

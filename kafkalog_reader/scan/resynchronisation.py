@@ -1,4 +1,4 @@
-"""The next sound batch after damage: by the damaged one's end, the offset index, or every byte.
+"""Finds the next sound batch after damage: by the damaged one's end, the offset index, or a search.
 
 Only a valid CRC counts. Skipped bytes become an ``UnreadableRegion``, and reading continues.
 Brokers do not continue: a length that points past the end of the file ends the log for them.
@@ -48,7 +48,7 @@ class Resynchronisation:
         start, stop: a part of it, from a batch border on.
 
     Attributes:
-        next_offset: one after the last batch's last offset, as the scan says; None before the
+        next_offset: one after the last batch's last offset, set by the scan; None before the
             first.
     """
 
@@ -74,7 +74,7 @@ class Resynchronisation:
         return self._finder.large
 
     def go_on_at(self, position: int) -> None:
-        """Begin a chain at this position; everything before it is settled."""
+        """Begin a chain at this position; everything before it is finished."""
         self._settled = max(self._settled, position)
 
     def close(self) -> None:
@@ -90,7 +90,7 @@ class Resynchronisation:
     # --- wrong CRCs on the way
 
     def hiding_batch(self, run: BatchRun) -> tuple[int, int] | None:
-        """The first batch with a wrong CRC whose length lies, and where the next sound one is."""
+        """The first batch with a wrong CRC and a wrong length, and where the next sound one is."""
         if run.all_valid or run.position[-1] < self._settled:
             return None
         valid = run.crc_valid
@@ -108,7 +108,7 @@ class Resynchronisation:
                 return number, following
 
     def _hidden_behind(self, run: BatchRun, number: int) -> int | None:
-        """Where a sound batch begins that the batch's length skips, if one does."""
+        """Where a sound batch begins that the batch's length skips; None if there is none."""
         position = int(run.position[number])
         end = position + int(run.size_in_bytes[number])
         self._settled = end

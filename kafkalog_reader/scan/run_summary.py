@@ -1,4 +1,4 @@
-"""What holds for all batches of a run; checks use it before they look at single batches."""
+"""Facts about all batches of a run; checks use them before they examine single batches."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ class RunSummary(NamedTuple):
     """What all batches of a run have in common, found in one pass.
 
     Attributes:
-        valid: how many have the CRC that they state.
-        size_in_bytes: of all.
+        valid: how many have a correct CRC.
+        size_in_bytes: of all together.
         leads_on: each begins at the offset where the one before it ends.
-        is_full: each has as many records as offsets, and one at least.
-        is_one_epoch: they have one leader epoch.
+        is_full: each has as many records as offsets, and at least one.
+        is_one_epoch: all have the same leader epoch.
         offsets_rise: each ends above the one before it.
         timestamps_rise: no greatest timestamp is below the one before it.
-        attributes: a bit is set here that is set in any of them.
+        attributes: the bits that are set in any of them.
         least_timestamp, greatest_timestamp: of the batches' greatest ones, in milliseconds.
     """
 

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.read_context import ReadContext
 
 _FIRST_READ: Final = 16 << 10
-"""After damage, where more damage may follow soon."""
+"""Bytes of a window after damage, where more damage may follow soon."""
 _ATTEMPTS: Final = 2
-"""To read inside the kernel, until no further is made: it ends at cold pages and at markers."""
+"""How often a segment is read inside the kernel: each time ends at cold pages and at markers."""
 
 Found = BatchRun | UnreadableRegion | UnscannedBatches
 
@@ -226,9 +226,9 @@ class Scan:
         return None if chain.end is ScanEnd.COMPLETE else behind.region_of_end(chain)
 
     def _sound_runs(self, stop: int) -> Iterator[BatchRun]:
-        """Yield what may be read without keeping its bytes, up to the first damage.
+        """Yield batches that can be read without keeping their bytes, up to the first damage.
 
-        If batches are not plain, one window is read the usual way: the next may be plain again.
+        If a batch is not plain, one window is read the usual way: the next may be plain again.
         """
         position, attempts = self._start, _ATTEMPTS
         while position < stop:

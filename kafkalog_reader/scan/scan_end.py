@@ -17,6 +17,6 @@ class ScanEnd(Enum):
     IMPOSSIBLE_LENGTH = "impossible length"
     UNKNOWN_MAGIC = "unknown magic"
     WRONG_CRC = "wrong CRC"
-    """Ends no scan, but the tail that a broker's recovery would keep."""
+    """Ends the tail that a broker's recovery would keep, not a scan."""
     REFUSED = "refused"
-    """The operating system does not read it: ends no scan, but what an audit can say of a log."""
+    """The operating system cannot read it. It ends what an audit knows of a log, not a scan."""

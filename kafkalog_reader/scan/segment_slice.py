@@ -21,7 +21,7 @@ class SegmentSlice:
     Attributes:
         start, stop: positions in the segment file.
         from_offset, to_offset: the requested records; half-open, None means unbounded.
-        is_log_end: nothing of the replica follows, so a torn batch at the end is not damage.
+        is_log_end: nothing of the replica follows, so that a torn batch at the end is not damage.
         expected_end: where other files prove that the log ends; None if they do not.
     """
 
@@ -54,7 +54,7 @@ class SegmentSlice:
 
 
 def batch_position(segment_slice: SegmentSlice, run: BatchRun, batch: int) -> LogPosition:
-    """Where one batch of a run lies."""
+    """The place of one batch of a run."""
     return LogPosition(
         shown(segment_slice.path), int(run.position[batch]), int(run.base_offset[batch])
     )

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 
 class SparseIndex:
-    """Entries of one offset index, each read when asked for: of 10 MiB a few dozen bytes.
+    """Entries of one offset index, each read on request: a few dozen bytes of 10 MiB.
 
-    An index preallocates zeros, which are not entries; the entries before them rise.
+    A preallocated index ends with zeros, which are not entries; the entries before them rise.
 
     Raises:
         UnreadableFileError: the file cannot be opened or read.

@@ -13,17 +13,17 @@ class UnreadableRegion:
     """Bytes of a segment between two sound batches, or after the last one.
 
     Attributes:
-        file: the segment file as shown to people; the directory where that cannot be listed.
+        file: the segment file as shown to people; the directory if that cannot be listed.
         start, stop: its byte range in the file.
-        first_offset: expected where it begins; None in front of the first batch.
-        next_offset: base offset of what follows: the next sound batch, or, where the caller knows
-            it, the next segment. None when nothing follows.
+        first_offset: expected at its beginning; None before the first batch.
+        next_offset: base offset of what follows: the next sound batch, or, if the caller knows it,
+            the next segment. None if nothing follows.
         goes_on: whether a sound batch follows in the same file.
         end: the problem where it begins.
         problem: the same in words.
-        begins_batch: the offset where it begins is that of a batch that may stand there.
-        given_up: candidates that the budget left unchecked (KL-005): something sound may be in
-            the region after all.
+        begins_batch: its first bytes may be those of a batch, with a possible offset.
+        given_up: candidates that the budget left unchecked (KL-005): the region may hold sound
+            batches after all.
     """
 
     file: str

@@ -1,4 +1,4 @@
-"""Bytes of a segment offered before their headers are scanned into columns."""
+"""Bytes of a segment, offered before their headers are scanned into columns."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class UnscannedBatches:
     """A chain of batches in a window. A caller that decodes its start calls ``Scan.pass_over``.
 
     Attributes:
-        buffer: the window; valid until the next is asked for.
+        buffer: the window; valid until the next is requested.
         start: where in ``buffer`` the chain begins.
     """
 

@@ -124,7 +124,7 @@ class _AskedOffsets:
         return LogBounds(self._log_start, start, end)
 
     def _asks_for_bounds(self) -> bool:
-        """Whether the end of the log matters: to find it costs a look into a file."""
+        """Whether the end of the log matters; finding it means reading a file."""
         request = self._request
         return (
             self._key in request.starting_offsets
@@ -225,7 +225,7 @@ class _AskedOffsets:
             raise OptionError(
                 option, f"{self._name} would start at {begin}, above its ending offset {end}"
             )
-        if end is None and begin > stop:  # then a start was asked for
+        if end is None and begin > stop:  # only possible if a start was requested
             raise OptionError(option, f"{self._name}: {begin} is beyond the end of the log, {stop}")
         if self._key in self._request.starting_offsets and begin < first:
             self._lose(option, f"{self._name}: {begin} is below the log start, {first}")

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Column
 
 _MESSAGE_ATTRIBUTES: Final = 17
-"""Where a message has its attributes, counted from its start."""
+"""Position of the attributes in a message."""
 _MAX_SEQUENCE: Final = 2**31 - 1
 
 _NUMBERS: Final[dict[str, Callable[[BatchRun], NDArray[Any]]]] = {
@@ -129,7 +129,7 @@ def _column(run: BatchRun, name: str, kind: pa.DataType, *, has_messages: bool) 
 
 
 def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Kafka's milliseconds as microseconds, saturated where those overflow."""
+    """Kafka's milliseconds as microseconds, saturated on overflow."""
     result = np.empty(len(milliseconds), np.int64)
     records.microseconds(np.ascontiguousarray(milliseconds), result)
     return result

@@ -66,8 +66,8 @@ def best_replica(
 ) -> PartitionDirectory | None:
     """The copy whose last batch has the greatest leader epoch, then the greatest log end.
 
-    One warning says how many offsets other copies hold that this one lacks. None where ``damage``
-    passes over copies that cannot be read, and none can.
+    One warning says how many offsets other copies hold that this one lacks. None if no copy can be
+    read and ``damage`` skips those that cannot.
 
     Raises:
         UnreadableFileError: a copy cannot be read, in mode ``FAILFAST``: it may be the best.
@@ -117,7 +117,7 @@ def _ends_differ(one: LogTail, other: LogTail) -> bool:
 def _fork(
     one: PartitionDirectory, one_tail: LogTail, other: PartitionDirectory, other_tail: LogTail
 ) -> int:
-    """The first offset from which the leader epochs of two copies differ, or one has ended."""
+    """The first offset from which the leader epochs of two copies differ, or one ended."""
     lineages = _lineage(one, one_tail), _lineage(other, other_tail)
     end = min(one_tail.next_offset, other_tail.next_offset)
     agreed = 0

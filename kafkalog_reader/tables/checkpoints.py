@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogDirectoryUnit(Unit):
-    """One log directory; ``only`` are the partitions given, where it was not given whole."""
+    """One log directory; ``only`` has the given partitions if it was not given as a whole."""
 
     root: LogDirectory
     only: frozenset[tuple[str, int]] | None
@@ -42,7 +42,7 @@ class CheckpointsTable(Table[LogDirectoryUnit]):
     columns: ClassVar[tuple[Column, ...]] = CHECKPOINTS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogDirectoryUnit]:
-        """A log directory each. Of one that was not given itself, only the given partitions."""
+        """One for each log directory; if not given itself, only with the given partitions."""
         for root in evidence.log_directories:
             if request.brokers is not None and root.broker_id not in request.brokers:
                 continue
@@ -59,7 +59,7 @@ class CheckpointsTable(Table[LogDirectoryUnit]):
     def read(
         self, unit: LogDirectoryUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
-        """Yield the rows of the files of one log directory, as they stand."""
+        """Yield the rows of the files of one log directory, in their order."""
         schema = self.projected(request)
         for name in OFFSET_CHECKPOINTS:
             try:

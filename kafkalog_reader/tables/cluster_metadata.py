@@ -91,7 +91,7 @@ class ClusterMetadataTable(Table[ClusterMetadataUnit]):
 
 
 def _decoded(record: Mapping[str, Any]) -> dict[str, Any]:
-    """What the value says; the bytes stay where the JSON does not have all of them."""
+    """The decoded value, with its bytes if the JSON does not have all of them."""
     if record["controlType"] is not None:
         return {}
     try:

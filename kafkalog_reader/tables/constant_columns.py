@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 
 class ConstantColumns:
-    """One value a column, of any number of rows.
+    """Columns with one value each, for any number of rows.
 
     Args:
-        schema: of the table; says the types, and which columns are asked for.
+        schema: of the table, with the requested columns and their types.
         values: by column name.
     """
 

@@ -31,15 +31,15 @@ class DirectoryUnit(Unit):
 def directory_units(
     evidence: Evidence, request: ReadRequest, *, replicas_only: bool
 ) -> Iterator[DirectoryUnit]:
-    """Yield the partition directories asked for, by log directory, topic and partition.
+    """Yield the requested partition directories by log directory, topic and partition.
 
     What reading one costs is not known before its files are listed, which is the worker's part:
     the size of a unit is 0.
 
     Args:
         evidence: what was supplied.
-        request: topics, partitions and brokers asked for.
-        replicas_only: leave out what is deleted, moved to or set aside.
+        request: the requested topics, partitions and brokers.
+        replicas_only: leave out deleted, future and stray directories.
     """
     by_root: dict[LogDirectory, list[PartitionDirectory]] = {
         root: [] for root in evidence.log_directories

@@ -55,9 +55,9 @@ class SegmentBounds:
     """One segment of a replica, and the offsets that it must account for.
 
     Attributes:
-        segment: None where a replica has none.
+        segment: None if the replica has none.
         log_start: of the replica.
-        is_first, is_last: where it stands among the segments that reach above the log start.
+        is_first, is_last: whether it is the first or last segment that reaches above the log start.
         next_base: base offset of the next segment; None after the last one.
         expected_end: how far the log must reach where this segment ends.
     """
@@ -72,7 +72,7 @@ class SegmentBounds:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GapUnit(Unit):
-    """Segments that one worker reads one after another."""
+    """Segments that one worker reads in order."""
 
     segments: tuple[SegmentBounds, ...]
 
@@ -89,7 +89,7 @@ class GapsTable(Table[GapUnit]):
     columns: ClassVar[tuple[Column, ...]] = GAPS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GapUnit]:
-        """Segments of the replicas asked for."""
+        """Segments of the requested replicas."""
         expected = ExpectedEnds()
         supplied = evidence.allowing(request.max_batch_bytes)
         bounded = (

@@ -1,7 +1,7 @@
 """The ``group_offsets`` table: where each group stands, as its coordinator would load it.
 
-The commit with the greatest record offset holds. One in a transaction counts once the transaction
-is committed. Source: Kafka 4.4, OffsetMetadataManager.replay and replayEndTransactionMarker.
+The commit with the greatest record offset is valid. One in a transaction counts if the transaction
+was committed. Source: Kafka 4.4, OffsetMetadataManager.replay and replayEndTransactionMarker.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _OF_LOG: Final = (
     "logStartOffset", "highWatermarkLow", "highWatermarkHigh", "lastStableOffset", "logEndOffset",
 )  # fmt: skip
 _COUNTED: Final = ("none", "committed")
-"""Transaction states of commits that hold."""
+"""Transaction states of valid commits."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +84,7 @@ class GroupOffsetsTable(Table[GroupOffsetsUnit]):
 
 
 def _current(unit: LogUnit, request: ReadRequest, progress: Progress) -> pa.Table:
-    """The commits that hold, sorted by group, topic and partition."""
+    """The valid commits, sorted by group, topic and partition."""
     commits = GroupCommitsTable()
     asked = ReadRequest(
         columns=_OF_COMMIT,

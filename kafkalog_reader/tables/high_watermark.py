@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HighWatermark:
-    """Everything below ``low`` was committed as this replica proves, nothing from ``high`` on.
+    """This replica proves that all below ``low`` was committed, and nothing from ``high`` on.
 
     Both are offsets of the next record: 6 means that 0 to 5 are committed.
     """
@@ -19,7 +19,7 @@ class HighWatermark:
 def high_watermark_of(
     *, checkpointed: int | None, cleaner_offset: int | None, log_start: int, log_end: int
 ) -> HighWatermark:
-    """What the files of one replica prove; other replicas and the cluster metadata prove more.
+    """What the files of one replica prove; other replicas and the cluster metadata may prove more.
 
     Args:
         checkpointed: of ``replication-offset-checkpoint``, at most some seconds old.
@@ -27,7 +27,7 @@ def high_watermark_of(
             below it.
         log_start: not below the first segment. Retention removes no segment at or above the high
             watermark, and a request to delete records above it is refused.
-        log_end: what lies above it counts for nothing: those records are not in this replica.
+        log_end: offsets above it do not count: those records are not in this replica.
     """
     proofs = (checkpointed, cleaner_offset, log_start)
     low = max((proof for proof in proofs if proof is not None and proof <= log_end), default=0)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 ENTRIES_AT_ONCE: Final = 4 << 20
-"""More than the 1.3 million of a default index, so that one pass over the log confirms all."""
+"""More than the 1.3 million of a default index: one pass over the log confirms all of them."""
 _WINDOW_SIZE: Final = 1 << 20
 
 
@@ -54,7 +54,7 @@ def read_entries(
 def in_file_order(
     confirmed: NDArray[np.bool_], known: NDArray[np.bool_], order: NDArray[np.intp]
 ) -> pa.Array:
-    """Answers about sorted entries, put back where the entries stand; null where not known."""
+    """Results for sorted entries, in the order of the file; null if unknown."""
     answers, unknown = np.empty_like(confirmed), np.empty_like(known)
     answers[order], unknown[order] = confirmed, ~known
     return pa.array(answers, mask=unknown)
@@ -72,7 +72,7 @@ def _read(windows: Windows, first: int, count: int, entry: FixedEntry) -> NDArra
 
 
 def _used_entries(windows: Windows, entry_size: int) -> int:
-    """Entries up to the last byte that is not zero: looked for from the end."""
+    """Entries up to the last byte that is not zero, searched from the end."""
     end = windows.size_in_bytes - windows.size_in_bytes % entry_size
     while end > 0:
         start = max(0, end - _WINDOW_SIZE)

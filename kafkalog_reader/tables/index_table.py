@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 Entries = np.ndarray[Any, np.dtype[Any]]
-"""Entries of an index file as numpy records, big-endian as they lie there."""
+"""Entries of an index file as numpy records, big-endian as in the file."""
 
 
 class IndexTable(Table[LogUnit]):
@@ -43,7 +43,7 @@ class IndexTable(Table[LogUnit]):
 
     @abstractmethod
     def size_of(self, segment: SegmentFiles) -> int | None:
-        """Bytes of the segment's file of this kind; None without one."""
+        """Bytes of the segment's file of this kind; None if there is none."""
 
     @abstractmethod
     def values(self, base_offset: int, entries: Entries) -> dict[str, object]:
@@ -54,7 +54,7 @@ class IndexTable(Table[LogUnit]):
         """For each entry whether the log confirms it; null if the log cannot be read."""
 
     def is_known(self, _path: str, _first: int, entries: Entries, _mode: Mode) -> NDArray[np.bool_]:
-        """Which entries can be understood; what cannot is damage, reported here."""
+        """Which entries can be understood; others are damage, which is reported here."""
         return np.ones(len(entries), dtype=np.bool_)
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:

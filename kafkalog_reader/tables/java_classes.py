@@ -1,4 +1,4 @@
-"""Java's names for sets of characters, as far as they reach into ASCII: topic names are ASCII.
+"""Java's names for sets of characters, limited to ASCII, because topic names are ASCII.
 
 Source: ``java.util.regex.Pattern``.
 """

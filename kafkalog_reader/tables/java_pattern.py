@@ -1,9 +1,9 @@
 """Regular expressions as Java writes them: those of Spark's ``subscribePattern``.
 
-Spark's Kafka source compiles the pattern with ``java.util.regex`` and reads each topic in which it
-is found somewhere (``SubscribePatternStrategy``: ``topicRegex.findFirstIn``). Names of topics are
-ASCII and hold no line break, so most of Java's grammar has an exact equivalent in Python. What
-has none is refused.
+Spark's Kafka source compiles the pattern with ``java.util.regex`` and reads each topic whose name
+contains a match (``SubscribePatternStrategy``: ``topicRegex.findFirstIn``). Names of topics are
+ASCII without line breaks, so most of Java's grammar has an exact equivalent in Python. The rest is
+refused.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def java_pattern(pattern: str) -> re.Pattern[str]:
 
 
 def _unquoted(pattern: str) -> str:
-    r"""The pattern with what lies between ``\Q`` and ``\E`` escaped instead, as Java does it."""
+    r"""The pattern with the text between ``\Q`` and ``\E`` escaped instead, as Java does."""
     return _QUOTED.sub(_requoted, pattern)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.request import ReadRequest
 
 _NO_LEADER_EPOCH: Final = -1
-"""Of messages of magic 0 and 1, and of batches that no leader stamped: it is none."""
+"""The epoch of messages of magic 0 and 1, and of batches that no leader wrote: none."""
 
 
 class _Intervals(NamedTuple):
@@ -94,7 +94,7 @@ def _checkpoint_intervals(directory: PartitionDirectory) -> _Intervals:
 
 
 def _batch_intervals(directory: PartitionDirectory, mode: Mode, progress: Progress) -> _Intervals:
-    """Every change of the epoch along the log, upwards or not."""
+    """Every change of the epoch along the log, up or down."""
     epochs, starts = [np.empty(0, np.int32)], [np.empty(0, np.int64)]
     next_offset, last_epoch = 0, None
     for segment_slice in whole_segments(directory, live_only=True):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 LOG_START_CHECKPOINT = "log-start-offset-checkpoint"
 MAX_SLICES: Final = 1000
-"""In one unit: thousands of tiny partitions are work for many workers, whatever their bytes."""
+"""Maximum slices of a unit: thousands of tiny partitions are work for many workers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,8 +53,8 @@ def log_units(
 
     Args:
         directories: the replicas.
-        request: what is asked of all of them.
-        bounded: what is asked of one of them, where its offsets depend on its log.
+        request: the request for all of them.
+        bounded: makes the request for one of them, if its offsets depend on its log.
         expected: checks that no records are missing between segments and at the end of a log.
 
     Raises:
@@ -103,7 +103,7 @@ def grouped(
 
 
 def _spans(directory: PartitionDirectory, request: ReadRequest) -> Iterator[ReadRequest]:
-    """The request, in parts of ``max_records_per_unit`` offsets where that is asked for."""
+    """The request, in parts of ``max_records_per_unit`` offsets where that is requested."""
     span = request.max_records_per_unit
     if span is None:
         yield request
@@ -120,7 +120,7 @@ def _spans(directory: PartitionDirectory, request: ReadRequest) -> Iterator[Read
 
 
 def log_start_offset(directory: PartitionDirectory, first_base_offset: int) -> int:
-    """The first offset that consumers are shown: the checkpointed one where it lies higher."""
+    """The first offset that consumers see: the checkpointed one if it is higher."""
     key = (directory.topic or "", -1 if directory.partition is None else directory.partition)
     checkpointed = checkpointed_offsets(directory.log_directory, LOG_START_CHECKPOINT)
     return max(first_base_offset, checkpointed.get(key, 0))
@@ -188,7 +188,7 @@ def _check_without_batches(
     damage: Damage,
     context: ReadContext,
 ) -> None:
-    """A segment without bytes, or a log without segments, has no slice that could be checked."""
+    """Check segments without bytes and logs without segments, which have no slices to check."""
     if expected is None:
         return
     error = missing_records(expected, path, reached, asked, context=context)
@@ -203,7 +203,7 @@ def _cuts(
     size: int,
     directory: PartitionDirectory,
 ) -> Iterator[int]:
-    """Positions at which to cut a segment, its first and its last position asked for included."""
+    """Positions at which to cut a segment, with the first and last requested position."""
     end = segment.log_size or 0
     is_small = end <= size
     wants_all = lower <= segment.base_offset and upper is None

@@ -51,9 +51,9 @@ def confirm_offset_entries(
 ) -> pa.Array:
     """Check in the log whether reading an entry's offset may start at its position.
 
-    It may when a batch starts there and every batch before it ends below the offset: what all
-    releases since 0.8 keep to, on leaders and followers (KAFKA-806). Null where the log cannot be
-    read as far as the position.
+    It may if a batch starts there and every batch before it ends below the offset, as all releases
+    since 0.8 ensure, on leaders and followers (KAFKA-806). Null if the log cannot be read up to
+    the position.
     """
     order = np.argsort(position, kind="stable")
     wanted = position[order]

@@ -1,4 +1,4 @@
-"""Consecutive spans of offsets as columns: what becomes of each for a consumer."""
+"""Consecutive spans of offsets as columns, with what a consumer gets of each."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class Fate(IntEnum):
-    """What becomes of offsets; ``facts`` of ``OffsetSpans`` depend on it.
+    """What happened to offsets; the ``facts`` of ``OffsetSpans`` depend on it.
 
     Facts are two numbers: of control records the producer id and the type of the marker, of aborted
     transactions the producer id and the offset of the marker, of open ones the producer id and

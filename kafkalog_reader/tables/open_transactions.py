@@ -1,7 +1,7 @@
-"""Which transactions are open, or decided only above the high watermark: what holds back the LSO.
+"""Finds the transactions that hold back the LSO: open, or decided only above the high watermark.
 
-Replayed from the newest producer snapshot that is old enough. Only batches of transactions are
-looked at one by one. Source: Kafka 4.0, ProducerStateManager, UnifiedLog#fetchLastStableOffset.
+They are replayed from the newest producer snapshot that is old enough. Only transactional batches
+are examined one by one. Source: Kafka 4.0, ProducerStateManager, UnifiedLog#fetchLastStableOffset.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _DATA: Final = -2
-"""Stands where a control type would: the batch is none."""
+"""In the place of a control type, for batches that are not control batches."""
 
 
 @dataclass(slots=True)
@@ -84,7 +84,7 @@ def replay_transactions(
         directory: the replica.
         decided_from: transactions decided below this offset no longer matter.
         log_end: batches from here on are left out.
-        mode: what a damaged batch does; where it goes on, the outcome is not known.
+        mode: what to do at a damaged batch; if reading continues, the outcome is unknown.
         progress: receives the bytes read.
 
     Raises:
@@ -174,7 +174,7 @@ def _apply(state: OpenTransactions, run: BatchRun, rows: NDArray[np.intp]) -> No
 
 
 def _position_before(segment_slice: SegmentSlice, offset: int) -> int:
-    """Where to begin so that nothing from ``offset`` on is missed, by a confirmed index entry."""
+    """Where to begin, by a confirmed index entry, to read everything from ``offset`` on."""
     segment = segment_slice.segment
     if offset <= segment.base_offset or not segment.offset_index_size:
         return 0

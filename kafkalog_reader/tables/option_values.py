@@ -1,4 +1,4 @@
-"""The values that callers give to options, checked and turned into those of a ``ReadRequest``."""
+"""Checks the values of options and converts them for a ``ReadRequest``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from kafkalog_reader.tables.request import ISOLATION_LEVELS, TRUNCATION_RULES, U
 logger = logging.getLogger(__name__)
 
 _SECONDS: Final = range(10**9, 10**10)
-"""Seconds since 1970 of the years 2001 to 2286; as milliseconds they lie in the spring of 1970."""
+"""Seconds since 1970 in the years 2001 to 2286; as milliseconds they are in early 1970."""
 _SIZE: Final = re.compile(r"([0-9]{1,15})\s*([kmgt]?)(?:i?b)?", re.ASCII | re.IGNORECASE)
 _SHIFTS: Final = {"": 0, "k": 10, "m": 20, "g": 30, "t": 40}
 _REPLICA: Final = re.compile(r"all|best|broker:(0|[1-9][0-9]{0,9})")
@@ -30,9 +30,9 @@ class Kind:
     """What the values of an option are.
 
     Attributes:
-        placeholder: stands for a value in help texts; empty for a flag.
-        check: turns a Python value into the field's; called with the option's name.
-        parse: does the same with text, as Spark has it.
+        placeholder: for a value in help texts; empty for a flag.
+        check: converts a Python value to the field's; called with the option's name.
+        parse: does the same with text, for the terminal and Spark.
         is_repeatable: whether several values may be given.
     """
 
@@ -150,7 +150,7 @@ def _no_time(option: str, value: object) -> OptionError:
 
 
 def _texts(name: str, value: str | Iterable[str]) -> frozenset[str]:
-    """One text or several."""
+    """A string or several."""
     values = [value] if isinstance(value, str) else value
     if not isinstance(values, Iterable):
         raise OptionError(name, f"{value!r} is not text")

@@ -1,7 +1,7 @@
 """The options of all tables, declared once: name, type, default, meaning, which tables have them.
 
-Python takes them as keywords, ``kafkalog`` as ``--from-offset``, Spark as ``fromTime``. An option
-is a line here and a field of ``ReadRequest``; help texts, checks and refusals follow from it.
+They are keywords in Python, ``--from-offset`` in ``kafkalog``, ``fromTime`` in Spark. An option is
+a line here and a field of ``ReadRequest``; help texts, checks and refusals derive from it.
 """
 
 from collections.abc import Iterable, Mapping
@@ -32,9 +32,9 @@ class Option:
         field: of ``ReadRequest``, which it becomes.
         kind: what a value is, from Python and as text.
         meaning: for people; the start of a sentence without its full stop.
-        default: what holds where it is not given, in words; empty where nothing does.
-        tables: the names of those that have it; None is all.
-        spark: its name there; None where Spark says it in another way.
+        default: what applies if it is not given, in words; empty if nothing does.
+        tables: the names of those that have it; None means all.
+        spark: its name in Spark; None if Spark expresses it in another way.
         is_in_terminal: whether ``kafkalog table`` has it; flags of one command have other names.
     """
 
@@ -52,7 +52,7 @@ class Option:
 
 
 class ReadOptions(TypedDict, total=False):
-    """The keywords of ``log.records(...)`` and ``log.table(...)``; None is as if not given."""
+    """The keywords of ``log.records(...)`` and ``log.table(...)``; None means not given."""
 
     topic: Annotated[str | Iterable[str] | None, Option("topics", values.TEXTS, "Only this topic")]
     partition: Annotated[
@@ -205,7 +205,7 @@ CONSUMER_VIEW: Final[Mapping[str, Any]] = {
 
 
 def fields(table: str, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The fields of a ``ReadRequest`` for options by their Python names; None is not given.
+    """The fields of a ``ReadRequest`` for options by their Python names; None means not given.
 
     Raises:
         UsageError: an unknown option, one that the table does not have, or a wrong value.

@@ -1,4 +1,4 @@
-"""The rows of one slice of a log: records, decoded only as far as their columns are asked for."""
+"""The records of one slice of a log; only the requested columns are decoded."""
 
 from __future__ import annotations
 
@@ -57,10 +57,10 @@ def read_slice(
     damage: Damage,
     progress: Progress = no_progress,
 ) -> Iterator[pa.RecordBatch]:
-    """Yield the records of one slice, in the columns of ``schema``; ``damage`` decides on damage.
+    """Yield the records of one slice in the columns of ``schema``; ``damage`` handles damage.
 
     Raises:
-        LocatedError: what ``damage`` raises; the records before it are yielded first.
+        LocatedError: raised by ``damage``; the records before it are yielded first.
         UnreadableFileError: the file cannot be opened or read.
     """
     decoder = RecordDecoder(
@@ -136,7 +136,7 @@ class RecordRows:
     def of(
         self, decoded: DecodedRecords, stop_position: int | None = None
     ) -> Iterator[pa.RecordBatch]:
-        """One record batch of the records asked for, if there are any before ``stop_position``."""
+        """One record batch of the requested records, if there are any before ``stop_position``."""
         self._warn_where_offsets_fall(decoded.columns.offset)
         keep = self._kept(decoded, stop_position)
         if keep is not None and not keep.any():
@@ -147,7 +147,7 @@ class RecordRows:
         yield rows if keep is None else rows.filter(flags(keep))
 
     def _warn_where_offsets_fall(self, offset: NDArray[np.int64]) -> None:
-        """Say once a slice that a base offset is wrong: no checksum covers them."""
+        """Warn once per slice that a base offset is wrong: no checksum covers it."""
         if self._has_warned or not len(offset):
             return
         falls = offset[1:] <= offset[:-1]
@@ -180,7 +180,7 @@ class RecordRows:
         return flags(values) if kind == pa.bool_() else fixed_width(values, kind)
 
     def _kept(self, decoded: DecodedRecords, stop_position: int | None) -> NDArray[np.bool_] | None:
-        """Which records are asked for; None is all of them."""
+        """Which records are requested; None means all."""
         request, segment_slice = self._request, self._segment_slice
         tests: list[NDArray[np.bool_]] = []
         offset, timestamp = decoded.columns.offset, decoded.columns.timestamp
@@ -201,7 +201,7 @@ class RecordRows:
 
 
 class _Columns:
-    """The header columns of decoded batches, as transactions ask for them."""
+    """The header columns of decoded batches that decide transactions."""
 
     def __init__(self, decoded: DecodedRecords) -> None:
         self.attributes = decoded.of_batches("attributes")

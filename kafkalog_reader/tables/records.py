@@ -27,7 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 class RecordsTable(Table[LogUnit]):
-    """Records as Spark's Kafka source shows them, then where each one lies."""
+    """Records as Spark's Kafka source shows them, then where each one is stored."""
 
     name: ClassVar[str] = "records"
     doc: ClassVar[str] = "records, with the columns of Spark's Kafka source first"

@@ -40,7 +40,7 @@ _FROM_TAIL: Final = _LAST_STABLE | {
 
 
 class ReplicasTable(Table[DirectoryUnit]):
-    """One row is one replica, or what is left of one."""
+    """One row is one replica, or a deleted, future or stray directory."""
 
     name: ClassVar[str] = "replicas"
     doc: ClassVar[str] = "one row per replica: log start, log end, high watermark and more"
@@ -70,7 +70,7 @@ class ReplicasTable(Table[DirectoryUnit]):
 
 
 class _Replica:
-    """One partition directory on its way to a row."""
+    """One partition directory, from which a row is made."""
 
     def __init__(
         self,
@@ -85,7 +85,7 @@ class _Replica:
         self.progress = progress
 
     def row(self) -> dict[str, Any]:
-        """Every column that is wanted, and some more."""
+        """At least the requested columns."""
         live = [s for s in segments(self.directory) if s.log_size is not None]
         row = self.described() | {
             "topicId": self._topic_id() if "topicId" in self.wanted else None,
@@ -107,7 +107,7 @@ class _Replica:
         return row
 
     def described(self) -> dict[str, Any]:
-        """What is known without looking into the directory."""
+        """What is known without opening the directory."""
         root = self.directory.log_directory
         return identity_of(self.directory) | {
             "state": self.directory.state,
@@ -126,7 +126,7 @@ class _Replica:
             return None
 
     def _log_start(self, live: list[SegmentFiles]) -> int | None:
-        """Not known where the checkpoint is damaged: the first segment alone may be too low.
+        """The log start; None if the checkpoint is damaged, because the first segment may be lower.
 
         Raises:
             KafkaLogError: the checkpoint is damaged, in FAILFAST.
@@ -143,7 +143,7 @@ class _Replica:
         return max(offsets, default=None)
 
     def _checkpointed(self, name: str) -> int | None:
-        """What a checkpoint says; nothing where it is damaged, which makes no other value wrong."""
+        """The rows of a checkpoint; none if it is damaged, which makes no other value wrong."""
         if not self.directory.is_replica:
             return None
         try:

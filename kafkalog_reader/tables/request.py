@@ -1,4 +1,4 @@
-"""A request to a table: selections, projection and reading mode, as one frozen value."""
+"""A request to a table: selections, projection and reading mode in one frozen value."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ class ReadRequest:
     """One question to a table. Offsets and times are half-open: ``from`` belongs, ``to`` does not.
 
     Attributes:
-        columns: names in the order wanted; None is every column.
-        topics, partitions: only these; None is all.
+        columns: names in the order wanted; None means every column.
+        topics, partitions: only these; None means all.
         topic_pattern: a regular expression in Java's grammar, found anywhere in the topic name.
         excluded_topics: not these; what has no topic name stays.
         assigned: only these topic partitions.
@@ -51,27 +51,27 @@ class ReadRequest:
         starting_timestamps, ending_timestamps: per topic partition, milliseconds since 1970:
             the offset of the first record from then on, as a consumer finds it.
         starting_timestamp, ending_timestamp: the same for all topic partitions.
-        starts_at_end: where no record is from the starting time on: begin at the end, which gives
-            nothing, rather than refuse.
+        starts_at_end: if no record is at or after the starting time, begin at the end, which gives
+            nothing, instead of raising an error.
         until: where logs end.
         from_timestamp, to_timestamp: milliseconds since 1970 UTC, compared with record timestamps.
         min_leader_epoch, max_leader_epoch: inclusive, of the batch that holds the record.
         brokers: only replicas of these node ids.
         replica: ``all``, ``best`` or ``broker:N``.
         isolation: one of ``ISOLATION_LEVELS``: ``read_committed`` leaves out aborted transactions,
-            control records, and what lies at or above the last stable offset.
-        last: of each replica only so many records before the end; ``from_offset`` still holds.
-        log_range_only: leave out what lies below the log start offset.
+            control records, and everything from the last stable offset on.
+        last: only this many records before the end of each replica; ``from_offset`` still applies.
+        log_range_only: leave out everything below the log start offset.
         include_control_records: keep transaction markers and the like.
         mode: what to do at damage.
         fail_on_data_loss: whether ``FAILFAST`` holds for records that are gone, too; otherwise they
             are a warning.
-        max_records_per_unit: how many offsets a unit of work may span; None is any number.
+        max_records_per_unit: how many offsets a unit of work may span; None means any number.
         max_partition_bytes: how large a unit of work may grow, in bytes of log.
         max_batch_bytes: how much one batch may decompress to; None is what ``Limits`` says.
         limit: stop after this many rows.
         deep: findings look into payloads too.
-        rule: how followers truncate, one of ``TRUNCATION_RULES``; None: as the files tell.
+        rule: how followers truncate, one of ``TRUNCATION_RULES``; None: as the files show.
         started_at: when brokers start, in milliseconds since 1970 UTC, for what retention deletes
             then; None: right after the newest record of each log.
     """
@@ -114,7 +114,7 @@ class ReadRequest:
 
     @property
     def damage(self) -> Damage:
-        """What reading does at damage, and where records are gone."""
+        """What reading does at damage, and where records are missing."""
         return self.damage_counted_in(ReadMetrics())
 
     def damage_counted_in(self, metrics: ReadMetrics) -> Damage:
@@ -122,7 +122,7 @@ class ReadRequest:
         return Damage(self.mode, fail_on_data_loss=self.fail_on_data_loss, metrics=metrics)
 
     def selects(self, topic: str | None, partition: int | None) -> bool:
-        """Whether a topic partition is asked for; unknown names pass only an open question."""
+        """Whether a topic partition is selected; without names, only if nothing restricts it."""
         if self.topics is not None and topic not in self.topics:
             return False
         if topic in self.excluded_topics:
@@ -136,7 +136,7 @@ class ReadRequest:
         return topic is not None and java_pattern(self.topic_pattern).search(topic) is not None
 
     def offsets_of(self, topic: str | None, partition: int | None) -> tuple[int, int | None]:
-        """The half-open offset range asked of one topic partition; None means no upper bound."""
+        """The requested half-open offset range of a topic partition; None means no upper bound."""
         key = (topic or "", -1 if partition is None else partition)
         lower = max(self.from_offset or 0, self.starting_offsets.get(key, 0))
         uppers = [u for u in (self.to_offset, self.ending_offsets.get(key)) if u is not None]

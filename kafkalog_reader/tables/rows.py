@@ -1,4 +1,4 @@
-"""Rows of a table from what was found: arrays, and values that are the same in every row."""
+"""Builds rows of a table from arrays, and from values that are the same in every row."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def build_rows(schema: pa.Schema, count: int, values: Mapping[str, Any]) -> pa.R
     """A record batch of ``count`` rows with the columns of ``schema`` taken from ``values``.
 
     Args:
-        schema: what was asked for; values of other columns are left alone.
+        schema: the requested columns; values of others are ignored.
         count: rows.
         values: by column: an array or list of that length, or one value for every row.
     """
     columns = [_column(values[field.name], field.type, count) for field in schema]
-    if not columns:  # a count of rows is asked for, and nothing else
+    if not columns:  # a count of rows is requested, and nothing else
         return pa.RecordBatch.from_struct_array(pa.array([{}] * count, pa.struct([])))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
@@ -37,13 +37,13 @@ def build_from_dicts(schema: pa.Schema, rows: Sequence[Mapping[str, Any]]) -> pa
     One conversion for all columns: small results by the hundred thousand cost as much as audits.
     """
     found = pa.array(rows, pa.struct(list(schema)))
-    if not schema.names:  # a count of rows is asked for, and nothing else
+    if not schema.names:  # a count of rows is requested, and nothing else
         return pa.RecordBatch.from_struct_array(found)
     return pa.RecordBatch.from_arrays(found.flatten(), schema=schema)
 
 
 def microseconds(milliseconds: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Kafka's timestamps as Arrow's; what does not fit becomes the nearest that does."""
+    """Kafka's timestamps as Arrow's; one that does not fit becomes the nearest that does."""
     scaled = milliseconds * np.int64(1000)
     scaled[milliseconds > _MAX // 1000] = _MAX
     scaled[milliseconds < -(_MAX // 1000)] = _MIN

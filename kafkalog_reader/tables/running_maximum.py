@@ -1,4 +1,4 @@
-"""The greatest value so far, for columns that nearly always rise."""
+"""The running maximum of columns that nearly always rise."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 def running_maximum(
     values: NDArray[Any], before: int | None = None, *, rises: bool = False
 ) -> NDArray[Any]:
-    """Of each entry the greatest up to it; ``values`` itself where they rise, not a copy.
+    """The greatest value up to each entry; ``values`` itself, not a copy, if they rise.
 
-    ``before``: the greatest in front of the first; ``rises``: it is known that they do.
+    ``before``: the greatest value before the first; ``rises``: the values are known to rise.
 
-    That they rise is seen some ten times as fast as the maximum is accumulated.
+    Checking that they rise is about ten times as fast as accumulating the maximum.
     """
     rises = rises or bool((values[1:] >= values[:-1]).all())
     if rises and (before is None or not len(values) or values[0] >= before):

@@ -1,4 +1,4 @@
-"""The batches of one segment for the tables that describe files, and what a bad end of it means."""
+"""The batches of one segment for the tables that describe files, and how it ends."""
 
 from __future__ import annotations
 
@@ -40,12 +40,12 @@ class SegmentBatches:
         progress: called with the number of bytes read since its last call.
         check_crc: whether checksums are verified.
         start: position of the first batch to read.
-        is_end_known: the caller has scanned the tail, so a torn batch there is no news.
+        is_end_known: the caller has scanned the tail and reported a torn batch there.
 
     Attributes:
         end_position: the first byte that belongs to no batch; 0 until the scan is over.
         is_readable: False where the log is damaged.
-        damaged_from: the offset expected where the first damage is; beyond all offsets without.
+        damaged_from: the offset expected at the first damage; above all offsets if there is none.
     """
 
     def __init__(

@@ -1,6 +1,6 @@
-"""What a consumer does not get of one segment, from the headers of its batches.
+"""Finds what a consumer does not get of one segment, from the headers of its batches.
 
-Only batches that hold fewer records than offsets are decoded, and of these only the offsets.
+Only batches with fewer records than offsets are decoded, and only their offsets.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 LAST_CODEC: Final = 4
 _MOVED: Final = "its base offset, which no checksum covers, does not fit to its neighbours"
 NO_BATCH: Final = -1
-"""Stands where compacted records would have a batch: all of it is gone."""
+"""In the place of a batch's position, for compacted records whose whole batch is gone."""
 
 
 class _UndecodableBatches(Damage):
@@ -96,7 +96,7 @@ class SegmentGaps:
         """Yield the spans, a window at a time.
 
         Raises:
-            LimitReachedError: a batch that must be decoded is too large to be.
+            LimitReachedError: a batch that must be decoded is too large.
             UnreadableFileError: the file cannot be read.
         """
         for found in self._scan:

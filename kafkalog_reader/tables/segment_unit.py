@@ -26,8 +26,8 @@ def segment_units(
         evidence: what was supplied.
         request: the topics, partitions and brokers; its mode says what to do with a directory that
             cannot be listed.
-        live_only: leave out what is deleted, half cleaned or half swapped in, and directories
-            that are not replicas.
+        live_only: leave out segments that are deleted, being cleaned or being swapped in, and
+            directories that are not replicas.
     """
 
     def found() -> Iterator[SegmentSlice]:

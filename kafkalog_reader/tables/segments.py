@@ -1,4 +1,4 @@
-"""The ``segments`` table: one row per segment, live or set aside, with what its batches say."""
+"""The ``segments`` table: one row per segment, live or not, with a summary of its batches."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def _row(
 
 
 class _Summary:
-    """What the batches of one segment add up to."""
+    """A summary of the batches of one segment."""
 
     def __init__(self) -> None:
         self.first: tuple[int | None, int] | None = None  # offset, leader epoch

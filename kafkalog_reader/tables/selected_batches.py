@@ -1,4 +1,4 @@
-"""The record batches of a slice that are asked for and sound; the rest is pruned or reported."""
+"""The requested sound batches of a slice; the rest is pruned or reported."""
 
 from __future__ import annotations
 
@@ -39,27 +39,28 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _MAX_TOLD: Final = 100
-"""Places of one window that are reported one by one; the rest are counted."""
+"""Maximum places of one window that are reported one by one; the rest are counted."""
 
 
 class SelectedBatches:
-    """Iterates over the batches of a slice that are asked for.
+    """Iterates over the requested batches of a slice.
 
-    What breaks their chain is reported and left out; reading goes on with the next sound batch.
+    Bytes that break their chain are reported and left out; reading continues with the next sound
+    batch.
 
     Args:
         segment_slice: the slice.
-        request: offsets and leader epochs asked for; of sound batches, times and kinds as well.
+        request: the requested offsets and leader epochs; for sound batches also times and kinds.
         damage: decides on damage.
         progress: receives the bytes read.
         sound_only: leave out and report batches with a wrong CRC or an unknown codec.
         offer_windows: yield bytes before they are scanned, as ``ScanPolicy`` says, where nothing
-            is to be pruned. Whoever decodes them minds the slice's offsets and
+            has to be pruned. The caller that decodes them applies the slice's offsets and
             ``include_control_records``.
 
     Raises:
-        LocatedError: damage, or a file that cannot be read, in mode ``FAILFAST``; what comes before
-            it is yielded first.
+        LocatedError: damage, or a file that cannot be read, in mode ``FAILFAST``; the batches
+            before it are yielded first.
     """
 
     def __init__(
@@ -192,7 +193,7 @@ def _reached_before(segment_slice: SegmentSlice) -> int:
 def report_batches(
     run: BatchRun, unsound: NDArray[np.intp], segment_slice: SegmentSlice, damage: Damage
 ) -> None:
-    """Report batches that cannot be read: neighbours at once, and what is too much to tell."""
+    """Report batches that cannot be read: adjacent ones together, and too many as a number."""
     is_wrong = ~run.crc_valid[unsound]
     goes_on = (np.diff(unsound) == 1) & is_wrong[1:] & is_wrong[:-1]
     firsts = np.flatnonzero(np.concatenate(([True], ~goes_on)))[: _MAX_TOLD + 1]
@@ -229,7 +230,7 @@ def _pruned_by_time(run: BatchRun, request: ReadRequest) -> BatchRun:
 
 
 def codecs(run: BatchRun) -> NDArray[np.int16]:
-    """The codec of each batch; messages do not know the last one, zstd."""
+    """The codec of each batch; messages of magic 0 and 1 cannot have the last one, zstd."""
     found: NDArray[np.int16] = run.attributes & CODEC_MASK
     if run.magic.min(initial=2) < 2:
         found += (found == LAST_CODEC) & (run.magic < 2)

@@ -21,7 +21,7 @@ def check_selection(
 
     Args:
         evidence: the supplied paths.
-        request: topics, partitions and brokers asked for.
+        request: the requested topics, partitions and brokers.
         selects_directories: whether topics and partitions are directories; those of a commit may
             be elsewhere.
 
@@ -49,7 +49,7 @@ def check_selection(
 
 
 def no_partition(to_do: str) -> UsageError:
-    """The error of a command that found no partition: an empty answer would look like a good one.
+    """The error of a command that found no partition: an empty result would look like success.
 
     Args:
         to_do: what there is nothing of, such as ``check``.

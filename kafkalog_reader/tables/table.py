@@ -1,7 +1,7 @@
 """The one mechanism behind every table: a name, columns, units of work, and how a unit is read.
 
-Spark runs units on executors, the CLI and Python run them one after another; nothing else knows how
-a table comes about.
+Spark runs units on executors; the CLI and Python run them one after another. Nothing else knows how
+a table is made.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Table(ABC, Generic[UnitT]):
         return pa.schema([pa.field(column.name, column.type) for column in self.columns])
 
     def projected(self, request: ReadRequest) -> pa.Schema:
-        """The schema of what ``read`` yields: the columns asked for, in the order asked for.
+        """The schema of what ``read`` yields: the requested columns in the requested order.
 
         Raises:
             UsageError: a column that this table does not have.

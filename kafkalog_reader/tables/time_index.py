@@ -52,10 +52,10 @@ def confirm_time_entries(
 ) -> pa.Array:
     """Check in the log whether an entry's timestamp is the greatest up to its offset.
 
-    It is when the batch that holds the offset has it as its greatest, and no batch before has a
-    greater one. Which offset inside the batch is named differs by release (KAFKA-16310). Null
-    where the log cannot be read as far as the offset, and where a message of magic 0 holds it: it
-    keeps no time, but 2.8.2 enters the append time of topics with LogAppendTime all the same.
+    It is if the batch with the offset has it as its greatest timestamp, and no batch before has a
+    greater one. Which offset inside the batch is named differs by release (KAFKA-16310). Null if
+    the log cannot be read up to the offset, or if a message of magic 0 has the offset: it stores
+    no time, but for topics with LogAppendTime 2.8.2 indexes the append time.
     """
     order = np.argsort(offset, kind="stable")
     wanted = offset[order]

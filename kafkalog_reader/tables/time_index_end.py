@@ -1,4 +1,4 @@
-"""The last entry of a time index: the newest timestamp of its segment, as brokers take it."""
+"""The last entry of a time index: what brokers take as the newest timestamp of its segment."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def last_timestamp(files: SegmentFiles, *, context: ReadContext) -> int:
-    """The largest timestamp that the broker assumes: that of the last entry; -1 without entries.
+    """The greatest timestamp as the broker assumes it: that of the last entry; -1 if it has none.
 
     Raises:
         UnreadableFileError: the index cannot be opened or read.

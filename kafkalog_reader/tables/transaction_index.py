@@ -55,9 +55,9 @@ class TransactionIndexTable(IndexTable):
 
 
 def confirm_aborted_transactions(entries: Entries, scan: SegmentBatches) -> pa.Array:
-    """Check in the log whether an abort marker of that producer lies at an entry's last offset.
+    """Check in the log whether an abort marker of that producer is at an entry's last offset.
 
-    Null where the log cannot be read as far as that offset.
+    Null if the log cannot be read up to that offset.
     """
     order = np.argsort(entries["last_offset"], kind="stable")
     wanted = entries["last_offset"][order].astype(np.int64)

@@ -1,7 +1,7 @@
-"""What became of the transactions in one slice of a log, and where read_committed ends.
+"""The outcomes of the transactions in one slice of a log, and where read_committed ends.
 
-Markers follow what they decide, maybe in a later segment: the log is read on until the last
-transaction of the slice is decided. Where damage hides markers, the transaction index helps.
+Markers come after what they decide, maybe in a later segment: reading continues until the last
+transaction of the slice is decided. If damage hides markers, the transaction index helps.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _NAMES: Final = {
 
 
 class TransactionStates:
-    """The transactions of one slice; nothing is read before a transactional batch is asked for."""
+    """The transactions of one slice; nothing is read until a transactional batch is requested."""
 
     def __init__(self, segment_slice: SegmentSlice) -> None:
         self._segment_slice = segment_slice
@@ -107,7 +107,7 @@ def last_stable_offset(directory: PartitionDirectory, log_end: int, mode: Mode) 
 
 
 class _Gathered:
-    """The markers from a slice on, as far as its transactions need them."""
+    """The markers from a slice on, as far as needed to decide its transactions."""
 
     def __init__(self, segment_slice: SegmentSlice) -> None:
         self._segment_slice = segment_slice

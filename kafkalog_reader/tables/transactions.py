@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 STATE_TOPIC: Final = "__transaction_state"
 UNKNOWN: Final = -1
-"""Stands for a producer id, epoch or time that was not written."""
+"""The value of a producer id, epoch or time that was not written."""
 _TRANSACTIONAL_ID_TYPE: Final = 0
 _STATES: Final = (
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort",
@@ -152,7 +152,7 @@ def _topic_partitions(fields: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 
 def _is_selected(row: Mapping[str, Any], request: ReadRequest) -> bool:
-    """Whether the transaction has a selected partition; all ids are, where nothing is selected."""
+    """Whether the transaction has a selected partition; True if the request selects none."""
     optional = (request.topics, request.partitions, request.topic_pattern, request.assigned)
     if not request.excluded_topics and all(each is None for each in optional):
         return True
