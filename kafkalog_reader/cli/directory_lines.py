@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES, SEVERITY_WORDS
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.action_text import to_do_lines
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
 
 _SEVERE: Final = "CH"
+_REPAIRED: Final = 3
+"""Maximum places for which commands are shown; ``kafkalog verify --verbose`` has all."""
 
 
 def directory_lines(found: Iterable[Finding], columns: int) -> Iterator[Line]:
@@ -37,5 +40,7 @@ def directory_lines(found: Iterable[Finding], columns: int) -> Iterator[Line]:
             indent=2,
             hanging=2,
         )
+        repairs = [repair for each in same[:_REPAIRED] for repair in each.repairs]
+        yield from to_do_lines(first.actions, repairs, columns, indent=4)
     if by_code:
         yield ()

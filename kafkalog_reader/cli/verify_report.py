@@ -19,6 +19,8 @@ from kafkalog_reader.cli.printable import grouped, plural, size
 from kafkalog_reader.cli.run import CLEAN, FOUND
 from kafkalog_reader.cli.screen import screen, write_lines
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.action_text import command_lines
+from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
 if TYPE_CHECKING:
@@ -196,6 +198,9 @@ class Report:
             yield (Span(f"  ... {more:,} more (--verbose)"),)
         for action in _first_actions(shown_in_full):
             yield from wrapped(f"→ {ACTIONS[action].text()}", columns, indent=2, hanging=2)
+        members = (each for one in shown_places for each in one.members)
+        for command in repair_commands(repair for each in members for repair in each.repairs):
+            yield from command_lines(command, columns, indent=6)
 
     def _member_lines(self, incident: Incident, columns: int) -> Iterator[Line]:
         headline, cause = incident.headline, incident.cause

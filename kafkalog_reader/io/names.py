@@ -7,14 +7,18 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.errors import shown as shown  # errors show names too
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _LIVE: Final = re.compile(r"([a-zA-Z0-9._-]{1,249})-([0-9]{1,20})", re.ASCII)
 _RENAMED: Final = re.compile(
     r"([a-zA-Z0-9._-]{1,249})-([0-9]{1,20})\.[^.\s]{1,64}-(delete|future|stray)", re.ASCII
 )
+_NUMBERED: Final = re.compile(r"-[0-9]{1,10}(?![0-9])", re.ASCII)
 _SEGMENT_FILE: Final = re.compile(
     r"([0-9]{20})\.(log|index|timeindex|txnindex)(?:\.(deleted|cleaned|swap))?", re.ASCII
 )
@@ -87,6 +91,18 @@ def parse_directory_name(name: str) -> DirectoryName | None:
     if partition > MAX_PARTITION or topic in (".", "..") or len(name) > 255:
         return None
     return DirectoryName(topic, partition, state)
+
+
+def original_names(name: str) -> Iterator[DirectoryName]:
+    """Partitions whose folder may have been renamed to this, such as ``t-0`` to ``t-0.bak``.
+
+    Yields:
+        Every partition with whose name it begins, the longest first.
+    """
+    for match in reversed(list(_NUMBERED.finditer(name))):
+        parsed = parse_directory_name(name[: match.end()])
+        if parsed is not None and match.end() < len(name):
+            yield parsed
 
 
 def parse_segment_file_name(name: str) -> SegmentFileName | None:

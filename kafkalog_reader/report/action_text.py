@@ -15,6 +15,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
     MOVE_COPY_ASIDE,
+    NOTHING_TO_DO,
     SAVE_RECORDS,
     WRITE_EPOCHS,
 )
@@ -28,14 +29,16 @@ from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.io.names import ASIDE
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.command_text import export_command, merge_command
+from kafkalog_reader.report.repair_text import repair_commands
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 from kafkalog_reader.salvage.one_sided import one_sided_ranges
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from kafkalog_reader.audits.election.candidates import Election
+    from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -101,7 +104,15 @@ def actions_of(
                     if code == LET_BEST_LEAD
                     else ACTIONS[code].text(where, best, are_several=len(replicas) > 1)
                 ),
-                commands=tuple(_COMMANDS.get(code, _nothing)(audit, replicas)),
+                commands=(
+                    *_COMMANDS.get(code, _nothing)(audit, replicas),
+                    *repair_commands(
+                        repair
+                        for each in findings
+                        if each.actions[0] == code
+                        for repair in each.repairs
+                    ),
+                ),
                 codes=tuple(sorted({each.code for each in findings})),
             )
         )
@@ -155,6 +166,18 @@ def action_lines(
         yield from wrapped(text, columns, indent=4, hanging=4, beginning=beginning)
         for command in action.commands:
             yield from command_lines(command, columns)
+
+
+def to_do_lines(
+    actions: Iterable[str], repairs: Iterable[FileRepair], columns: int, *, indent: int
+) -> Iterator[Line]:
+    """What to do about one finding, and the commands for it."""
+    for action in actions:
+        if action != NOTHING_TO_DO:
+            text = f"→ {ACTIONS[action].text()}"
+            yield from wrapped(text, columns, indent=indent, hanging=2)
+    for command in repair_commands(repairs):
+        yield from command_lines(command, columns, indent=indent + 4)
 
 
 def command_lines(command: str, columns: int, *, indent: int = 10) -> Iterator[Line]:

@@ -6,9 +6,11 @@ import posixpath
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.integrity.file_repair import aside_path, move_aside
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
-from kafkalog_reader.io.names import ASIDE, LEADER_EPOCHS, shown
-from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind, write_command
+from kafkalog_reader.io.names import LEADER_EPOCHS, shown
+from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind
+from kafkalog_reader.report.repair_text import move_commands, write_command
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -36,19 +38,8 @@ def file_steps(plan: Plan) -> Iterator[PlanStep]:
     yield from _write_log_starts(plan)
 
 
-def _aside(root: str, name: str) -> tuple[str, str]:
-    """The folder for what is moved away from a log directory, beside it, and the path there.
-
-    Inside of the log directory it would keep the broker from starting.
-    """
-    above, own = posixpath.split(root.rstrip("/"))
-    folder = posixpath.join(above, ASIDE, own)
-    return folder, posixpath.join(folder, name)
-
-
 def _move_commands(path: str) -> tuple[str, ...]:
-    folder, copy = _aside(*posixpath.split(path.rstrip("/")))
-    return (f"mkdir -p {shell_word(folder)}", f"mv {shell_word(path)} {shell_word(copy)}")
+    return move_commands(move_aside(*posixpath.split(path.rstrip("/"))))
 
 
 def _move_aside(choice: Choice, broker: int) -> PlanStep:
@@ -155,13 +146,13 @@ def _write_log_starts(plan: Plan) -> Iterator[PlanStep]:
 
 
 def _write(broker: int, root: str, body: FileBody, what: str, why: str) -> PlanStep:
-    folder, copy = _aside(root, posixpath.relpath(body.path, root).replace("/", "."))
+    copy = aside_path(root, posixpath.relpath(body.path, root).replace("/", "."))
     return PlanStep(
         kind=StepKind.WRITE_FILE,
         title=f"On broker {broker}, while it is stopped, write {what}",
         texts=(why, f"{_THERE} The first two commands keep the file as it is."),
         commands=(
-            f"mkdir -p {shell_word(folder)}",
+            f"mkdir -p {shell_word(posixpath.dirname(copy))}",
             f"cp -p {shell_word(body.path)} {shell_word(copy)}",
             write_command(body.lines, body.path),
         ),

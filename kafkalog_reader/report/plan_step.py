@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import lost_words
+from kafkalog_reader.report.repair_text import write_command
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import listed, offsets_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from kafkalog_reader.audits.plan.choice import Choice, LostRecords
     from kafkalog_reader.audits.plan.plan import Plan
@@ -177,11 +178,6 @@ def lost_text(choice: Choice, lost: LostRecords) -> str:
     return (
         f"{shown(choice.name)}: {where} on {brokers_text(lost.brokers)}: {lost_words(lost.records)}"
     )
-
-
-def write_command(lines: Iterable[str], path: str) -> str:
-    """Writes a text file."""
-    return f"printf '%s\\n' {' '.join(map(shell_word, lines))} > {shell_word(path)}"
 
 
 def merge_command(plan: Plan, choice: Choice) -> str:

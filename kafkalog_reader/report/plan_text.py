@@ -8,7 +8,7 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.action_text import command_lines
+from kafkalog_reader.report.action_text import command_lines, to_do_lines
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, lost_text
 from kafkalog_reader.report.plan_steps import plan_steps
@@ -205,9 +205,12 @@ def _open_lines(plan: Plan, columns: int) -> Iterator[Line]:
     for each in plan.open_findings[:_SHOWN]:
         beginning = (Span(f"{each.code} {SEVERITY_WORDS[each.severity]} ", Style.LOST),)
         yield from wrapped(shown(f"{each.name}: {each.message}"), columns, beginning=beginning)
+        if each.log_directory is not None:
+            yield from to_do_lines(each.actions, each.repairs, columns, indent=2)
     if len(plan.open_findings) > _SHOWN:
         yield (Span(f"... {len(plan.open_findings) - _SHOWN:,} more (--format json)"),)
-    if not plan.choices or all(each.code in _MISSING for each in plan.open_findings):
+    of_partitions = [each for each in plan.open_findings if each.log_directory is None]
+    if not plan.choices or all(each.code in _MISSING for each in of_partitions):
         yield (Span(f"What it means: kafkalog explain {plan.open_findings[0].code}"),)
         return
     links = ("--follow-links",) if plan.follow_links else ()

@@ -297,7 +297,7 @@ def test_a_folder_that_stops_the_start_is_high(name: str, tmp_path: Path, run: R
     assert answer.status == 1
     words = " ".join(answer.out.split())
     assert f"KL-003 HIGH a name that Kafka does not write broker 0 {name}" in words
-    assert "the broker will not start" in words
+    assert "the broker does not start" in words
     assert run("plan", brokers).status == 1  # for the same reason
     assert status(replica_diff, [str(brokers)]) == 1
 

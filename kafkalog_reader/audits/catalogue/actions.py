@@ -175,10 +175,15 @@ RESTORE_TOPIC_ID: Final = action(
 MOVE_STRANGE_NAME: Final = action(
     "A32",
     "move-strange-name",
-    short="before the next start, move what does not belong to Kafka out of the log directory",
+    short="before the next start, rename it back if it is the folder of a partition; if not, move "
+    "it out of the log directory",
     explanation="A broker parses the name of every folder in its log directories, and of every "
     "file with the suffix of a segment file. If it cannot parse one, it does not start.",
-    warnings=("Look into it first: it may be a partition that somebody renamed.",),
+    warnings=(
+        "Look into it first. partition.metadata in it holds the topic id, and two copies of one "
+        "partition do not belong in one log directory.",
+    ),
+    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/NAME /mnt/b1/aside/",
 )
 CHECK_HARDWARE: Final = action(
     "A9",

@@ -30,6 +30,7 @@ from kafkalog_reader.audits.integrity.checkpoint_findings import (
     problem_code,
     temporary_files,
 )
+from kafkalog_reader.audits.integrity.file_repair import Move, move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.partial_copy import (
     folders_of_siblings,
@@ -38,7 +39,12 @@ from kafkalog_reader.audits.integrity.partial_copy import (
 )
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.release_signs import LOG_STARTS, release_signs
-from kafkalog_reader.audits.recovery.names import stops_start
+from kafkalog_reader.audits.recovery.names import (
+    renamed_partition,
+    serves_partitions,
+    stops_start,
+    why_it_stops,
+)
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import parse_meta_properties
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
@@ -185,8 +191,7 @@ def _unsafe_and_strange(
     follow_links: bool,
 ) -> Iterator[Finding]:
     listed = 0
-    names = map(parse_directory_name, (entry.name for entry in entries))
-    is_of_broker = any(name is not None and name.topic != METADATA_TOPIC for name in names)
+    is_of_broker = serves_partitions(entry.name for entry in entries)
     for entry in entries:
         if listed == _MAX_LISTED:
             return
@@ -204,8 +209,16 @@ def _unsafe_and_strange(
                 UNSAFE_PATH_SKIPPED, f"{file}: not a file or folder", directory=place, file=file
             )
         elif is_of_broker and stat.S_ISDIR(mode) and stops_start(entry.name):
-            problem = f"{file}: a folder whose name is not a partition's: the broker will not start"
-            found = finding(HOSTILE_NAME, problem, severity="H", directory=place, file=file)
+            why = why_it_stops(place.log_directory, entry.name)
+            problem = f"{file}: the broker does not start: {why}"
+            found = finding(
+                HOSTILE_NAME,
+                problem,
+                severity="H",
+                directory=place,
+                file=file,
+                repairs=(_leave_or_rename(place.log_directory, entry.name),),
+            )
         elif (
             stat.S_ISDIR(mode) and name is None and entry.name not in NOT_A_PARTITION
         ) or file != entry.name:
@@ -223,6 +236,14 @@ def _unsafe_and_strange(
         if found is not None:
             listed += 1
             yield found
+
+
+def _leave_or_rename(root: LogDirectory, name: str) -> Move:
+    """Give a folder the name of the partition that it may be; otherwise move it away."""
+    partition = renamed_partition(root, name)
+    if partition is None:
+        return move_aside(root.path, name)
+    return Move(path=posixpath.join(root.path, name), target=posixpath.join(root.path, partition))
 
 
 def _partition_of(name: str) -> Partition | None:
@@ -268,6 +289,8 @@ def _checkpoints(
     named = named_partitions(root)
     elsewhere = folders_of_siblings(root)
     is_partial = is_partial_copy(named, elsewhere | folders.keys())
+    strange = map(shown, filter(stops_start, names))
+    renamed = {renamed_partition(root, name): name for name in strange} if holds_replicas else {}
     if is_partial:
         yield _partial(place, named, elsewhere | folders.keys())
     for (topic, partition), files in sorted(rows.items())[:_MAX_LISTED]:
@@ -278,6 +301,8 @@ def _checkpoints(
             continue
         if is_elsewhere:
             instead = "its folder is in another log directory of this broker"
+        elif is_missing and f"{topic}-{partition}" in renamed:
+            instead = f"there is no such folder: {renamed[f'{topic}-{partition}']} may be it"
         elif is_missing:
             instead = "there is no such folder: the broker will create an empty replica"
         else:

@@ -9,6 +9,7 @@ from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 
 if TYPE_CHECKING:
+    from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 
@@ -27,6 +28,7 @@ class Finding:
         committed: whether the records at risk were committed: ``known``, ``possible``, ``none``;
             None if not applicable.
         caused_by: code and place of the finding that causes this one.
+        repairs: how to carry out the first of its actions.
     """
 
     code: str
@@ -46,6 +48,7 @@ class Finding:
     committed: str | None = None
     actions: tuple[str, ...] = ()
     caused_by: str | None = None
+    repairs: tuple[FileRepair, ...] = ()
 
     @property
     def name(self) -> str:
@@ -85,6 +88,7 @@ def finding(
     committed: str | None = None,
     actions: tuple[str, ...] | None = None,
     caused_by: str | None = None,
+    repairs: tuple[FileRepair, ...] = (),
 ) -> Finding:
     """Create a finding; severity, actions and traps are those of its rule unless given."""
     known = CATALOGUE[code]
@@ -106,4 +110,5 @@ def finding(
         committed=committed,
         actions=known.actions if actions is None else actions,
         caused_by=caused_by,
+        repairs=repairs,
     )

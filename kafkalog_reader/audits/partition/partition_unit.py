@@ -34,6 +34,7 @@ class PartitionUnit(Unit):
         unread: findings of brokers that should have a replica, but no readable one is there.
         lacking: node ids of brokers that were supplied and should have a replica, but have no
             folder of it: each creates an empty one.
+        down: brokers among those that do not start, each with the reason.
     """
 
     directories: tuple[PartitionDirectory, ...]
@@ -42,6 +43,7 @@ class PartitionUnit(Unit):
     supply: Supply = NOTHING_KNOWN
     unread: tuple[Finding, ...] = ()
     lacking: tuple[int, ...] = ()
+    down: tuple[tuple[int, str], ...] = ()
 
 
 def partition_units(

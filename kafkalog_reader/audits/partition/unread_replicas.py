@@ -6,7 +6,7 @@ import os
 import posixpath
 import stat
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     REPLICA_DIRECTORY_MISSING,
@@ -21,6 +21,8 @@ from kafkalog_reader.audits.integrity.partial_copy import (
     is_partial_copy,
     named_partitions,
 )
+from kafkalog_reader.audits.recovery.start import why_no_start
+from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import parse_directory_name, shown
 
@@ -29,8 +31,11 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import Evidence, Identity, LogDirectory
     from kafkalog_reader.tables.request import ReadRequest
+
+_CREATES: Final = "it will create an empty replica"
 
 
 def with_unread(
@@ -48,6 +53,7 @@ def with_unread(
         for each in _unread(root, request):
             assert each.directory is not None
             of_partition.setdefault(each.directory.identity, []).append(each)
+    why_down = _WhyDown(evidence)
     for unit in units:
         here = {each.log_directory.broker_id for each in unit.directories} - {None}
         found = {
@@ -67,13 +73,48 @@ def with_unread(
             absent=tuple(each for each in unit.supply.absent if each not in reported),
             lacking=tuple(each for each in unit.supply.lacking if each not in reported),
         )
-        unread = tuple(_as_assigned(each, unit.membership) for each in found)
+        without_folder = sorted(each for each in lacking if each is not None)
+        cluster_id = unit.directories[0].log_directory.cluster_id
+        down = {
+            each: why for each in without_folder if (why := why_down(cluster_id, each, unit.topics))
+        }
+        unread = tuple(
+            _as_down(_as_assigned(each, unit.membership), is_down=broker in down)
+            for each, broker in found.items()
+        )
         yield replace(
             unit,
             supply=supply,
             unread=unread,
-            lacking=tuple(sorted(each for each in lacking if each is not None)),
+            lacking=tuple(without_folder),
+            down=tuple(down.items()),
         )
+
+
+class _WhyDown:
+    """Why brokers do not start, whatever replicas they hold; each is examined once."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._roots = evidence.roots
+        self._known: dict[tuple[str | None, int], str] = {}
+
+    def __call__(self, cluster_id: str | None, broker_id: int, topics: ClusterTopics | None) -> str:
+        """The reason; empty if the broker starts, or if that is unknown."""
+        key = cluster_id, broker_id
+        if key not in self._known:
+            own = [r for r in self._roots if (r.cluster_id, r.broker_id) == key]
+            try:
+                self._known[key] = why_no_start(own, topics)
+            except LocatedError:  # has its own finding
+                self._known[key] = ""
+        return self._known[key]
+
+
+def _as_down(each: Finding, *, is_down: bool) -> Finding:
+    """The finding about a missing folder; it creates no new one as long as it does not start."""
+    if not is_down or not _is_missing(each):
+        return each
+    return replace(each, message=each.message.replace(_CREATES, "the broker does not start either"))
 
 
 def _is_missing(each: Finding) -> bool:
@@ -119,11 +160,7 @@ def _unread(root: LogDirectory, request: ReadRequest) -> Iterator[Finding]:
     is_partial = is_partial_copy(named, has_folder)
     for topic, partition in sorted(named - has_folder):
         if request.selects(topic, partition):
-            effect = (
-                "only part of its log directory was supplied"
-                if is_partial
-                else "it will create an empty replica"
-            )
+            effect = "only part of its log directory was supplied" if is_partial else _CREATES
             yield finding(
                 REPLICA_DIRECTORY_MISSING,
                 f"{_who(root)} has no folder {shown(topic)}-{partition}, which its checkpoints "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -188,6 +190,7 @@ class OpenFinding:
         name: topic and number of the partition, or the broker whose log directory it is.
         severity: ``C`` or ``H``.
         log_directory: its path if the finding is about a log directory; None for a partition.
+        actions, repairs: of the finding.
     """
 
     name: str
@@ -195,6 +198,8 @@ class OpenFinding:
     severity: str
     message: str
     log_directory: str | None = None
+    actions: tuple[str, ...] = ()
+    repairs: tuple[FileRepair, ...] = ()
 
 
 def choice_of(
@@ -204,6 +209,7 @@ def choice_of(
     allows_unclean: bool = False,
     not_read: Sequence[Finding] = (),
     lacking: Sequence[int] = (),
+    down: Mapping[int, str] = MappingProxyType({}),
 ) -> Choice | Unanswered:
     """Decide one partition.
 
@@ -213,11 +219,12 @@ def choice_of(
         allows_unclean: whether the topic's own configuration allows unclean election.
         not_read: findings about files of the copies that could not be read.
         lacking: brokers that were supplied without a folder of the partition.
+        down: why some of those do not start, by broker.
     """
     replicas = audit.everyone
     brokers = [_broker(each) for each in replicas]
     topic, partition = audit.topic or "", audit.partition or 0
-    reason, failure = why_unanswered(audit, brokers), failure_of(audit)
+    reason, failure = why_unanswered(audit, brokers, down), failure_of(audit)
     if not reason and not_read:
         reason = why_not_read(not_read)
     elections = [each for each in audit.elections if wanted in (None, _broker(each.candidate))]
@@ -228,8 +235,9 @@ def choice_of(
             else f"broker {wanted} has no copy that can lead"
         )
     if reason:
+        everyone = tuple(sorted({*brokers, *down}))
         return Unanswered(
-            name=f"{topic}-{partition}", reason=reason, brokers=tuple(brokers), failure=failure
+            name=f"{topic}-{partition}", reason=reason, brokers=everyone, failure=failure
         )
     best = elections[0]
     effect = _effect(audit, best)

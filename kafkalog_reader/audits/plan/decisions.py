@@ -70,6 +70,7 @@ class Decisions:
                 allows_unclean=allows_unclean(topic, self._configs),
                 not_read=[each for each in found if each.code in _NOT_READ],
                 lacking=() if unit is None else unit.lacking,
+                down={} if unit is None else dict(unit.down),
             )
         )
 
@@ -88,6 +89,8 @@ class Decisions:
                 severity=each.severity,
                 message=each.message,
                 log_directory=log_directory,
+                actions=each.actions,
+                repairs=each.repairs,
             )
             for each in found
             if each.severity in _SEVERE

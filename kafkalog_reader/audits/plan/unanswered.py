@@ -10,12 +10,14 @@ from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 FAILURES: Final = frozenset({StartOutcome.BROKER_ABORTS, StartOutcome.DIRECTORY_OFFLINE})
+
+_REPAIR_FIRST: Final = "Repair that first and make the plan again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +34,14 @@ class Unanswered:
     failure: StartOutcome | None = None
 
 
-def why_unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
-    """Why no plan is possible; empty if one is."""
+def why_unanswered(audit: PartitionAudit, brokers: Sequence[int], down: Mapping[int, str]) -> str:
+    """Why no plan is possible; empty if one is.
+
+    Args:
+        audit: of the partition.
+        brokers: those with a copy.
+        down: why other brokers of the partition do not start.
+    """
     if audit.reason:
         return audit.reason
     if -1 in brokers:
@@ -49,10 +57,9 @@ def why_unanswered(audit: PartitionAudit, brokers: Sequence[int]) -> str:
         if isinstance(each.start, LocatedError):
             return f"the next start cannot be predicted: {each.start}"
         if _is_down_by_others(each.start):
-            return (
-                f"{_down_text(each.start, broker)}. Repair that, or move it out of the log "
-                "directory and keep it, and make the plan again"
-            )
+            return f"{_down_text(each.start, broker)}. {_REPAIR_FIRST}"
+    for broker, why in down.items():
+        return f"broker {broker} does not come up: {why}. {_REPAIR_FIRST}"
     return ""
 
 

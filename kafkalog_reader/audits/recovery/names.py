@@ -5,6 +5,8 @@ Source: Kafka 4.3, LocalLog#parseTopicPartitionName, LogFileUtils#offsetFromFile
 
 from __future__ import annotations
 
+import os
+import posixpath
 import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
@@ -12,11 +14,16 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailure
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.checkpoints import file_version
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import (
+    METADATA_TOPIC,
+    OFFSET_CHECKPOINTS,
+    original_names,
+    parse_directory_name,
+    shown,
+)
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.io.checkpoints import FileVersion
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
@@ -42,21 +49,57 @@ def check_directories(root: LogDirectory) -> None:
     version = file_version(root.path, context=context)
     strange = _strange_directory(root.path, context.looking_again(), version)
     if strange is not None:
-        raise StartFailure(f"{strange}: a directory whose name is not a partition's")
+        path = shown(posixpath.join(root.path, strange))
+        raise StartFailure(f"{path}: {why_it_stops(root, strange)}")
 
 
 @lru_cache(maxsize=64)
 def _strange_directory(path: str, context: ReadContext, _version: FileVersion | None) -> str | None:
-    """The first such directory; cached until the log directory changes."""
-    for entry in _entries(path, context):
-        if entry.is_dir() and stops_start(entry.name):
-            return shown(entry.path)
-    return None
+    """Its name; cached until the log directory changes."""
+    names = (each.name for each in _entries(path, context) if each.is_dir())
+    return min(filter(stops_start, names), default=None)
+
+
+def serves_partitions(names: Iterable[str]) -> bool:
+    """Whether files of these names are in a log directory of a broker.
+
+    A node that is only a controller loads no partitions and writes no checkpoint of offsets.
+    """
+    return any(
+        name in OFFSET_CHECKPOINTS
+        or ((parsed := parse_directory_name(name)) is not None and parsed.topic != METADATA_TOPIC)
+        for name in names
+    )
+
+
+def is_of_broker(root: LogDirectory) -> bool:
+    """Whether a whole log directory is a broker's; False if it cannot be listed."""
+    try:
+        return serves_partitions(entry.name for entry in root.context.entries(root.path))
+    except OSError:  # has its own finding
+        return False
 
 
 def stops_start(name: str) -> bool:
     """Whether a broker does not start with a folder of this name in a log directory."""
     return name != _REMOTE_INDEXES and not _is_partition(name)
+
+
+def renamed_partition(root: LogDirectory, name: str) -> str | None:
+    """The partition without a folder whose folder this may be, renamed; None if there is none."""
+    for original in original_names(name):
+        partition = f"{original.topic}-{original.partition}"
+        paths = (posixpath.join(path, partition) for path in (root.path, *root.siblings))
+        if not any(map(os.path.lexists, paths)):
+            return partition
+    return None
+
+
+def why_it_stops(root: LogDirectory, name: str) -> str:
+    """What is wrong with such a folder, and which partition's it may be."""
+    partition = renamed_partition(root, name)
+    whose = "" if partition is None else f"; {partition} has no folder, and this may be it"
+    return f"a folder whose name is not a partition's{whose}"
 
 
 def check_files(directory: PartitionDirectory) -> None:

@@ -62,6 +62,48 @@ def predict_start(
     Raises:
         UnreadableFileError: the operating system refuses a file that decides the outcome.
     """
+    recoveries, fatal = _started(
+        directories, topics, others, roots, peers, rule, started_at, progress, known
+    )
+    if fatal:
+        for directory in directories:
+            recoveries[directory] = _failed(
+                recoveries[directory], StartOutcome.BROKER_ABORTS, fatal
+            )
+    return tuple(recoveries[directory] for directory in directories)
+
+
+def why_no_start(
+    roots: Sequence[LogDirectory],
+    topics: ClusterTopics | None = None,
+    *,
+    others: Sequence[PartitionDirectory] = (),
+) -> str:
+    """Why a broker without live replicas does not start; empty if it does.
+
+    Args:
+        roots: all its log directories that were supplied as a whole.
+        topics: those of the cluster.
+        others: ``-delete``, ``-future`` and ``-stray`` directories.
+
+    Raises:
+        UnreadableFileError: the operating system refuses a file that decides the outcome.
+    """
+    return _started((), topics, others, roots)[1]
+
+
+def _started(
+    directories: Sequence[PartitionDirectory],
+    topics: ClusterTopics | None,
+    others: Sequence[PartitionDirectory],
+    roots: Sequence[LogDirectory],
+    peers: Peers = lambda _: (),
+    rule: StartRule | None = None,
+    started_at: int | None = None,
+    progress: Progress = no_progress,
+    known: Callable[[PartitionDirectory], Mapping[str, ReadSegment]] = _nothing_known,
+) -> tuple[dict[PartitionDirectory, Recovery], str]:
+    """What each replica's own log directory does to it, and what ends the broker."""
     by_root: dict[LogDirectory, list[PartitionDirectory]] = {root: [] for root in roots}
     for directory in (*directories, *others):
         by_root.setdefault(directory.log_directory, []).append(directory)
@@ -91,12 +133,7 @@ def predict_start(
         for directory, each in recoveries.items()
         if each.loaded is not None and each.outcome is not StartOutcome.STRAY
     )
-    if fatal:
-        for directory in directories:
-            recoveries[directory] = _failed(
-                recoveries[directory], StartOutcome.BROKER_ABORTS, fatal
-            )
-    return tuple(recoveries[directory] for directory in directories)
+    return recoveries, fatal
 
 
 def _failed(recovery: Recovery, outcome: StartOutcome, reason: str) -> Recovery:

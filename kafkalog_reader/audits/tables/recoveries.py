@@ -7,21 +7,24 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafkalog_reader.audits.partition.partition_unit import cluster_metadata
-from kafkalog_reader.audits.recovery.start import broker_key, predict_start
+from kafkalog_reader.audits.recovery.names import is_of_broker
+from kafkalog_reader.audits.recovery.outcome import StartOutcome
+from kafkalog_reader.audits.recovery.start import broker_key, predict_start, why_no_start
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage
-from kafkalog_reader.tables.identity import identity_of
+from kafkalog_reader.tables.identity import identity_of, identity_of_log_directory
 from kafkalog_reader.tables.rows import build_rows
 from kafkalog_reader.tables.schemas import RECOVERIES
 from kafkalog_reader.tables.table import Column, Table, Unit
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     import pyarrow as pa
 
+    from kafkalog_reader.audits.election.metadata_log import ClusterMetadata
     from kafkalog_reader.audits.recovery.recovery import Recovery
     from kafkalog_reader.audits.recovery.rule import ClusterTopics
     from kafkalog_reader.io.evidence import Evidence, LogDirectory, PartitionDirectory
@@ -48,7 +51,7 @@ class BrokerUnit(Unit):
 
 
 class RecoveriesTable(Table[BrokerUnit]):
-    """One row for each replica."""
+    """One row for each replica, and for each broker without one that does not start."""
 
     name: ClassVar[str] = "recoveries"
     doc: ClassVar[str] = "one row per replica: what the next start of its broker does to it"
@@ -71,6 +74,8 @@ class RecoveriesTable(Table[BrokerUnit]):
             if not directory.is_replica and directory.topic != METADATA_TOPIC:
                 others[broker_key(directory.log_directory)].append(directory)
         clusters = cluster_metadata(evidence) if by_broker else {}
+        if request.selects(None, None):
+            yield from _without_replicas(evidence, request, by_broker, clusters)
         for broker, inside in by_broker.items():
             known = clusters.get(inside[0].log_directory.cluster_id)
             peers = (tuple(p for p in replicas[d] if p is not d) for d in inside)
@@ -95,6 +100,10 @@ class RecoveriesTable(Table[BrokerUnit]):
                 no outcome and a reason, and the others are reported without it.
         """
         schema = self.projected(request)
+        if not unit.directories:
+            rows = list(_brokers_that_fail(unit))
+            yield build_rows(schema, len(rows), {n: [r.get(n) for r in rows] for n in schema.names})
+            return
         peers = dict(zip(unit.directories, unit.peers, strict=False))
 
         def predicted(
@@ -133,9 +142,40 @@ class RecoveriesTable(Table[BrokerUnit]):
                 continue
             reason = f"the start cannot be predicted: {why}"
             reported[directory] = nothing | identity_of(directory) | {"reason": reason}
-        rows: list[dict[str, Any]] = [reported[directory] for directory in unit.directories]
+        rows = [reported[directory] for directory in unit.directories]
         values = {name: [row[name] for row in rows] for name in schema.names}
         yield build_rows(schema, len(rows), values)
+
+
+def _without_replicas(
+    evidence: Evidence,
+    request: ReadRequest,
+    by_broker: Mapping[tuple[str, ...], object],
+    clusters: Mapping[str | None, ClusterMetadata],
+) -> Iterator[BrokerUnit]:
+    """The brokers that were supplied without a single live replica."""
+    roots: dict[tuple[str, ...], list[LogDirectory]] = defaultdict(list)
+    for root in evidence.roots:
+        is_selected = request.brokers is None or root.broker_id in request.brokers
+        if is_selected and broker_key(root) not in by_broker and is_of_broker(root):
+            roots[broker_key(root)].append(root)
+    for own in roots.values():
+        known = clusters.get(own[0].cluster_id)
+        yield BrokerUnit(
+            size_in_bytes=0,
+            directories=(),
+            others=(),
+            roots=tuple(own),
+            peers=(),
+            topics=None if known is None else known.topics().only(()),
+        )
+
+
+def _brokers_that_fail(unit: BrokerUnit) -> Iterator[dict[str, Any]]:
+    """A row without a partition, if the broker does not start."""
+    if why := why_no_start(unit.roots, unit.topics):
+        outcome = {"outcome": StartOutcome.BROKER_ABORTS.value, "reason": why}
+        yield dict(identity_of_log_directory(unit.roots[0])) | outcome
 
 
 def _roots_of(

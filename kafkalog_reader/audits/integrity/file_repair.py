@@ -1,0 +1,53 @@
+"""What to do to a small file or a folder of a stopped broker, as data: commands print it."""
+
+from __future__ import annotations
+
+import posixpath
+from dataclasses import dataclass
+
+from kafkalog_reader.io.names import ASIDE
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Move:
+    """Move a file or folder, which nothing may overwrite.
+
+    Attributes:
+        path: as found.
+        target: where to; its folder may have to be made.
+    """
+
+    path: str
+    target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """Write a text file; what is there is moved away before.
+
+    Attributes:
+        path: of the file.
+        lines: its whole content.
+    """
+
+    path: str
+    lines: tuple[str, ...]
+
+
+FileRepair = Move | Write
+
+
+def aside_path(root: str, name: str) -> str:
+    """Where to move what must leave a log directory: beside it.
+
+    Inside of the log directory a folder would keep the broker from starting.
+    """
+    above, own = posixpath.split(root.rstrip("/"))
+    if own in ("", ".", ".."):
+        return posixpath.join(root, "..", ASIDE, name)
+    return posixpath.join(above, ASIDE, own, name)
+
+
+def move_aside(root: str, name: str) -> Move:
+    """Move an entry of a log directory out of it."""
+    return Move(path=posixpath.join(root, name), target=aside_path(root, name))
