@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from kafkalog_reader.decode.record_decoder import RecordDecoder
-from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.compaction import may_be_compacted
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.progress import no_progress
 from kafkalog_reader.salvage.counts import Tally, record_counts
@@ -30,9 +29,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.segment_slice import SegmentSlice
-
-CLEANER_CHECKPOINT = "cleaner-offset-checkpoint"
-METADATA_TOPIC = "__cluster_metadata"
 
 
 @dataclass(slots=True)
@@ -78,7 +74,7 @@ def survey(
 ) -> Survey:
     """Read everything once; repairs and doubts are noted in ``salvaged``."""
     found = Survey(unreadable=damage.positions)
-    found.may_be_cleaned = _was_cleaned(salvaged)
+    found.may_be_cleaned = may_be_compacted(salvaged.directory)
     judged: list[SegmentOffsets] = []
     for readable in source.read(progress, damage):
         segment_slice, run = readable.segment_slice, readable.run
@@ -138,17 +134,3 @@ def _again(source: ReadableBatches, segment_slice: SegmentSlice) -> Iterator[Bat
 def _base_behind(source: ReadableBatches, segment_slice: SegmentSlice) -> int:
     base = segment_slice.segment.base_offset
     return next((b for b in source.base_offsets if b > base), HIGHEST_OFFSET)
-
-
-def _was_cleaned(salvaged: SalvagedPartition) -> bool:
-    """Whether a checkpoint or the topic says that compaction may have left gaps."""
-    directory = salvaged.directory
-    if directory.topic is None or directory.partition is None:
-        return False
-    if directory.topic.startswith("__"):
-        return True
-    key = (directory.topic, directory.partition)
-    try:
-        return key in checkpointed_offsets(directory.log_directory, CLEANER_CHECKPOINT)
-    except LocatedError:  # a finding of verify; it does not matter here
-        return False

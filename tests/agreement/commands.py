@@ -37,7 +37,7 @@ class Answers:
         first_lines: of the text of `verify` and `replica-diff`.
         found: (code, severity) of the findings of `verify`; those of `replica-diff`.
         records_cut: by the table `recoveries`, all replicas together; None: not predicted.
-        is_complete: by the manifest of `salvage`.
+        is_complete, has_lost_offsets: by the manifest of `salvage`.
         planned: (code, severity) of the open findings of `plan`.
         has_steps: `plan` has something to do.
         is_node_unknown: `plan` cannot name a broker, because its node id is unknown.
@@ -53,6 +53,7 @@ class Answers:
     compared: frozenset[tuple[str, str]]
     records_cut: int | None
     is_complete: bool
+    has_lost_offsets: bool
     is_committed_gone: bool
     planned: frozenset[tuple[str, str]]
     has_steps: bool
@@ -69,7 +70,7 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
     plan_status, _ = _asked(plan_command, *paths)
     _, plan_text = _asked(plan_command, *paths, "--format", "json")
     _asked(plan_command, *paths, "--format", "script")
-    manifest = output / "manifest.json"
+    manifest = _manifest(output)
     rows, documents = _objects(verify_rows), _objects(diff_rows)
     (plan,) = _objects(plan_text) or [{"findings": [], "steps": [], "unanswered": []}]
     ends = {(each["topic"], each["partition"]): each["logEndOffset"] for each in documents}
@@ -87,7 +88,8 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
         planned=frozenset((each["code"], each["severity"]) for each in plan["findings"]),
         has_steps=bool(plan["steps"]),
         is_node_unknown=any("node id of" in each["reason"] for each in plan["unanswered"]),
-        is_complete=manifest.exists() and json.loads(manifest.read_text())["isComplete"],
+        is_complete=manifest.get("isComplete", False),
+        has_lost_offsets=any(each["lostOffsets"] for each in manifest.get("partitions", ())),
         is_committed_gone=any(
             row["code"] == HIGH_WATERMARK_ABOVE_END
             and row["severity"] == "C"
@@ -133,6 +135,8 @@ def contradictions(said: Answers) -> Iterator[str]:
         yield f"verify says sound, replica-diff finds {sorted(said.compared)}"
     if said.records_cut and said.plan == CLEAN:
         yield f"plan finds nothing lost, and the next start cuts {said.records_cut:,} records"
+    if said.has_lost_offsets and said.verify == CLEAN:
+        yield "salvage says that offsets are lost, verify ends with 0"
     if said.is_committed_gone and said.salvage == CLEAN:
         yield "salvage ends with 0 where committed records are gone"
     if said.is_committed_gone and said.is_complete:
@@ -156,8 +160,8 @@ def _of_plan(said: Answers) -> Iterator[str]:
 
 def says_sound(line: str) -> bool:
     """Whether a first line calls everything sound; of the metadata log it may say so by itself."""
-    words = line.replace("cluster metadata sound", "").replace("not sound", "")
-    return "sound" in words.replace(":", " ").replace(",", " ").split()
+    words = line.replace("cluster metadata sound", "")
+    return "not sound" not in words and "sound" in words.replace(":", " ").replace(",", " ").split()
 
 
 def _asked(command: click.Command, *arguments: str) -> tuple[int, str]:
@@ -173,6 +177,13 @@ def _asked(command: click.Command, *arguments: str) -> tuple[int, str]:
     assert ended[0] in (CLEAN, FOUND, TROUBLE), (arguments, text)
     assert "unexpected " not in text, text
     return ended[0], text
+
+
+def _manifest(output: Path) -> dict[str, Any]:
+    """What `salvage` wrote; empty if it refused."""
+    path = output / "manifest.json"
+    found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+    return found
 
 
 def _headline(text: str) -> str:

@@ -200,8 +200,9 @@ OFFSET_GAP: Final = rule(
     "offset-gap",
     severity="M",
     title="offsets are missing inside a segment",
-    explanation="The next batch starts above the last offset plus one, and nothing shows that "
-    "the log was compacted.",
+    explanation="The next batch starts above the last offset plus one. The batches around it do "
+    "not show compaction. The finding is high if another copy has the range, or if no copy has it "
+    "and compaction cannot explain it: those records are lost.",
     start="A start does not check for gaps.",
     election="A replica that has the range keeps it if it leads. Followers do not fetch below "
     "their log end.",

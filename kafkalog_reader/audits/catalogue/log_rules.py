@@ -67,8 +67,9 @@ SEGMENT_GAP: Final = rule(
     "segment-gap",
     severity="M",
     title="offsets are missing between two segments",
-    explanation="A segment begins above the last offset plus one of the segment before it, and "
-    "nothing shows that the log was compacted.",
+    explanation="A segment begins above the last offset plus one of the segment before it. The "
+    "batches around it do not show compaction. The finding is high if another copy has the range, "
+    "or if no copy has it and compaction cannot explain it: those records are lost.",
     start="A start does not check for gaps.",
     election="A replica that has the range keeps it if it leads. Followers do not fetch below "
     "their log end.",
@@ -90,7 +91,7 @@ SEGMENT_MISSING: Final = rule(
     reader="Consumers skip the missing records without an error.",
     actions=(COMPARE_REPLICAS, SAVE_RECORDS),
     lookalikes=(RETENTION_AT_OTHER_TIMES,),
-    roles=(Role.FOLLOWS_IN_REPLICA,),
+    roles=(Role.GAP, Role.FOLLOWS_IN_REPLICA),
 )
 INTERRUPTED_SWAP: Final = rule(
     "KL-405",

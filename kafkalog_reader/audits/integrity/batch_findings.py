@@ -346,7 +346,7 @@ _COLUMNS: Final = {
 _PROBLEMS: Final = {
     HEADER_CONTRADICTION: "the checksum is valid, but the header contradicts itself",
     OFFSET_REGRESSION: "the batch starts at or below the last offset before it",
-    OFFSET_GAP: "offsets are missing before the batch, and nothing shows compaction",
+    OFFSET_GAP: "offsets are missing before the batch",
     LEADER_EPOCH_REGRESSION: "the leader epoch is not that of its neighbours, or falls",
     SEGMENT_OFFSET_OVERFLOW: "the offset is too far above the segment's base for its indexes",
     REPEATED_PHYSICAL_BATCH: "the batch before it has the same base offset",

@@ -218,7 +218,7 @@ class PayloadCheck:
             (
                 OFFSET_GAP,
                 is_wrapper & chained & (first > reached + 1) & above,
-                "offsets are missing before its records, and nothing shows compaction",
+                "offsets are missing before its records",
             ),
         ):
             where = np.flatnonzero(found)

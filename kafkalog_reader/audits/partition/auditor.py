@@ -36,6 +36,7 @@ from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import LoadedReplica, Recovery
 from kafkalog_reader.audits.recovery.start_prediction import predict_starts
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.compaction import may_be_compacted
 from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
 
@@ -166,10 +167,16 @@ class _Auditor:
             verdict=Verdict.UNDECIDABLE,
             reason=_reason(replicas, comparison),
             started_at=self.started_at,
+            may_be_compacted=self._may_be_compacted(directories),
         )
         if isinstance(comparison, NotCompared) or audit.reason:
             return audit
         return self._judged(audit, comparison, streams)
+
+    def _may_be_compacted(self, directories: Sequence[PartitionDirectory]) -> bool | None:
+        if any(map(may_be_compacted, directories)):
+            return True
+        return None if self.topics is None else self.topics.is_compacted(directories[0].topic)
 
     def _streams(
         self, files: Sequence[Replica], compared_from: int | None

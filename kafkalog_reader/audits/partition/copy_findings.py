@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
 )
@@ -15,8 +13,7 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     SINGLE_COPY_RANGE,
     TRUNCATION_TRACE,
 )
-from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
+from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding
@@ -26,15 +23,11 @@ from kafkalog_reader.format.offset_words import offsets_are
 from kafkalog_reader.io.partition_directory import producer_snapshot_offsets, readable_segments
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from kafkalog_reader.audits.comparison.branch import Branch
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
-    from kafkalog_reader.io.evidence import PartitionDirectory
-
-_GAPS: Final = codes_with(Role.GAP)
-_LACKING: Final = frozenset({DifferenceKind.MISSING, DifferenceKind.HIDDEN, DifferenceKind.DAMAGED})
 
 
 def copy_findings(audit: PartitionAudit) -> Iterator[Finding]:
@@ -43,48 +36,6 @@ def copy_findings(audit: PartitionAudit) -> Iterator[Finding]:
     yield from _empty(audit)
     yield from _traces(audit)
     yield from _keys(audit)
-
-
-def with_others(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings of a set-aside replica; a gap is more severe if the others have the range."""
-    assert isinstance(audit.comparison, Comparison)
-    whole = [branch for branch in audit.comparison.branches() if branch.is_dense]
-    for each in found:
-        first, following = each.first_offset, each.next_offset
-        is_held = (
-            each.code in _GAPS
-            and first is not None
-            and following is not None
-            and any(b.first_offset <= first and following <= b.next_offset for b in whole)
-        )
-        yield replace(each, severity="H") if is_held and each.severity == "M" else each
-
-
-def with_peers(audit: PartitionAudit, found: Iterable[Finding]) -> Iterator[Finding]:
-    """The findings of single replicas; a gap is more severe if a peer has the missing range."""
-    replicas = {replica.directory: replica.files for replica in audit.replicas}
-    for each in found:
-        if each.code in _GAPS and each.severity == "M" and _is_elsewhere(audit, replicas, each):
-            yield replace(each, severity="H")
-        else:
-            yield each
-
-
-def _is_elsewhere(
-    audit: PartitionAudit, replicas: dict[PartitionDirectory, Replica], gap: Finding
-) -> bool:
-    if isinstance(audit.comparison, NotCompared) or gap.directory is None:
-        return False
-    first, following, own = gap.first_offset, gap.next_offset, replicas.get(gap.directory)
-    if first is None or following is None:
-        return False
-    return any(
-        difference.first_offset <= first
-        and following <= difference.next_offset
-        and (own in difference.absent or own in difference.damaged)
-        for difference in audit.comparison.differences
-        if difference.kind in _LACKING
-    )
 
 
 def _single_copies(audit: PartitionAudit) -> Iterator[Finding]:

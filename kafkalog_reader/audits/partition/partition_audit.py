@@ -53,6 +53,8 @@ class PartitionAudit:
             aside, or committed records are on none of them.
         missing: committed records that no copy holds.
         started_at: when brokers start, in milliseconds; None: right after their newest records.
+        may_be_compacted: whether the log cleaner may have removed records, by the files and the
+            metadata log; None if nothing says how the topic is cleaned up.
     """
 
     cluster_id: str | None
@@ -71,6 +73,7 @@ class PartitionAudit:
     compared_verdict: Verdict | None = None
     missing: MissingCommitted | None = None
     started_at: int | None = None
+    may_be_compacted: bool | None = None
 
     @property
     def relation(self) -> Verdict:

@@ -52,6 +52,15 @@ class ClusterTopics:
     configs: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     replicas: Mapping[tuple[str, int], tuple[int, ...]] | None = None
 
+    def is_compacted(self, topic: str | None) -> bool | None:
+        """Whether the log cleaner removes records of a topic; None if it is not known here.
+
+        A topic without a policy of its own has the brokers', which is ``delete`` by default.
+        """
+        if topic is None or topic not in self.topic_ids:
+            return None
+        return "compact" in self.configs.get(topic, {}).get("cleanup.policy", "")
+
     def only(self, topics: Iterable[str]) -> ClusterTopics:
         """Only the given topics, because units of work are sent to other processes."""
         names = frozenset(topics)

@@ -22,7 +22,7 @@ from kafkalog_reader.audits.integrity.directory_findings import (
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
-from kafkalog_reader.audits.partition.copy_findings import with_others, with_peers
+from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
 from kafkalog_reader.audits.partition.replica_findings import replica_findings
 from kafkalog_reader.audits.partition.retry_findings import retry_findings
