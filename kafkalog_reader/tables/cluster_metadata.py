@@ -6,29 +6,26 @@ Source: Kafka 4.4, MetadataRecordSerde; the JSON is that of the generated JsonCo
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Final
-
-import pyarrow as pa
 
 from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
 from kafkalog_reader.format.messages.json_form import as_json
 from kafkalog_reader.format.messages.records import decode_framed
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import METADATA_TOPIC
-from kafkalog_reader.io.partition_directory import metadata_snapshots
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.scan.segment_slice import SegmentSlice
-from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.group_commits import of_log
-from kafkalog_reader.tables.log_unit import slices_of
+from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
+from kafkalog_reader.tables.metadata_history import MetadataUnit, metadata_units
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.rows import build_from_dicts
-from kafkalog_reader.tables.schemas import CLUSTER_METADATA, RECORDS
-from kafkalog_reader.tables.table import Table, Unit
+from kafkalog_reader.tables.schemas import CLUSTER_METADATA
+from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
@@ -40,37 +37,21 @@ _AS_STORED: Final = (
 _PARTITION: Final = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterMetadataUnit(Unit):
-    """One copy of the metadata log: its snapshots by end offset, and None for the log."""
-
-    slices: tuple[tuple[int | None, SegmentSlice], ...]
-
-
-class ClusterMetadataTable(Table[ClusterMetadataUnit]):
+class ClusterMetadataTable(Table[MetadataUnit]):
     """One row for each record: first those of the snapshots, then those of the log."""
 
     name: ClassVar[str] = "cluster_metadata"
     doc: ClassVar[str] = "one row per record of the metadata log and its snapshots, as JSON"
     columns: ClassVar[tuple[Column, ...]] = CLUSTER_METADATA
 
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[ClusterMetadataUnit]:
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[MetadataUnit]:
         """One unit for each cluster: the best copy of its metadata log."""
         if not request.selects(METADATA_TOPIC, _PARTITION):
             return
-        log = of_log(request, METADATA_TOPIC)
-        for directory in chosen_replicas(evidence, log):
-            snapshots = [
-                (end_offset, SegmentSlice.whole(directory, snapshot, is_log_end=True))
-                for end_offset, snapshot in metadata_snapshots(directory)
-                if snapshot.log_size is not None
-            ]
-            slices = [(None, each) for each in slices_of(directory, log, log.damage)]
-            size = sum(each.stop - each.start for _, each in [*snapshots, *slices])
-            yield ClusterMetadataUnit(size_in_bytes=size, slices=(*snapshots, *slices))
+        yield from metadata_units(evidence, request)
 
     def read(
-        self, unit: ClusterMetadataUnit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: MetadataUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the records of a copy.
 
@@ -78,14 +59,14 @@ class ClusterMetadataTable(Table[ClusterMetadataUnit]):
             LocatedError: damage, in mode ``FAILFAST``; the records before it are yielded first.
             UnreadableFileError: a file cannot be opened or read.
         """
-        log = replace(of_log(request, METADATA_TOPIC), include_control_records=True)
-        columns = pa.schema([(each.name, each.type) for each in RECORDS if each.name in _AS_STORED])
+        log = replace(log_request(request, METADATA_TOPIC), include_control_records=True)
+        columns = record_schema(_AS_STORED)
         schema = self.projected(request)
         for end_offset, segment_slice in unit.slices:
             for rows in read_slice(segment_slice, columns, log, log.damage, progress):
                 found = [
                     record | _decoded(record) | {"snapshotEndOffset": end_offset}
-                    for record in rows.to_pylist()
+                    for record in plain_rows(rows)
                 ]
                 yield build_from_dicts(schema, found)
 

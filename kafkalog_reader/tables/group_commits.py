@@ -12,9 +12,9 @@ from kafkalog_reader.decode.arrow_arrays import fixed_width
 from kafkalog_reader.decode.commit_columns import commit_columns
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.internal_topic import log_request
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.record_rows import read_slice
-from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.rows import microseconds
 from kafkalog_reader.tables.schemas import GROUP_COMMITS, RECORDS
 from kafkalog_reader.tables.table import Table
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
 OFFSETS_TOPIC: Final = "__consumer_offsets"
@@ -52,7 +53,7 @@ class GroupCommitsTable(Table[LogUnit]):
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
         """Parts of the best copy of each partition of ``__consumer_offsets``."""
-        log = of_log(request)
+        log = log_request(request, OFFSETS_TOPIC)
         return log_units(chosen_replicas(evidence, log), log)
 
     def read(
@@ -65,7 +66,7 @@ class GroupCommitsTable(Table[LogUnit]):
             UnreadableFileError: a file cannot be opened or read.
         """
         schema = self.projected(request)
-        log = of_log(request)
+        log = log_request(request, OFFSETS_TOPIC)
         names = {_OF_RECORDS[name] for name in schema.names if name in _OF_RECORDS}
         records = pa.schema(
             [(each.name, each.type) for each in RECORDS if each.name in {*names, "key", "value"}]
@@ -75,19 +76,6 @@ class GroupCommitsTable(Table[LogUnit]):
                 found = _rows(rows, schema, request)
                 if found.num_rows:
                     yield found
-
-
-def of_log(request: ReadRequest, topic: str = OFFSETS_TOPIC) -> ReadRequest:
-    """The request for an internal topic; topics and partitions select what its records name."""
-    return ReadRequest(
-        topics=frozenset({topic}),
-        brokers=request.brokers,
-        replica="best",
-        include_control_records=False,
-        mode=request.mode,
-        fail_on_data_loss=request.fail_on_data_loss,
-        max_partition_bytes=request.max_partition_bytes,
-    )
 
 
 def _rows(rows: pa.RecordBatch, schema: pa.Schema, request: ReadRequest) -> pa.RecordBatch:

@@ -16,7 +16,8 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import best_replica, chosen_replicas
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
-from kafkalog_reader.tables.group_commits import GroupCommitsTable, of_log
+from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC, GroupCommitsTable
+from kafkalog_reader.tables.internal_topic import log_request
 from kafkalog_reader.tables.log_unit import LogUnit, slices_of
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.request import ReadRequest
@@ -60,7 +61,7 @@ class GroupOffsetsTable(Table[GroupOffsetsUnit]):
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GroupOffsetsUnit]:
         """One unit for each partition of ``__consumer_offsets``: all commits of its groups."""
-        log = of_log(request)
+        log = log_request(request, OFFSETS_TOPIC)
         for directory in chosen_replicas(evidence, log):
             slices = tuple(slices_of(directory, log, log.damage))
             size = sum(each.stop - each.start for each in slices)

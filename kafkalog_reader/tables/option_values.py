@@ -8,11 +8,12 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, SupportsIndex
+from typing import Any, Final, SupportsIndex, cast
 
 from kafkalog_reader.errors import OptionError
 from kafkalog_reader.io.names import MAX_OFFSET
 from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.tables.as_of import AsOf
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.request import ISOLATION_LEVELS, TRUNCATION_RULES, Until
 
@@ -267,6 +268,26 @@ def _parse_time(name: str, text: str) -> int:
     return timestamp_ms(text.strip(), name)
 
 
+def parse_as_of(name: str, text: str) -> AsOf:
+    """``offset:N`` or a time.
+
+    Raises:
+        OptionError: it is neither.
+    """
+    kind, colon, number = text.strip().partition(":")
+    if colon and kind.strip().lower() == "offset":
+        return AsOf(offset=_parse_offset(name, number))
+    return AsOf(timestamp=_parse_time(name, text))
+
+
+def _as_of(name: str, value: object) -> AsOf:
+    if isinstance(value, AsOf):
+        return value
+    if isinstance(value, str):
+        return parse_as_of(name, value)
+    return AsOf(timestamp=timestamp_ms(cast("datetime | int", value), name))
+
+
 def _until(name: str, value: object) -> Until:
     return value if isinstance(value, Until) else parse_until(name, _text(name, value))
 
@@ -282,6 +303,7 @@ COUNT: Final = Kind("N", _count, parse_count)
 SIZE: Final = Kind("BYTES", _size, parse_size)
 FLAG: Final = Kind("", _flag, parse_flag)
 TIME: Final = Kind("TIME", lambda name, value: timestamp_ms(value, name), _parse_time)
+AS_OF: Final = Kind("TIME|offset:N", _as_of, parse_as_of)
 MODE: Final = Kind("MODE", _mode, parse_mode)
 REPLICA: Final = Kind("REPLICA", _named(parse_replica), parse_replica)
 ISOLATION: Final = Kind("LEVEL", _named(parse_isolation), parse_isolation)

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Final, SupportsIndex, TypedDict, get_type_hin
 from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables import option_values as values
+from kafkalog_reader.tables.as_of import AsOf
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.option_values import Kind
 from kafkalog_reader.tables.request import Until
@@ -21,6 +22,7 @@ _BATCHES: Final = frozenset({"records", "batches"})
 _COPIES: Final = _BATCHES | {"gaps"}
 _PAYLOADS: Final = frozenset({"records", "findings"})
 _ELECTIONS: Final = frozenset({"partitions", "divergence", "elections"})
+_STATES: Final = frozenset({"partition_states", "brokers", "topic_configs", "transactions"})
 _STARTS: Final = _ELECTIONS | {"recoveries", "findings"}
 
 
@@ -156,6 +158,15 @@ class ReadOptions(TypedDict, total=False):
             "Elections: how followers truncate: current, several-rounds, one-round or "
             "high-watermark (Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, and before)",
             "as the files show", _ELECTIONS, spark="rule",
+        ),
+    ]  # fmt: skip
+    as_of: Annotated[
+        datetime | str | SupportsIndex | AsOf | None,
+        Option(
+            "as_of", values.AS_OF,
+            "The state at a time (milliseconds or 2026-11-21T06:00:00Z), or after the record with "
+            "an offset (offset:1234) of the internal topic",
+            "the end of the log", _STATES, spark="asOf",
         ),
     ]  # fmt: skip
     replica: Annotated[

@@ -13,6 +13,7 @@ from kafkalog_reader.tables.java_pattern import java_pattern
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from kafkalog_reader.tables.as_of import AsOf
 
 TopicPartition = tuple[str, int]
 
@@ -74,6 +75,7 @@ class ReadRequest:
         rule: how followers truncate, one of ``TRUNCATION_RULES``; None: as the files show.
         started_at: when brokers start, in milliseconds since 1970 UTC, for what retention deletes
             then; None: right after the newest record of each log.
+        as_of: read internal topics as if their logs ended there; None is their end.
     """
 
     columns: tuple[str, ...] | None = None
@@ -111,6 +113,7 @@ class ReadRequest:
     deep: bool = False
     rule: str | None = None
     started_at: int | None = None
+    as_of: AsOf | None = None
 
     @property
     def damage(self) -> Damage:

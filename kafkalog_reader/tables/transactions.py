@@ -10,22 +10,27 @@ import json
 import struct
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-import pyarrow as pa
-
 from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.group_commits import of_log
+from kafkalog_reader.tables.internal_topic import (
+    log_request,
+    plain_rows,
+    record_schema,
+    selects_all,
+)
 from kafkalog_reader.tables.log_unit import LogUnit, slices_of
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.rows import build_from_dicts, microseconds_of
-from kafkalog_reader.tables.schemas import RECORDS, TRANSACTIONS
+from kafkalog_reader.tables.schemas import TRANSACTIONS
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.tables.request import ReadRequest
@@ -40,7 +45,7 @@ _STATES: Final = (
     "Dead", "PrepareEpochFence",
 )  # fmt: skip
 _RECORD_COLUMNS: Final = (
-    "clusterId", "brokerId", "partition", "offset", "key", "value",
+    "clusterId", "brokerId", "partition", "offset", "timestamp", "key", "value",
 )  # fmt: skip
 _VERSION: Final = struct.Struct(">h")
 
@@ -55,7 +60,7 @@ class TransactionsTable(Table[LogUnit]):
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
         """One unit for each partition of ``__transaction_state``: all states of its ids."""
-        log = of_log(request, STATE_TOPIC)
+        log = log_request(request, STATE_TOPIC)
         for directory in chosen_replicas(evidence, log):
             slices = tuple(slices_of(directory, log, log.damage))
             size = sum(each.stop - each.start for each in slices)
@@ -72,15 +77,15 @@ class TransactionsTable(Table[LogUnit]):
             LocatedError: damage, in mode ``FAILFAST``.
             UnreadableFileError: a file cannot be opened or read.
         """
-        log = of_log(request, STATE_TOPIC)
-        columns = pa.schema(
-            [(each.name, each.type) for each in RECORDS if each.name in _RECORD_COLUMNS]
-        )
+        log = log_request(request, STATE_TOPIC)
+        columns = record_schema(_RECORD_COLUMNS)
         current: dict[str, dict[str, Any]] = {}
         unreadable = []
         for segment_slice in unit.slices:
             for rows in read_slice(segment_slice, columns, log, log.damage, progress):
-                for record in rows.to_pylist():
+                for record in plain_rows(rows):
+                    if not _counts(record, request):
+                        continue
                     row = _row(record)
                     transactional_id = row["transactionalId"]
                     current.pop(transactional_id, None)
@@ -90,6 +95,13 @@ class TransactionsTable(Table[LogUnit]):
                         current[transactional_id] = row
         found = [row for row in current.values() if _is_selected(row, request)] + unreadable
         yield build_from_dicts(self.projected(request), found)
+
+
+def _counts(record: Mapping[str, Any], request: ReadRequest) -> bool:
+    timestamp = record["timestamp"]
+    return request.as_of is None or request.as_of.covers(
+        record["offset"], timestamp and timestamp // 1000
+    )
 
 
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -153,10 +165,7 @@ def _topic_partitions(fields: Mapping[str, Any]) -> list[tuple[str, int]]:
 
 def _is_selected(row: Mapping[str, Any], request: ReadRequest) -> bool:
     """Whether the transaction has a selected partition; True if the request selects none."""
-    optional = (request.topics, request.partitions, request.topic_pattern, request.assigned)
-    if not request.excluded_topics and all(each is None for each in optional):
-        return True
-    return any(request.selects(*each) for each in row["topicPartitions"])
+    return selects_all(request) or any(request.selects(*each) for each in row["topicPartitions"])
 
 
 def _known(number: int | None) -> int | None:

@@ -11,6 +11,7 @@ import pytest
 from kafkalog_reader import registry
 from kafkalog_reader.errors import OptionError
 from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.tables.as_of import AsOf
 
 RECORDS = registry.table("records")
 
@@ -41,6 +42,27 @@ def test_values_become_fields_of_the_request(
     option: str, value: Any, field: str, expected: object
 ) -> None:
     assert getattr(registry.request(RECORDS, **{option: value}), field) == expected
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("offset:40", AsOf(offset=40)),
+        (" Offset: 40 ", AsOf(offset=40)),
+        ("1000", AsOf(timestamp=1000)),
+        (1000, AsOf(timestamp=1000)),
+        ("1970-01-01T00:00:01Z", AsOf(timestamp=1000)),
+        (datetime(1970, 1, 1, 1, tzinfo=UTC), AsOf(timestamp=3_600_000)),
+    ],
+)
+def test_a_moment_is_an_offset_or_a_time(value: Any, expected: AsOf) -> None:
+    assert registry.request(registry.table("brokers"), as_of=value).as_of == expected
+
+
+@pytest.mark.parametrize("value", ["offset:", "offset:-1", "offset:x", "position:4", "", 1.5])
+def test_a_moment_that_is_neither_is_refused(value: Any) -> None:
+    with pytest.raises(OptionError, match="as_of"):
+        registry.request(registry.table("brokers"), as_of=value)
 
 
 @pytest.mark.parametrize(

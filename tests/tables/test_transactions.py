@@ -149,3 +149,32 @@ def test_states_are_those_that_kafkas_tool_decodes(tmp_path: Path) -> None:
         assert rows == expected
         compared += len(rows)
     assert compared > 0
+
+
+def test_as_of_gives_the_state_after_that_record(tmp_path: Path) -> None:
+    write(tmp_path, (key(), value(1)), (key("other"), value(1)), (key(), value(4)))
+    for offset, expected in (
+        (0, ["Ongoing"]),
+        (1, ["Ongoing"] * 2),
+        (2, ["Ongoing", "CompleteCommit"]),
+    ):
+        rows = rows_of(tmp_path, as_of=f"offset:{offset}")
+        assert [row["state"] for row in rows] == expected
+    assert rows_of(tmp_path, as_of="1970-01-01") == []
+
+
+@pytest.mark.parametrize("timestamp", [-(2**63), 2**63 - 1])
+def test_a_time_that_no_calendar_has_does_no_harm(tmp_path: Path, timestamp: int) -> None:
+    record = Record(offset_delta=0, key=key(), value=value(1))
+    log = [data_batch(0, [record], base_timestamp=timestamp)]
+    noop = [
+        data_batch(
+            0,
+            [Record(offset_delta=0, key=None, value=b"\x01\x14\x00\x00")],
+            base_timestamp=timestamp,
+        )
+    ]
+    cluster(tmp_path, {0: [replica(log, topic=TOPIC), replica(noop, topic="__cluster_metadata")]})
+    assert [row["state"] for row in rows_of(tmp_path)] == ["Ongoing"]
+    metadata = kafkalog_reader.open(str(tmp_path)).table("cluster_metadata", columns=["typeName"])
+    assert metadata.to_arrow().to_pylist() == [{"typeName": "NoOpRecord"}]

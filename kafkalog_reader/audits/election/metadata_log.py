@@ -16,7 +16,7 @@ from kafkalog_reader.audits.election.membership import NO_LEADER, PartitionMembe
 from kafkalog_reader.audits.recovery.rule import ClusterTopics
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.format.messages.decoder import MessageError
-from kafkalog_reader.format.messages.records import DecodedMessage, decode_framed
+from kafkalog_reader.format.messages.records import decode_framed
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.partition_directory import metadata_snapshots, segments
@@ -25,6 +25,12 @@ from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.segment_slice import SegmentSlice
 from kafkalog_reader.tables.log_unit import slices_of
+from kafkalog_reader.tables.metadata_history import (
+    FIRST_OFFSETS,
+    SNAPSHOT_FOOTER,
+    MetadataRecord,
+    MetadataTransactions,
+)
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
@@ -37,13 +43,10 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_FIRST_OFFSETS: Final = 1
-"""A complete log begins at 0, or at 1 after the marker of its first leader."""
 _ANY_END: Final = (math.inf, math.inf)
 _NO_LEADER_CHANGE: Final = -2
 _TOPIC_RESOURCE: Final = 2
 """Of org.apache.kafka.common.config.ConfigResource.Type."""
-_FOOTER: Final = "SNAPSHOT_FOOTER"
 _COLUMNS: Final = ("offset", "leaderEpoch", "controlType", "value")
 _REQUEST: Final = ReadRequest(columns=_COLUMNS, topics=frozenset({METADATA_TOPIC}))
 _SCHEMA: Final = RecordsTable().projected(_REQUEST)
@@ -136,12 +139,12 @@ def read_metadata_log(directory: PartitionDirectory) -> ClusterMetadata | None:
         last_type = None
         for _, leader_epoch, last_type, value in _rows(segment_slice):
             candidate.apply(end_offset - 1, leader_epoch, last_type, value)
-        if last_type == _FOOTER:
+        if last_type == SNAPSHOT_FOOTER:
             replay, start = candidate, end_offset
             break
         logger.warning("%s: a snapshot without its footer, not used", snapshot.path("log"))
     found = segments(directory)
-    if start == 0 and (not found or found[0].base_offset > _FIRST_OFFSETS):
+    if start == 0 and (not found or found[0].base_offset > FIRST_OFFSETS):
         return None
     if start and found and found[0].base_offset > start:
         return None
@@ -173,7 +176,7 @@ class _Replay:
     partitions: defaultdict[str, dict[int, dict[str, Value]]] = field(
         default_factory=lambda: defaultdict(dict)
     )  # by topic id and partition, the fields of PartitionRecord
-    open_transaction: list[DecodedMessage] | None = None
+    transactions: MetadataTransactions = field(default_factory=MetadataTransactions)
 
     def apply(
         self, offset: int, leader_epoch: int, control_type: str | None, value: bytes | None
@@ -189,25 +192,13 @@ class _Replay:
             return
         if record.message is None:
             return
-        match record.message.name:
-            # Records between begin and end apply together or not at all (KIP-868).
-            case "BeginTransactionRecord":
-                self.open_transaction = []
-            case "EndTransactionRecord":
-                for each in self.open_transaction or ():
-                    self._take(each)
-                self.open_transaction = None
-            case "AbortTransactionRecord":
-                self.open_transaction = None
-            case _ if self.open_transaction is None:
-                self._take(record)
-            case _:
-                self.open_transaction.append(record)
+        readable = MetadataRecord({}, record.message.name, record.fields)
+        for each in self.transactions.applied_by(readable):
+            self._take(each)
 
-    def _take(self, record: DecodedMessage) -> None:
-        assert record.message is not None
+    def _take(self, record: MetadataRecord) -> None:
         fields = record.fields
-        match record.message.name:
+        match record.name:
             case "TopicRecord":
                 self.names[fields["topicId"]] = fields["name"]
             case "RemoveTopicRecord":

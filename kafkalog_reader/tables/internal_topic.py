@@ -1,0 +1,49 @@
+"""Requests for the logs of internal topics, whose records name other topics."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+
+from kafkalog_reader.tables.request import ReadRequest
+from kafkalog_reader.tables.schemas import RECORDS
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+
+def log_request(request: ReadRequest, topic: str) -> ReadRequest:
+    """The request for the log of an internal topic.
+
+    It has no topics or partitions of ``request``, because these select what the records name.
+    """
+    return ReadRequest(
+        topics=frozenset({topic}),
+        brokers=request.brokers,
+        replica="best",
+        include_control_records=False,
+        mode=request.mode,
+        fail_on_data_loss=request.fail_on_data_loss,
+        max_partition_bytes=request.max_partition_bytes,
+    )
+
+
+def selects_all(request: ReadRequest) -> bool:
+    """Whether the request selects no topics or partitions, so that every row is requested."""
+    optional = (request.topics, request.partitions, request.topic_pattern, request.assigned)
+    return not request.excluded_topics and all(each is None for each in optional)
+
+
+def record_schema(columns: Collection[str]) -> pa.Schema:
+    """The schema of some columns of the table ``records``."""
+    return pa.schema([(each.name, each.type) for each in RECORDS if each.name in columns])
+
+
+def plain_rows(rows: pa.RecordBatch) -> list[dict[str, Any]]:
+    """Records as dicts; timestamps are microseconds, because not every one fits a datetime."""
+    if "timestamp" in rows.schema.names:
+        place = rows.schema.names.index("timestamp")
+        rows = rows.set_column(place, "timestamp", rows["timestamp"].cast(pa.int64()))
+    plain: list[dict[str, Any]] = rows.to_pylist()
+    return plain
