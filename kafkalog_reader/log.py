@@ -264,11 +264,11 @@ def open(  # noqa: A001  kafkalog_reader.open
         LogLayoutError: nothing that Kafka writes is there.
         UnreadableFileError: the operating system refused.
     """
-    from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.io.read_context import ReadContext
     from kafkalog_reader.io.read_rate import ReadRate
     from kafkalog_reader.tables.option_values import SIZE
 
     rate = None if max_rate is None else ReadRate(SIZE.check("max_rate", max_rate))
     given = tuple(os.fspath(path) for path in paths)
-    return Log(discover(given, ReadContext(follow_links=follow_links, rate=rate)), given)
+    context = ReadContext(follow_links=follow_links, rate=rate)
+    return Log(registry.discovered(given, context), given)

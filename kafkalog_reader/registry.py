@@ -12,13 +12,14 @@ from kafkalog_reader.tables.options import fields
 from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from typing import Unpack
 
     import pyarrow as pa
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.io.read_context import ReadContext
     from kafkalog_reader.tables.options import ReadOptions
     from kafkalog_reader.tables.table import AnyTable
 
@@ -111,6 +112,24 @@ def _names(columns: Iterable[str] | None) -> tuple[str, ...] | None:
     if len(set(names)) < len(names):
         raise OptionError("columns", f"{', '.join(names)}: a column is named twice")
     return names
+
+
+def discovered(paths: Sequence[str], context: ReadContext) -> Evidence:
+    """What paths hold; where ``meta.properties`` fails, the metadata log says whose it is.
+
+    Raises:
+        LogLayoutError: a path does not exist, or holds nothing that Kafka writes.
+        UnreadableFileError: the operating system refused to list a folder.
+    """
+    from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader.io.log_directory import doubtful_nodes
+
+    found = discover(paths, context)
+    if not doubtful_nodes(found.roots):
+        return found
+    from kafkalog_reader.audits.partition.node_identity import with_registered_nodes
+
+    return with_registered_nodes(found)
 
 
 def read(

@@ -307,6 +307,6 @@ def supplied(paths: Sequence[str]) -> Evidence:
     Raises:
         LogLayoutError: a path does not exist, or holds nothing that Kafka writes.
     """
-    from kafkalog_reader.io.discovery import discover
+    from kafkalog_reader import registry
 
-    return discover(paths, read_context())
+    return registry.discovered(paths, read_context())

@@ -13,8 +13,10 @@ from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.evidence import is_folder
 from kafkalog_reader.io.foreign_file import ARCHIVES, advice_on_pattern, foreign_pattern
 from kafkalog_reader.io.names import (
+    BOOTSTRAP_CHECKPOINT,
     CLEAN_SHUTDOWN,
     LEADER_EPOCHS,
+    LOCK,
     META_PROPERTIES,
     NOT_A_PARTITION,
     OFFSET_CHECKPOINTS,
@@ -27,7 +29,9 @@ from kafkalog_reader.io.names import (
 
 logger = logging.getLogger(__name__)
 
-_LOG_DIRECTORY_FILES: Final = frozenset({META_PROPERTIES, CLEAN_SHUTDOWN, *OFFSET_CHECKPOINTS})
+_LOG_DIRECTORY_FILES: Final = frozenset(
+    {META_PROPERTIES, CLEAN_SHUTDOWN, BOOTSTRAP_CHECKPOINT, *OFFSET_CHECKPOINTS}
+)
 _PARTITION_FILES: Final = frozenset({LEADER_EPOCHS, PARTITION_METADATA, "quorum-state"})
 
 
@@ -80,6 +84,7 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
     folders: list[str] = []
     files: Counter[str] = Counter()
     found: set[FolderKind] = set()
+    has_lock = False
     is_named_so = parse_directory_name(os.path.basename(os.path.abspath(path))) is not None
     try:
         with os.scandir(path) as entries:
@@ -89,6 +94,8 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
                         folders.append(entry.path)
                 elif entry.name in _LOG_DIRECTORY_FILES:
                     found.add(FolderKind.LOG_DIRECTORY)
+                elif entry.name == LOCK:
+                    has_lock = True
                 elif _belongs_to_partition(entry.name):
                     if is_named_so:
                         return Folder(kind=FolderKind.PARTITION_DIRECTORY)
@@ -97,12 +104,19 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
                     files[_pattern(entry.name)] += 1
     except OSError as error:
         raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
-    return Folder(kind=_kind(found, folders), folders=sorted(folders), files=files)
+    return Folder(
+        kind=_kind(found, folders, has_lock=has_lock), folders=sorted(folders), files=files
+    )
 
 
-def _kind(found: set[FolderKind], folders: list[str]) -> FolderKind:
-    """The kind if files of both kinds were found: only a log directory has partition folders."""
+def _kind(found: set[FolderKind], folders: list[str], *, has_lock: bool) -> FolderKind:
+    """The kind if files of both kinds were found: only a log directory has partition folders.
+
+    Other programs write files named like the lock.
+    """
     holds_partitions = any(parse_directory_name(os.path.basename(path)) for path in folders)
+    if has_lock and holds_partitions:
+        return FolderKind.LOG_DIRECTORY
     if FolderKind.LOG_DIRECTORY in found and (
         holds_partitions or FolderKind.PARTITION_DIRECTORY not in found
     ):

@@ -6,12 +6,13 @@ import logging
 import os
 from collections import defaultdict
 from dataclasses import replace
+from itertools import combinations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import KafkaLogError, LogPosition
 from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
 from kafkalog_reader.io.evidence import LogDirectory
-from kafkalog_reader.io.names import CLEAN_SHUTDOWN, META_PROPERTIES, shown
+from kafkalog_reader.io.names import CLEAN_SHUTDOWN, META_PROPERTIES, parse_directory_name, shown
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -113,6 +114,34 @@ def with_disks(roots: Sequence[LogDirectory]) -> list[LogDirectory]:
         )
         for root in roots
     ]
+
+
+def doubtful_nodes(roots: Sequence[LogDirectory]) -> list[LogDirectory]:
+    """Directories without a node id, or with one that cannot be theirs and another one's.
+
+    Two log directories of one broker have different ids, and no partition in common.
+    """
+    found = [root for root in roots if root.broker_id is None and root.broker_label is None]
+    by_node: dict[tuple[str | None, int], list[LogDirectory]] = defaultdict(list)
+    for root in roots:
+        if root.broker_id is not None and root.directory_id is not None:
+            by_node[root.cluster_id, root.broker_id].append(root)
+    for same in by_node.values():
+        for one, other in combinations(same, 2):
+            are_two = one.directory_id != other.directory_id
+            if are_two and live_partitions(one) & live_partitions(other):
+                found += [each for each in (one, other) if each not in found]
+    return found
+
+
+def live_partitions(root: LogDirectory) -> set[str]:
+    """Names of its live partition folders; none if it cannot be listed."""
+    try:
+        names = [entry.name for entry in root.context.entries(root.path)]
+    except OSError:  # has its own finding
+        return set()
+    parsed = ((name, parse_directory_name(name)) for name in names)
+    return {name for name, each in parsed if each is not None and each.state is None}
 
 
 def _broker_of(root: LogDirectory) -> tuple[str | None, int | None, str | None]:

@@ -36,6 +36,8 @@ INTERNAL_TOPICS: Final = frozenset({
 """Topics that consumers see only by name (``Topic.INTERNAL_TOPICS``), or never."""
 META_PROPERTIES: Final = "meta.properties"
 CLEAN_SHUTDOWN: Final = ".kafka_cleanshutdown"
+BOOTSTRAP_CHECKPOINT: Final = "bootstrap.checkpoint"
+LOCK: Final = ".lock"
 LEADER_EPOCHS: Final = "leader-epoch-checkpoint"
 PARTITION_METADATA: Final = "partition.metadata"
 OFFSET_CHECKPOINTS: Final = (

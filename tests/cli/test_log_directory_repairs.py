@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,8 +15,6 @@ from fixtures import captures
 from kafkalog_reader.cli.replica_diff import replica_diff
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Run
 
 HEALED = captures.path("s3_2/healed")
@@ -33,7 +32,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def shell_commands(out: str) -> list[str]:
     """Commands on files, lines that end with a backslash joined as a shell does."""
-    lines = (line.strip() for line in out.replace("\\\n", " ").splitlines())
+    lines = (" ".join(line.split()) for line in out.replace("\\\n", " ").splitlines())
     return [line for line in lines if line.startswith(KAFKA_FILES)]
 
 
@@ -61,7 +60,7 @@ def test_a_renamed_partition_folder_is_renamed_back(state: Path, run: Run) -> No
     """LogManager#loadLogs parses the name of every folder, t-0.bak ends it (KafkaException)."""
     sound = run("plan", ".")
     (state / "broker-2" / "t-0").rename(state / "broker-2" / "t-0.bak")
-    commands = commands_of_all(run, "KL-003 ")
+    commands = commands_of_all(run, "KL-003")
     assert commands == ["mv ./broker-2/t-0.bak ./broker-2/t-0"]
     plan = run("plan", ".")
     assert "NO PLAN t-0: broker 2 does not come up: ./broker-2/t-0.bak" in plan.out
@@ -76,7 +75,7 @@ def test_a_folder_of_nobody_is_moved_out(state: Path, run: Run) -> None:
     sound = run("plan", ".")
     for broker in ("broker-1", "controller-100"):
         (state / broker / "old logs").mkdir()
-    commands = commands_of_all(run, "KL-003 ")
+    commands = commands_of_all(run, "KL-003")
     assert commands == [
         "mkdir -p ./aside/broker-1",
         "mv './broker-1/old logs' './aside/broker-1/old logs'",
@@ -98,3 +97,91 @@ def test_two_copies_under_one_name_do_not_become_one(state: Path, run: Run) -> N
         "mkdir -p ./aside/broker-2",
         "mv ./broker-2/t-0.bak ./aside/broker-2/t-0.bak",
     ]
+
+
+META = "meta.properties"
+
+
+def properties(text: str) -> set[str]:
+    return {line for line in text.splitlines() if not line.startswith("#")}
+
+
+@pytest.mark.parametrize("is_named", [False, True])
+def test_a_lost_meta_properties_is_written_again(
+    is_named: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    """A 4.4.0 broker ends: "No readable meta.properties files found"."""
+    shutil.copytree(STOPPED, tmp_path / "state")
+    monkeypatch.chdir(tmp_path / "state")
+    written = Path("broker-0", META).read_text()
+    paths = ["0=broker-0", "controller-100"] if is_named else ["."]
+    sound = run("plan", *paths)
+    Path("broker-0", META).unlink()
+    verified, planned = run("verify", *paths), run("plan", *paths)
+    assert "KL-012" not in verified.out + planned.out
+    assert " ".join(planned.out.split()).count("does not come up") == 1
+    assert "takes nothing" not in planned.out
+    assert {row["outcome"] for row in recoveries(run, *paths)} == {"brokerAborts"}
+    commands = shell_commands(planned.out)
+    assert commands == shell_commands(verified.out)
+    do(commands)
+    assert properties(Path("broker-0", META).read_text()) == properties(written)
+    assert run("plan", *paths) == sound
+
+
+def test_an_empty_meta_properties_is_found_by_every_command(state: Path, run: Run) -> None:
+    """A 4.4.0 broker ends: "node ID not found"; it must not be written over without a copy."""
+    written = (state / "broker-1" / META).read_text()
+    (state / "broker-1" / META).write_text("")
+    commands = commands_of_all(run, "KL-312")
+    assert run("verify", ".").status == 1
+    (down,) = (row for row in recoveries(run, ".") if row["outcome"] != "loads")
+    assert (down["brokerId"], down["outcome"]) == (1, "brokerAborts")
+    do(commands)
+    assert properties((state / "broker-1" / META).read_text()) == properties(written)
+    assert (state / "aside" / "broker-1" / META).read_text() == ""
+    assert "KL-312" not in run("verify", ".").out
+
+
+def test_a_controller_without_meta_properties_is_named(state: Path, run: Run) -> None:
+    written = (state / "controller-100" / META).read_text()
+    (state / "controller-100" / META).unlink()
+    do(commands_of_all(run, "KL-312"))
+    found = properties((state / "controller-100" / META).read_text())
+    assert found == {each for each in properties(written) if "directory.id" not in each}
+
+
+def test_the_directory_id_shows_whose_a_directory_with_a_wrong_node_id_is(
+    state: Path, run: Run
+) -> None:
+    """The metadata log has the directory.id that each broker registered (KIP-858)."""
+    sound = run("plan", ".")
+    written = (state / "broker-1" / META).read_text()
+    (state / "broker-1" / META).write_text(written.replace("node.id=1", "node.id=0"))
+    verified = run("verify", ".").out
+    assert "KL-007" not in verified
+    assert "by the metadata log its directory.id is that of broker 1" in " ".join(verified.split())
+    (down,) = (row for row in recoveries(run, ".") if row["outcome"] != "loads")
+    assert (down["brokerId"], down["logDirectory"]) == (1, "./broker-1")
+    do(commands_of_all(run, "KL-312"))
+    assert properties((state / "broker-1" / META).read_text()) == properties(written)
+    assert run("plan", ".").out == sound.out
+
+
+def test_two_brokers_that_lost_their_ids_are_not_guessed(state: Path, run: Run) -> None:
+    """Both have t-0, so that either may be broker 0 or broker 1."""
+    for broker in ("broker-0", "broker-1"):
+        (state / broker / META).unlink()
+    assert "KL-012" not in run("verify", ".").out
+    plan = run("plan", ".")
+    assert plan.out.startswith("NO PLAN t-0: the node id of ./broker-0 is unknown")
+    assert shell_commands(plan.out) == []
+
+
+def test_copied_partition_folders_need_no_meta_properties(state: Path, run: Run) -> None:
+    """Whoever copies the folder t-0 alone does not mean that the broker lost its file."""
+    for entry in (state / "broker-0").iterdir():
+        if entry.name != "t-0":
+            shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+    rows = recoveries(run, "0=broker-0", "broker-1", "broker-2", "controller-100")
+    assert [row["outcome"] for row in rows] == ["loads"] * 3

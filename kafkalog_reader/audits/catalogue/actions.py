@@ -120,9 +120,12 @@ MOVE_COPY_ASIDE: Final = action(
 KEEP_ONE_DIRECTORY: Final = action(
     "A23",
     "keep-one-directory",
-    short="while {where} {are} stopped, move one of the two copies out of its log directory; keep "
-    "the one that agrees with the other replicas, and never delete the other",
+    short="make sure that both log directories are in log.dirs of one broker (otherwise one has "
+    "the wrong node.id); if so, while it is stopped, move one of the two copies out; keep the one "
+    "that agrees with the other replicas, and never delete the other",
     explanation="A broker refuses to start while one partition is in two of its log directories. "
+    "Where the two are of two hosts, node.id in one meta.properties is wrong: compare it with the "
+    "server.properties of its host, and supply the metadata log, which knows the directory.id. "
     "Compare each copy alone with the other replicas, and keep the one that agrees with them. The "
     "longer log may be the wrong one.",
     warnings=("Compare both with the other replicas first: neither may be complete.",),
@@ -155,12 +158,18 @@ RESTORE_CHECKPOINT: Final = action(
 RESTORE_IDENTITY: Final = action(
     "A27",
     "restore-identity",
-    short="restore the file from a copy, or name the broker as N=PATH for this run",
+    short="while {where} {are} stopped, restore meta.properties: node.id as in its "
+    "server.properties, cluster.id as on the other nodes, directory.id as the metadata log has it",
     explanation="meta.properties says which cluster, node and directory the files belong to. A "
-    "broker refuses to start with one that contradicts its configuration.",
+    "broker refuses to start with one that contradicts its configuration. Where the metadata log "
+    "shows the whole content, kafkalog prints the command that writes it. To read a copy without "
+    "the file, name the broker as N=PATH.",
     warnings=(
+        "Compare node.id with the server.properties of that host first: the metadata log shows "
+        "which node is left, not which host it is.",
         "kafka-storage.sh format writes a new directory id: for KRaft that is another disk.",
     ),
+    command="kafkalog verify 1=/mnt/b1/kafka-logs /mnt/controller",
 )
 RESTORE_TOPIC_ID: Final = action(
     "A28",

@@ -193,10 +193,12 @@ META_PROPERTIES_PROBLEM: Final = rule(
     "meta-properties-problem",
     severity="H",
     title="meta.properties is missing or contradicts",
-    explanation="The file that names cluster, node and directory is missing, cannot be parsed, or "
-    "names another node than the label that was given.",
-    start="A broker refuses to start with a file of another cluster or node. Without the file a "
-    "KRaft broker treats the log directory as unformatted.",
+    explanation="The file that names cluster, node and directory is missing, empty, cannot be "
+    "parsed, or names another node than the metadata log or the label that was given. Which node a "
+    "log directory is of, the metadata log often still shows: by the directory.id, or because only "
+    "one node is left.",
+    start="A broker refuses to start with a file of another cluster or node. Without the file, or "
+    "with an empty one, a KRaft broker does not start; one with ZooKeeper writes it again.",
     election="Which broker the copy belongs to is not certain.",
     reader=NO_EFFECT,
     actions=(RESTORE_IDENTITY,),

@@ -77,7 +77,8 @@ def _supplied_twice(replicas: Sequence[Replica]) -> str:
             if len(ids) == len(same):
                 return f"broker {broker_id}: has the partition twice and will not start: {where}"
             return (
-                f"broker {broker_id}: supplied more than once; name only one of {where}; "
+                f"broker {broker_id}: supplied more than once; name only one of {where} (if they "
+                "are of two brokers, one meta.properties has the wrong node.id); "
                 "to compare one broker at two times, run `kafkalog changes OLD NEW`"
             )
     return ""

@@ -64,6 +64,9 @@ class ClusterMetadata:
         configs: settings by topic; only those that were set.
         features: finalised levels by name, including ``metadata.version``.
         partitions: by topic and partition.
+        brokers: registered brokers, each with the ids of its log directories, which it registers
+            since 3.7.
+        controllers: registered controllers, which register since 3.7.
     """
 
     source: str
@@ -73,6 +76,8 @@ class ClusterMetadata:
     configs: Mapping[str, Mapping[str, str]]
     features: Mapping[str, int]
     partitions: Mapping[tuple[str, int], PartitionMembership]
+    brokers: Mapping[int, tuple[str, ...]] = field(default_factory=dict)
+    controllers: frozenset[int] = frozenset()
 
     def topics(self) -> ClusterTopics:
         """The parts that the prediction of a start needs."""
@@ -177,6 +182,8 @@ class _Replay:
         default_factory=lambda: defaultdict(dict)
     )  # by topic id and partition, the fields of PartitionRecord
     transactions: MetadataTransactions = field(default_factory=MetadataTransactions)
+    brokers: dict[int, tuple[str, ...]] = field(default_factory=dict)
+    controllers: set[int] = field(default_factory=set)
 
     def apply(
         self, offset: int, leader_epoch: int, control_type: str | None, value: bytes | None
@@ -219,6 +226,16 @@ class _Replay:
                 known = self.partitions[fields["topicId"]].get(fields["partitionId"])
                 if known is not None:
                     _merge(known, fields)
+            case "RegisterBrokerRecord":
+                self.brokers[fields["brokerId"]] = tuple(fields.get("logDirs") or ())
+            case "BrokerRegistrationChangeRecord" if fields.get("logDirs"):
+                self.brokers[fields["brokerId"]] = tuple(fields["logDirs"])
+            case "UnregisterBrokerRecord":
+                self.brokers.pop(fields["brokerId"], None)
+            case "RegisterControllerRecord":
+                self.controllers.add(fields["controllerId"])
+            case "UnregisterControllerRecord":
+                self.controllers.discard(fields["controllerId"])
             case "ClearElrRecord":
                 self._clear_elr(fields["topicName"])
             case _:
@@ -238,6 +255,8 @@ class _Replay:
             topic_ids={name: topic_id for topic_id, name in self.names.items()},
             configs={name: settings for name, settings in self.configs.items() if settings},
             features=self.features,
+            brokers=self.brokers,
+            controllers=frozenset(self.controllers),
             partitions={
                 (self.names[topic_id], number): _membership(each, source, self.last_offset)
                 for topic_id, inside in self.partitions.items()

@@ -13,7 +13,6 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import (
     CHECKPOINT_MISSING,
     CHECKPOINT_ROW_WITHOUT_DIRECTORY,
     CHECKPOINT_TEMPORARY_LEFT,
-    META_PROPERTIES_PROBLEM,
     REPLICA_DIRECTORY_MISSING,
 )
 from kafkalog_reader.audits.catalogue.input_rules import (
@@ -45,12 +44,10 @@ from kafkalog_reader.audits.recovery.names import (
     stops_start,
     why_it_stops,
 )
-from kafkalog_reader.errors import LocatedError, LogPosition
-from kafkalog_reader.format.meta_properties import parse_meta_properties
+from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
 from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import (
-    META_PROPERTIES,
     METADATA_TOPIC,
     NOT_A_PARTITION,
     OFFSET_CHECKPOINTS,
@@ -58,7 +55,6 @@ from kafkalog_reader.io.names import (
     shown,
 )
 from kafkalog_reader.io.partition_directory import readable_segments
-from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -96,7 +92,6 @@ def directory_findings(
         yield finding(
             UNCLEAN_SHUTDOWN, f"{shown(root.path)}: no clean-shutdown marker", directory=place
         )
-    yield from _meta_properties(root, place)
     yield from _unsafe_and_strange(entries, place, reported, follow_links=root.follow_links)
     for name in temporary_files(root.path, root.context):
         yield finding(
@@ -144,43 +139,6 @@ def _reach(directory: PartitionDirectory) -> tuple[int, int]:
 
 def _of_root(root: LogDirectory) -> PartitionDirectory:
     return PartitionDirectory(path=root.path, log_directory=root, topic=None, partition=None)
-
-
-def _meta_properties(root: LogDirectory, place: PartitionDirectory) -> Iterator[Finding]:
-    path = posixpath.join(root.path, META_PROPERTIES)
-    problem, severity = "missing: cluster and node are unknown", "H"
-    try:
-        content = read_if_present(path, METADATA_LIMIT, context=root.context)
-        if content is not None:
-            node_id = parse_meta_properties(content, LogPosition(shown(path))).node_id
-            if node_id is None or root.named is None or not root.named.isdigit():
-                return
-            if node_id == int(root.named):
-                return
-            problem = f"has node id {node_id}, but the path was given as broker {root.named}"
-            yield finding(
-                META_PROPERTIES_PROBLEM,
-                f"{META_PROPERTIES}: {problem}",
-                directory=place,
-                file=META_PROPERTIES,
-                evidence={"nodeId": node_id, "named": root.named},
-            )
-            return
-        if root.broker_id is not None:
-            problem = f"missing; the path was given as broker {root.broker_id}, which is used here"
-            severity = "M"
-        signs = release_signs(root.path)
-        if signs.has_segments and not signs.time_indexes:
-            problem, severity = "missing, as before release 0.9: give the broker as N=PATH", "I"
-    except LocatedError as error:
-        problem = error.problem
-    yield finding(
-        META_PROPERTIES_PROBLEM,
-        f"{META_PROPERTIES}: {problem}",
-        severity=severity,
-        directory=place,
-        file=META_PROPERTIES,
-    )
 
 
 def _unsafe_and_strange(

@@ -71,8 +71,12 @@ def assigned_supply(
     """
     here = {directory.log_directory.broker_id for directory in directories}
     missing = [broker_id for broker_id in membership.replicas if broker_id not in here]
+    absent = sorted(each for each in missing if each not in brokers)
+    unknown = sum(each.log_directory.broker_id is None for each in directories)
+    if unknown >= len(absent):  # a copy whose node is not known may be theirs
+        absent = []
     return Supply(
-        absent=tuple(sorted(each for each in missing if each not in brokers)),
+        absent=tuple(absent),
         lacking=tuple(sorted(each for each in missing if each in brokers)),
         is_assigned=True,
         has_peers=sum(each in here or each in brokers for each in membership.replicas) > 1,

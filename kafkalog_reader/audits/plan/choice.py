@@ -224,7 +224,8 @@ def choice_of(
     replicas = audit.everyone
     brokers = [_broker(each) for each in replicas]
     topic, partition = audit.topic or "", audit.partition or 0
-    reason, failure = why_unanswered(audit, brokers, down), failure_of(audit)
+    reason = why_unanswered(audit, brokers, down)
+    failure = None if -1 in brokers else failure_of(audit)
     if not reason and not_read:
         reason = why_not_read(not_read)
     elections = [each for each in audit.elections if wanted in (None, _broker(each.candidate))]

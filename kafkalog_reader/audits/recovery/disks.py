@@ -6,6 +6,7 @@ MetaPropertiesEnsemble#verify, KafkaRaftServer#initializeLogDirs.
 
 from __future__ import annotations
 
+import os
 import posixpath
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +15,16 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
 from kafkalog_reader.format.uuid import ZERO_UUID, uuid_bytes
-from kafkalog_reader.io.names import META_PROPERTIES, METADATA_TOPIC, parse_directory_name, shown
+from kafkalog_reader.io.names import (
+    BOOTSTRAP_CHECKPOINT,
+    CLEAN_SHUTDOWN,
+    LOCK,
+    META_PROPERTIES,
+    METADATA_TOPIC,
+    OFFSET_CHECKPOINTS,
+    parse_directory_name,
+    shown,
+)
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -24,7 +34,8 @@ if TYPE_CHECKING:
 
 _RESERVED_IDS: Final = 100
 """Directory ids below it have meanings of their own (DirectoryId#reserved)."""
-_METADATA_LOG: Final = f"{METADATA_TOPIC}-0"
+METADATA_LOG: Final = f"{METADATA_TOPIC}-0"
+_OWN_FILES: Final = (*OFFSET_CHECKPOINTS, CLEAN_SHUTDOWN, LOCK, BOOTSTRAP_CHECKPOINT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,26 +64,43 @@ class _Disk:
         return shown(posixpath.join(self.path, META_PROPERTIES))
 
     @property
+    def shows_kraft(self) -> bool:
+        return self.holds_metadata_log or (self.meta is not None and self.meta.version > 0)
+
+    @property
     def holds_metadata_log(self) -> bool:
-        return Path(self.path, _METADATA_LOG).is_dir()
+        return Path(self.path, METADATA_LOG).is_dir()
 
 
-def disk_failures(paths: Sequence[str], context: ReadContext, *, is_kraft: bool) -> DiskFailures:
+def is_copied_with_its_files(path: str) -> bool:
+    """Whether a log directory has other small files of its own, not only partition folders."""
+    return any(os.path.lexists(posixpath.join(path, name)) for name in _OWN_FILES)
+
+
+def disk_failures(
+    paths: Sequence[str],
+    context: ReadContext,
+    *,
+    is_kraft: bool,
+    node_id: int | None = None,
+) -> DiskFailures:
     """Judge all log directories of one broker that were supplied as a whole.
 
-    A missing file counts only beside a disk that has one: copies of a lone directory often lack it.
+    A missing file counts beside a disk that has one, and in a directory with other small files of
+    its own: copies of partition folders often lack it.
 
     Args:
         paths: of the log directories.
+        node_id: of the broker; None: as the files have it.
         context: how files are read; links are followed, as the broker does.
         is_kraft: the broker is known to have no ZooKeeper; otherwise the files say so.
     """
     context = context.following_links()
     disks = [_read(path, context) for path in paths]
-    if not (is_kraft or any(disk.meta is not None and disk.meta.version for disk in disks)):
+    if not (is_kraft or any(disk.shows_kraft for disk in disks)):
         return DiskFailures()
     offline = {disk.path: f"{disk.file}: {disk.problem}" for disk in disks if disk.problem}
-    return DiskFailures(fatal=next(_fatal(disks, context), ""), offline=offline)
+    return DiskFailures(fatal=next(_fatal(disks, node_id, context), ""), offline=offline)
 
 
 def _read(directory: str, context: ReadContext) -> _Disk:
@@ -90,7 +118,7 @@ def _read(directory: str, context: ReadContext) -> _Disk:
     return _Disk(path=directory, meta=None if problem else meta, problem=problem)
 
 
-def _fatal(disks: Sequence[_Disk], context: ReadContext) -> Iterator[str]:
+def _fatal(disks: Sequence[_Disk], node_id: int | None, context: ReadContext) -> Iterator[str]:
     known = [(disk, disk.meta) for disk in disks if disk.meta is not None]
     for (disk, meta), (other, expected) in zip(known, known[:1] * len(known), strict=True):
         if None not in (meta.cluster_id, expected.cluster_id) and (
@@ -104,6 +132,9 @@ def _fatal(disks: Sequence[_Disk], context: ReadContext) -> Iterator[str]:
             yield (
                 f"{disk.file}: node {meta.node_id}, and {other.file} says node {expected.node_id}"
             )
+    for disk, meta in known:
+        if None not in (meta.node_id, node_id) and meta.node_id != node_id:
+            yield f"{disk.file}: node {meta.node_id}, and the broker is {node_id}"
     yield from _twice(known, context)
     for disk in disks:
         if disk.problem and disk.holds_metadata_log:
@@ -113,12 +144,14 @@ def _fatal(disks: Sequence[_Disk], context: ReadContext) -> Iterator[str]:
     }
     if len(with_metadata) > 1:
         paths = " and ".join(
-            shown(posixpath.join(disk.path, _METADATA_LOG)) for disk in with_metadata.values()
+            shown(posixpath.join(disk.path, METADATA_LOG)) for disk in with_metadata.values()
         )
         yield f"{paths}: two metadata logs, and a broker has one"
     for disk in disks:
         if disk.meta is None and not disk.problem and known:
             yield f"{disk.file}: missing, and other disks of the broker have it"
+        elif disk.meta is None and not disk.problem and is_copied_with_its_files(disk.path):
+            yield f"{disk.file}: missing"
         if disk.meta is not None and None in (disk.meta.node_id, disk.meta.cluster_id):
             yield f"{disk.file}: without the id of node or cluster"
 

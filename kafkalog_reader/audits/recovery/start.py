@@ -109,7 +109,12 @@ def _started(
         by_root.setdefault(directory.log_directory, []).append(directory)
     recoveries: dict[PartitionDirectory, Recovery] = {}
     context = next((root.context for root in by_root), ReadContext())
-    disks = disk_failures(_whole_directories(by_root), context, is_kraft=topics is not None)
+    disks = disk_failures(
+        _whole_directories(by_root),
+        context,
+        is_kraft=topics is not None,
+        node_id=next((root.broker_id for root in by_root), None),
+    )
     fatal = disks.fatal
     for root, inside in by_root.items():
         rules = possible_rules(root) if rule is None else (rule,)

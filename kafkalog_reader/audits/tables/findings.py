@@ -21,9 +21,15 @@ from kafkalog_reader.audits.integrity.directory_findings import (
 )
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.identity_findings import identity_finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
-from kafkalog_reader.audits.partition.partition_unit import PartitionUnit, partition_units
+from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
+from kafkalog_reader.audits.partition.partition_unit import (
+    PartitionUnit,
+    cluster_metadata,
+    partition_units,
+)
 from kafkalog_reader.audits.partition.replica_findings import replica_findings
 from kafkalog_reader.audits.partition.retry_findings import retry_findings
 from kafkalog_reader.audits.partition.segment_findings import segment_findings
@@ -128,13 +134,25 @@ def _root_units(
         if each.directory is not None:
             place = each.directory
             reported[place.log_directory].add((place.topic or "", place.partition or 0))
-    mixed = tuple(_mixed_clusters(evidence, request))
+    mixed = (*_mixed_clusters(evidence, request), *_wrong_identities(evidence))
     for root in evidence.roots:
         own = tuple(
             each for each in mixed
             if each.directory is not None and each.directory.log_directory == root
         )  # fmt: skip
         yield RootUnit(size_in_bytes=0, root=root, found=own, reported=frozenset(reported[root]))
+
+
+def _wrong_identities(evidence: Evidence) -> Iterator[Finding]:
+    """KL-312, with the file as the metadata log shows that it should be."""
+    wrong = [root for root in evidence.roots if identity_finding(root) is not None]
+    clusters = cluster_metadata(evidence) if wrong else {}
+    for root in wrong:
+        known = clusters.get(root.cluster_id)
+        lines = () if known is None else lines_of_meta_properties(root, known)
+        found = identity_finding(root, lines, is_kraft=known is not None)
+        if found is not None:
+            yield found
 
 
 def _asks_for_all(request: ReadRequest) -> bool:

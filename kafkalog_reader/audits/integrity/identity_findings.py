@@ -1,0 +1,94 @@
+"""KL-312: what is wrong with ``meta.properties``, which says whose a log directory is."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.catalogue.checkpoint_rules import META_PROPERTIES_PROBLEM
+from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
+from kafkalog_reader.audits.integrity.finding import finding
+from kafkalog_reader.audits.log.release_signs import release_signs
+from kafkalog_reader.audits.recovery.disks import METADATA_LOG, is_copied_with_its_files
+from kafkalog_reader.errors import LocatedError, LogPosition
+from kafkalog_reader.format.meta_properties import parse_meta_properties
+from kafkalog_reader.io.evidence import PartitionDirectory
+from kafkalog_reader.io.log_directory import live_partitions
+from kafkalog_reader.io.names import META_PROPERTIES, shown
+from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.integrity.file_repair import FileRepair
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.io.evidence import LogDirectory
+
+
+def identity_finding(
+    root: LogDirectory, lines: tuple[str, ...] = (), *, is_kraft: bool = False
+) -> Finding | None:
+    """The finding about one log directory; None if its file is sound.
+
+    Args:
+        root: supplied as a whole.
+        lines: the file as it should be; empty if that is unknown.
+        is_kraft: the cluster is known to have a metadata log; the directory may show it, too.
+    """
+    path = posixpath.join(root.path, META_PROPERTIES)
+    is_kraft = is_kraft or METADATA_LOG in live_partitions(root)
+    severity = "H"
+    repairs: tuple[FileRepair, ...] = ()
+    try:
+        content = read_if_present(path, METADATA_LIMIT, context=root.context)
+        if content is None:
+            severity, problem = _missing(root, is_kraft=is_kraft)
+            repairs = (Write(path=path, lines=lines),) if lines else ()
+        else:
+            problem = _contradiction(root, content, is_kraft=is_kraft)
+    except LocatedError as error:
+        problem = error.problem
+    if not problem:
+        return None
+    if lines and not repairs:
+        repairs = (move_aside(root.path, META_PROPERTIES), Write(path=path, lines=lines))
+    return finding(
+        META_PROPERTIES_PROBLEM,
+        f"{META_PROPERTIES}: {problem}",
+        severity=severity,
+        directory=PartitionDirectory(
+            path=root.path, log_directory=root, topic=None, partition=None
+        ),
+        file=META_PROPERTIES,
+        repairs=repairs,
+    )
+
+
+def _missing(root: LogDirectory, *, is_kraft: bool) -> tuple[str, str]:
+    """Severity and problem."""
+    if is_kraft and is_copied_with_its_files(root.path):
+        return "H", "missing: the node does not start without it"
+    signs = release_signs(root.path)
+    if signs.has_segments and not signs.time_indexes:
+        return "I", "missing, as before release 0.9: give the broker as N=PATH"
+    if root.broker_id is not None:
+        return "M", f"missing; the directory is taken for that of node {root.broker_id}"
+    return "H", "missing: cluster and node are unknown"
+
+
+def _contradiction(root: LogDirectory, content: bytes, *, is_kraft: bool) -> str:
+    """What a file that can be parsed has wrong; empty if nothing.
+
+    Raises:
+        LocatedError: it cannot be parsed.
+    """
+    where = LogPosition(shown(posixpath.join(root.path, META_PROPERTIES)))
+    node_id = parse_meta_properties(content, where).node_id
+    if node_id is None:
+        return "without the id of the node, which does not start with it" if is_kraft else ""
+    if node_id != root.broker_id:
+        return (
+            f"has node id {node_id}, but by the metadata log its directory.id is that of broker "
+            f"{root.broker_id}, which does not start with this file"
+        )
+    if root.named is not None and root.named.isdigit() and node_id != int(root.named):
+        return f"has node id {node_id}, but the path was given as broker {root.named}"
+    return ""
