@@ -125,7 +125,7 @@ def _is_pointless(audit: PartitionAudit, code: str) -> bool:
         return not audit.elections
     if code == SAVE_RECORDS:  # otherwise what will lead holds everything
         return bool(audit.elections) and not (
-            expected_election(audit).lost_ranges or one_sided_ranges(audit)
+            expected_election(audit).lacking_ranges or one_sided_ranges(audit)
         )
     if code == CHOOSE_A_BRANCH:
         return audit.fork_offset is None and not one_sided_ranges(audit)
@@ -153,7 +153,7 @@ def action_lines(
     if audit.verdict is Verdict.LAGGING:  # followers fetch what only their leader has
         found = [each for each in found if each.code != SINGLE_COPY_RANGE]
     actions = actions_of(audit, found, severities="CHM" if verbose else "CH")
-    if audit.elections and expected_election(audit).lost_ranges:
+    if audit.elections and expected_election(audit).lacking_ranges:
         # What to save is listed right above.
         actions = tuple(action for action in actions if action.code != SAVE_RECORDS)
     if not actions:

@@ -82,10 +82,10 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         yield (Span(f"      {merge_command(audit)}"),)
         return
     election = expected_election(audit)
-    if not election.lost_ranges:
+    if not election.lacking_ranges:
         return
-    savers = _savers(election.lost_ranges)
-    lost = {replica for lost in election.lost_ranges for replica in lost.replicas}
+    savers = _savers(election.lacking_ranges)
+    lost = {replica for lost in election.lacking_ranges for replica in lost.replicas}
     holders = [each for each in audit.replicas if each.files in lost]
     start, has = ("is", "it has") if len(holders) == 1 else ("are", "they have")
     yield ()
@@ -115,7 +115,7 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             "says how it takes the place of a copy (Handing it over):"
         )
     elif every_choice_loses(audit):
-        alike = [each.candidate for each in audit.elections if each.lost == best.lost]
+        alike = [each.candidate for each in audit.elections if each.lacking == best.lacking]
         least = (
             f"{_capitalised(joined_names(alike))} {'loses' if len(alike) == 1 else 'lose'} least"
         )
@@ -127,7 +127,7 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             f"Whoever leads, committed records are lost. {least}: save what would be lost first, "
             "to produce it again."
         )
-    elif worst.lost.known and not best.lost.known and _is_longest(audit, worst.candidate):
+    elif worst.lacking.known and not best.lacking.known and _is_longest(audit, worst.candidate):
         text = (
             f"{_capitalised(worst.candidate.name)} has the longest log and is the "
             "worst choice: the others hold committed records that it never had."

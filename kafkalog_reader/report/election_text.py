@@ -93,9 +93,10 @@ def choice_text(audit: PartitionAudit) -> str:
         return "every candidate loses committed records"
     best = audit.elections[0]
     name = best.candidate.name
-    lost = f"{records_text(best.lost.total)} lost" if best.lost.total else "nothing lost"
-    possibly = f", {best.lost.possible:,} possibly committed" if best.lost.possible else ""
-    possibly = up_to_text(possibly, best.lost.damaged)
+    lacking = best.lacking
+    lost = f"{records_text(lacking.total)} lost" if lacking.total else "nothing lost"
+    possibly = f", {lacking.possible:,} possibly committed" if lacking.possible else ""
+    possibly = up_to_text(possibly, lacking.damaged)
     unclean = " (an unclean election)" if best.clean_by_membership is False else ""
     return f"{name} should lead{unclean}: {lost}{possibly}"
 
@@ -128,7 +129,7 @@ def _cells(election: Election) -> tuple[str, str, str, str]:
             cuts.setdefault(_cut(outcome), []).append(outcome.follower)
     followers = [f"{_short(joined_names(names))}: {cut}" for cut, names in cuts.items()]
     name = election.candidate.name
-    lost = election.lost
+    lost = election.lacking
     words = lost_words(replace(lost, damaged=0)) if lost.total or not lost else "damaged batches"
     return str(election.rank), name, ", ".join(followers) or _NO_CUT, words
 

@@ -309,6 +309,9 @@ _FOLLOWER: Final = _object(
         "needlessTruncation": _BOOLEAN,
     }
 )
+_LOST_RANGE: Final = _object(
+    {"replicas": _list(_TEXT), **_named(_INTEGER, "firstOffset", "nextOffset"), **_LOST}
+)
 _ELECTION: Final = _object(
     {
         "rank": _INTEGER,
@@ -319,17 +322,14 @@ _ELECTION: Final = _object(
         "leaderEpoch": _or_null(_INTEGER),
         "absentFollowers": _list(_TEXT),
         **_LOST,
-        "keptApartRecords": _INTEGER,
-        "cutTransactions": _list(_INTEGER),
-        "lostRanges": _list(
-            _object(
-                {
-                    "replicas": _list(_TEXT),
-                    **_named(_INTEGER, "firstOffset", "nextOffset"),
-                    **_LOST,
-                }
-            )
+        **_named(
+            _INTEGER,
+            "keptApartRecords",
+            "keptApartCommittedRecords",
+            "keptApartPossiblyCommittedRecords",
         ),
+        "cutTransactions": _list(_INTEGER),
+        **_named(_list(_LOST_RANGE), "lostRanges", "keptApartRanges"),
         "followers": _list(_FOLLOWER),
     }
 )

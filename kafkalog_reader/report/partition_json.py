@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.committed import CommitCount
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
+    from kafkalog_reader.audits.election.election_loss import LostRange
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
@@ -198,17 +199,12 @@ def _election(election: Election) -> dict[str, Any]:
         "leaderEpoch": election.leader_epoch,
         "absentFollowers": _names(election.absent),
         **lost_object(election.lost),
-        "keptApartRecords": election.kept_apart,
+        "keptApartRecords": election.kept_apart.total,
+        "keptApartCommittedRecords": election.kept_apart.known,
+        "keptApartPossiblyCommittedRecords": election.kept_apart.possible,
         "cutTransactions": list(election.candidate.cut_transactions),
-        "lostRanges": [
-            {
-                "replicas": _names(lost.replicas),
-                "firstOffset": lost.first_offset,
-                "nextOffset": lost.next_offset,
-                **lost_object(lost.records),
-            }
-            for lost in election.lost_ranges
-        ],
+        "lostRanges": [_lost_range(each) for each in election.lost_ranges],
+        "keptApartRanges": [_lost_range(each) for each in election.apart_ranges],
         "followers": [
             {
                 "follower": outcome.follower.name,
@@ -244,6 +240,15 @@ def _election(election: Election) -> dict[str, Any]:
             }
             for outcome in election.followers
         ],
+    }
+
+
+def _lost_range(lost: LostRange) -> dict[str, Any]:
+    return {
+        "replicas": _names(lost.replicas),
+        "firstOffset": lost.first_offset,
+        "nextOffset": lost.next_offset,
+        **lost_object(lost.records),
     }
 
 

@@ -41,9 +41,9 @@ def _remove(choices: Sequence[Choice], broker: int) -> PlanStep:
         kind=StepKind.REMOVE,
         title=f"When all copies are in sync, take {names} away from broker {broker}",
         texts=(
-            f"Broker {broker} keeps records there that differ on the leader or are missing on it, "
-            "and Kafka never notices. It deletes its copy here, and copies the leader's in the "
-            "next step.",
+            f"The copy of broker {broker} differs from the leader's inside the log: records "
+            "differ, or one of the two lacks some. Kafka never notices. The broker deletes its "
+            "copy here, and copies the leader's in the next step.",
             "Until then these partitions have a replica less: producers with acks=all need "
             "min.insync.replicas of the others.",
             *_unknown_assignments(choices),

@@ -564,8 +564,10 @@ ELECTIONS: Final = (
         pa.int64(),
         "not in lostRecords: records of damaged batches that are removed, by their headers",
     ),
-    Column("keptApartRecords", pa.int64(), "on followers, though the leader lacks them"),
-    Column("electionKind", pa.string(), "clean, undetermined or unclean, by what is lost"),
+    Column("keptApartRecords", pa.int64(), "on followers only, as the leader lacks them"),
+    Column("keptApartCommittedRecords", pa.int64(), "of these, committed"),
+    Column("keptApartPossiblyCommittedRecords", pa.int64(), "of these, possibly committed"),
+    Column("electionKind", pa.string(), "clean, undetermined or unclean, by what the leader lacks"),
     Column(
         "cleanByMembership",
         pa.bool_(),

@@ -150,6 +150,7 @@ def _against_model(
             each.lost.total,
             each.lost.known,
             each.lost.possible,
+            (each.kept_apart.known, each.kept_apart.possible, each.kept_apart.total),
             each.kind.value,
             [
                 (
@@ -174,6 +175,7 @@ def _against_model(
             each.lost,
             each.known,
             each.possible,
+            each.apart,
             each.kind,
             [
                 (

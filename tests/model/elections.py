@@ -36,7 +36,11 @@ class Follows:
 
 @dataclass(frozen=True)
 class Costs:
-    """One candidate; distinct records, ``lost`` also those that were certainly not committed."""
+    """One candidate; distinct records, ``lost`` also those that were certainly not committed.
+
+    Attributes:
+        apart: what only followers keep: known, possible, all.
+    """
 
     candidate: int
     followers: tuple[Follows, ...]
@@ -44,11 +48,13 @@ class Costs:
     possible: int
     only_if_unclean: int
     lost: int
+    apart: tuple[int, int, int]
     rank: int = 0
 
     @property
     def kind(self) -> str:
-        return "unclean" if self.known else "undetermined" if self.possible else "clean"
+        known, possible = self.known + self.apart[0], self.possible + self.apart[1]
+        return "unclean" if known else "undetermined" if possible else "clean"
 
 
 def hw_low(replica: Replica) -> int:
@@ -139,6 +145,8 @@ def elections(
                 followers.append(_follows(broker, before, after, leader, followed, in_sync_at_last))
         lost = {record for record in on_disk if record.offset >= leader.start} - kept
         states = [state_of(record) for record in lost]
+        only_kept = {record for record in kept if record.offset >= leader.start}
+        apart = [state_of(record) for record in only_kept - set(leader.records)]
         costs.append(
             Costs(
                 candidate,
@@ -147,6 +155,7 @@ def elections(
                 states.count("possible"),
                 states.count("only if unclean"),
                 len(lost),
+                (apart.count("known"), apart.count("possible"), len(apart)),
             )
         )
     return _ranked(costs, loaded, in_sync)
@@ -181,10 +190,10 @@ def _ranked(
     def order(each: Costs) -> tuple[int, ...]:
         replica = replicas[each.candidate]
         return (
-            each.known,
-            each.possible,
+            each.known + each.apart[0],
+            each.possible + each.apart[1],
             any(one.silent_divergence is not None for one in each.followers),
-            each.lost,
+            each.lost + each.apart[2],
             sum(not one.gets_in_sync for one in each.followers),
             -max((record.leader_epoch for record in replica.records[-1:]), default=-1),
             -replica.end,

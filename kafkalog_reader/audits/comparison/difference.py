@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections import deque
 from dataclasses import dataclass, field, replace
 from enum import Enum
-from itertools import combinations
+from itertools import combinations, pairwise
+from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -166,8 +169,17 @@ class Comparison:
         """Yield every branch, its replicas and its offsets [first, next), equal content only once.
 
         Where several branches hold the same content, the first of them is yielded with the replicas
-        of all.
+        of all. A range that replicas of the branch lack (``MISSING``) is yielded without them.
         """
+        holes = _holes(self.differences)
+        for branch, replicas, first, following in self._ranges():
+            for absent, start, stop in _around(holes, first, following):
+                holding = tuple(each for each in replicas if each not in absent)
+                if holding:
+                    yield branch, holding, start, stop
+
+    def _ranges(self) -> Iterator[tuple[Branch, tuple[Replica, ...], int, int]]:
+        """The ranges of ``held_ranges`` as if no replica lacked a part of its branch."""
         holders: dict[tuple[EpochInterval, int], list[Branch]] = {}
         for branch in self.branches():
             for content in branch.contents:
@@ -286,6 +298,38 @@ class Comparison:
             return False
         intervals = sorted(interval[1:] for interval, _ in held[0])
         return intervals[0][0] == start and intervals[-1][1] == stop
+
+
+def _holes(differences: Iterable[Difference]) -> list[tuple[frozenset[Replica], int, int]]:
+    """Disjoint ranges of offsets in log order, each with the replicas that lack it unexplained."""
+    found: list[tuple[frozenset[Replica], int, int]] = []
+    missing = deque(each for each in differences if each.kind is DifferenceKind.MISSING)
+    waiting: list[Difference] = []
+    borders = sorted({at for each in missing for at in (each.first_offset, each.next_offset)})
+    for start, stop in pairwise(borders):
+        waiting = [each for each in waiting if each.next_offset > start]
+        while missing and missing[0].first_offset <= start:
+            waiting.append(missing.popleft())
+        absent = frozenset(replica for each in waiting for replica in each.absent)
+        if absent:
+            found.append((absent, start, stop))
+    return found
+
+
+def _around(
+    holes: Sequence[tuple[frozenset[Replica], int, int]], first_offset: int, next_offset: int
+) -> Iterator[tuple[frozenset[Replica], int, int]]:
+    """Divide [first, next) at the holes, with the replicas that lack each part."""
+    at = first_offset
+    for absent, start, stop in holes[bisect_right(holes, first_offset, key=itemgetter(2)) :]:
+        if start >= next_offset:
+            break
+        if at < start:
+            yield frozenset(), at, start
+        yield absent, max(at, start), min(stop, next_offset)
+        at = min(stop, next_offset)
+    if at < next_offset:
+        yield frozenset(), at, next_offset
 
 
 def _tells_apart(difference: Difference, one: Replica, other: Replica) -> bool:

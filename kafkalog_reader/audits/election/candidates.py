@@ -2,7 +2,9 @@
 
 Starts come before elections: candidates and followers are simulated as their own starts leave them.
 The sum of all truncated records is not the loss: two followers may truncate the same record, or one
-that the leader has and they fetch again. A record is lost if no replica that holds it keeps it.
+that the leader has and they fetch again. A record is lost if no replica that holds it keeps it; one
+that only followers keep is as good as lost, because consumers read from the leader, and a copy that
+is made again is made from the leader.
 """
 
 from __future__ import annotations
@@ -28,20 +30,21 @@ class ElectionKind(Enum):
     """The kinds of election, by what they lose."""
 
     CLEAN = "clean"
-    """Loses no record that is or may be committed."""
+    """The leader lacks no record that is or may be committed."""
     UNDETERMINED = "undetermined"
-    """Loses records that may have been committed."""
+    """It lacks records that may have been committed."""
     UNCLEAN = "unclean"
-    """Loses records that were committed."""
+    """It lacks records that were committed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Election:
-    """One candidate's election; ``lost`` counts distinct records.
+    """One candidate's election; all counts are of distinct records.
 
     Attributes:
+        lost_ranges: what no replica has afterwards.
+        apart_ranges: what stays on followers although the leader lacks it (KL-508, KL-517).
         absent: replicas that do not start, and so do not follow.
-        kept_apart: number of records that stay on followers although the leader lacks them: KL-517.
         clean_by_membership: whether Kafka itself would call it clean; None without cluster
             metadata.
         leader_epoch: the epoch that the candidate begins.
@@ -51,7 +54,7 @@ class Election:
     candidate: Candidate
     followers: tuple[FollowerOutcome, ...]
     lost_ranges: tuple[LostRange, ...]
-    kept_apart: int
+    apart_ranges: tuple[LostRange, ...] = ()
     absent: tuple[Candidate, ...] = ()
     clean_by_membership: bool | None = None
     leader_epoch: int = 0
@@ -59,14 +62,31 @@ class Election:
 
     @property
     def lost(self) -> CommitCount:
+        """Records that are on no replica afterwards."""
         return sum((lost.records for lost in self.lost_ranges), CommitCount())
 
     @property
+    def kept_apart(self) -> CommitCount:
+        """Records that only followers have: no consumer gets them while the candidate leads."""
+        return sum((kept.records for kept in self.apart_ranges), CommitCount())
+
+    @property
+    def lacking_ranges(self) -> tuple[LostRange, ...]:
+        """What the leader lacks afterwards, by offset."""
+        together = (*self.lost_ranges, *self.apart_ranges)
+        return tuple(sorted(together, key=lambda each: each.first_offset))
+
+    @property
+    def lacking(self) -> CommitCount:
+        """Records that the leader lacks: replica-divergence.md, section 4.8."""
+        return self.lost + self.kept_apart
+
+    @property
     def kind(self) -> ElectionKind:
-        lost = self.lost
-        if lost.known:
+        lacking = self.lacking
+        if lacking.known:
             return ElectionKind.UNCLEAN
-        return ElectionKind.UNDETERMINED if lost.possible else ElectionKind.CLEAN
+        return ElectionKind.UNDETERMINED if lacking.possible else ElectionKind.CLEAN
 
     @property
     def is_silent(self) -> bool:
@@ -81,14 +101,14 @@ class Election:
     @property
     def cost(self) -> tuple[int, ...]:
         """What speaks against this leader, the worst first; equal if either may lead."""
-        candidate, lost = self.candidate, self.lost
+        candidate, lacking = self.candidate, self.lacking
         return (
-            lost.known,
-            lost.possible,
+            lacking.known,
+            lacking.possible,
             bool(candidate.cut_transactions) or self.is_silent,
             candidate.unreplaceable,
-            lost.total,
-            lost.damaged,
+            lacking.total,
+            lacking.damaged,
             candidate.damaged,  # equal so far: consumers read an intact copy without errors
             len(self.out_of_sync),
         )
@@ -121,13 +141,13 @@ def elections(
             for other in candidates
             if other is not candidate and other.log is not None
         )
-        lost, kept_apart = lost_ranges(candidate, followers, candidates, comparison)
+        lost, apart = lost_ranges(candidate, followers, candidates, comparison)
         held.append(
             Election(
                 candidate=candidate,
                 followers=followers,
                 lost_ranges=lost,
-                kept_apart=kept_apart,
+                apart_ranges=apart,
                 absent=tuple(other for other in candidates if other.log is None),
                 clean_by_membership=candidate.is_member,
                 leader_epoch=new_epoch,

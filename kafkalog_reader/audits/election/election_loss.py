@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import numpy as np
@@ -26,7 +26,7 @@ _NOWHERE: Final = 2**63 - 1
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostRange:
-    """Offsets [first, next) of one branch that the election loses."""
+    """Offsets [first, next) of one branch that the leader does not have, and who holds them."""
 
     replicas: tuple[Replica, ...]
     first_offset: int
@@ -39,8 +39,8 @@ def lost_ranges(
     followers: Sequence[FollowerOutcome],
     candidates: Sequence[Candidate],
     comparison: Comparison,
-) -> tuple[tuple[LostRange, ...], int]:
-    """The offsets that the election of ``leader`` loses, and how many records stay on followers.
+) -> tuple[tuple[LostRange, ...], tuple[LostRange, ...]]:
+    """The offsets that the election of ``leader`` loses, and those that stay on followers only.
 
     Before the election, all readable records count that are at or above both the log start of their
     replica, which may be inside a batch, and that of the leader: what retention or a client deleted
@@ -52,13 +52,30 @@ def lost_ranges(
     by_replica = _by_replica(candidates)
     kept = {each.follower.replica: (each.log_start_offset, each.kept_until) for each in followers}
     first_counted = min(leader.log_start_offset, log.log_start_offset)
-    lost, kept_apart = [], 0
+    lost: list[LostRange] = []
+    apart: list[LostRange] = []
+
+    def counted(
+        branch: Branch, replicas: tuple[Replica, ...], span: tuple[int, int], damaged: _Unreadable
+    ) -> LostRange:
+        holders = [by_replica[each] for each in replicas]
+        holder = next((each for each in holders if each.replica in branch.replicas), holders[0])
+        return LostRange(
+            replicas=replicas,
+            first_offset=span[0],
+            next_offset=span[1],
+            records=_committed(branch, holders, holder, *span, damaged),
+        )
+
+    def in_order(ranges: list[LostRange]) -> tuple[LostRange, ...]:
+        ranges.sort(key=lambda each: (each.first_offset, comparison.order(each.replicas)))
+        return tuple(ranges)
+
     for branch, replicas, first_offset, next_offset in comparison.held_ranges():
         readable_from = min(by_replica[each].log_start_offset for each in replicas)
         start = max(first_offset, first_counted, readable_from)
         if start >= next_offset:
             continue
-        holder, holders = by_replica[branch.replicas[0]], [by_replica[each] for each in replicas]
         served_from = min(max(start, log.log_start_offset), next_offset)
         stays_from, stays_until = served_from, log.log_end_offset
         if leader.replica not in replicas:
@@ -71,22 +88,16 @@ def lost_ranges(
             stays_from = min(stays_from, next_offset)
             stays_until = max((following for _, following in staying), default=served_from)
         stays_until = min(max(stays_from, stays_until), next_offset)
-        if leader.replica not in replicas:
-            kept_apart += records_of(branch, holder, stays_from, stays_until)
-        for first, following in ((start, stays_from), (stays_until, next_offset)):
-            if first < following:
-                damaged = _unreadable(replicas, by_replica, comparison)
-                count = _committed(branch, holders, holder, first, following, damaged)
-                lost.append(
-                    LostRange(
-                        replicas=replicas,
-                        first_offset=first,
-                        next_offset=following,
-                        records=count,
-                    )
-                )
-    lost.sort(key=lambda each: (each.first_offset, comparison.order(each.replicas)))
-    return tuple(lost), kept_apart
+        unreadable = _unreadable(replicas, by_replica, comparison)
+        if leader.replica not in replicas and stays_from < stays_until:
+            kept_here = counted(branch, replicas, (stays_from, stays_until), unreadable)
+            apart.append(replace(kept_here, records=replace(kept_here.records, damaged=0)))
+        lost += [
+            counted(branch, replicas, span, unreadable)
+            for span in ((start, stays_from), (stays_until, next_offset))
+            if span[0] < span[1]
+        ]
+    return in_order(lost), in_order(apart)
 
 
 def committed_records(branch: Branch, candidates: Sequence[Candidate]) -> CommitCount:

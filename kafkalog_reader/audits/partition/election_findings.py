@@ -122,17 +122,17 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
     best = audit.elections[0]
     name = best.candidate.name
     confidence = "possible" if audit.set_aside else "proven"
-    alike = [e.candidate for e in audit.elections if e.lost == best.lost]
+    alike = [e.candidate for e in audit.elections if e.lacking == best.lacking]
     who = f"{name} loses" if len(alike) == 1 else f"{joined_names(alike)} lose"
     how = "least" if len(alike) < len(audit.elections) else "the same, whoever leads"
     yield finding(
         LEAST_LOSS_LEADER,
-        f"{who} {how}: {records_text(best.lost.total)}, {best.lost.known:,} known committed",
+        f"{who} {how}: {records_text(best.lacking.total)}, {best.lacking.known:,} known committed",
         confidence=confidence,
         directory=best.candidate.replica.directory,
         evidence={
             f"rank{election.rank}": f"{election.candidate.name}: "
-            f"{election.kind.value}, {election.lost.total} lost"
+            f"{election.kind.value}, {election.lacking.total} lost"
             for election in audit.elections
         },
     )
@@ -148,6 +148,6 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
         yield finding(
             EVERY_LEADER_LOSES_COMMITTED,
             "whoever leads, records are lost that are or may be committed",
-            records_at_risk=best.lost.total,
-            committed=best.lost.state,
+            records_at_risk=best.lacking.total,
+            committed=best.lacking.state,
         )

@@ -16,8 +16,8 @@ def committed_lost_by(audit: PartitionAudit, replica: ReplicaAudit) -> int:
     own = [each for each in audit.elections if each.candidate is replica.candidate]
     if not own:
         return 0  # its broker does not start: it leads nothing
-    fewest = min(each.lost.known for each in audit.elections)
-    return own[0].lost.known - fewest
+    fewest = min(each.lacking.known for each in audit.elections)
+    return own[0].lacking.known - fewest
 
 
 def lag_severity(audit: PartitionAudit, replica: ReplicaAudit) -> str:

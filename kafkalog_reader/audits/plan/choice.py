@@ -278,7 +278,7 @@ def choice_of(
         alternatives=tuple(
             Alternative(
                 broker_id=_broker(each.candidate),
-                lost=each.lost,
+                lost=each.lacking,
                 never_in_sync=tuple(_broker(apart.follower) for apart in each.out_of_sync),
             )
             for each in audit.elections
@@ -336,9 +336,9 @@ def _stays_leaderless(audit: PartitionAudit) -> bool:
 def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
     """A key that is equal for two elections if it makes no difference which of them is held."""
     candidate = election.candidate
-    lost = [(each.first_offset, each.next_offset, each.replicas) for each in election.lost_ranges]
+    ranges = election.lacking_ranges
     return (
-        lost,
+        [(each.first_offset, each.next_offset, each.replicas) for each in ranges],
         frozenset(
             _broker(each.follower)
             for each in election.followers

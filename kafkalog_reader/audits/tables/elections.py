@@ -71,7 +71,7 @@ def _set_aside_columns(audit: PartitionAudit, alone: PartitionAudit) -> dict[str
 def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, Any]:
     candidate = election.candidate
     assert candidate.log is not None
-    lost = election.lost
+    lost, apart = election.lost, election.kept_apart
     return _NOTHING | {
         "clusterId": audit.cluster_id,
         "topic": audit.topic,
@@ -85,7 +85,9 @@ def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, A
         "lostCommittedRecords": lost.known,
         "lostPossiblyCommittedRecords": lost.possible,
         "lostRecordsCommittedOnlyIfUnclean": lost.only_if_unclean,
-        "keptApartRecords": election.kept_apart,
+        "keptApartRecords": apart.total,
+        "keptApartCommittedRecords": apart.known,
+        "keptApartPossiblyCommittedRecords": apart.possible,
         "electionKind": election.kind.value,
         "cleanByMembership": election.clean_by_membership,
         "endsInTransaction": bool(candidate.cut_transactions),

@@ -147,3 +147,66 @@ def test_what_replicas_hold_alike_behind_a_fork_is_lost_once(audited: Audited) -
         if of.silent_divergence is not None
     }
     assert silent == {(1, 3): 1, (3, 1): 1}
+
+
+WHOLE, WITH_A_HOLE = "0-0/e0 1-1/e0 2-3/e1", "0-0/e0 2-3/e1"
+
+
+def lacking(audit: PartitionAudit) -> dict[int, tuple[int, int, int]]:
+    """By candidate, the records that it lacks: committed, possibly committed, all."""
+    counts = {each.candidate.broker_id: each.lacking for each in audit.elections}
+    return {broker: (c.known, c.possible, c.total) for broker, c in counts.items()}
+
+
+def test_a_leader_without_an_offset_inside_its_log_lacks_that_record(audited: Audited) -> None:
+    """No follower cuts it, no consumer of this leader gets it, and no later copy has it."""
+    whole = replica(WHOLE, high_watermark=4)
+    audit = audited(whole, whole, replica(WITH_A_HOLE, high_watermark=4))
+    assert lacking(audit) == {0: (0, 0, 0), 1: (0, 0, 0), 2: (1, 0, 1)}
+    assert lost(audit) == {0: 0, 1: 0, 2: 0}
+    assert [each.kind.value for each in audit.elections] == ["clean", "clean", "unclean"]
+    (kept,) = audit.elections[-1].apart_ranges
+    assert [each.broker_id for each in kept.replicas] == [0, 1]
+    assert (kept.first_offset, kept.next_offset) == (1, 2)
+
+
+def test_an_absent_offset_above_the_high_watermarks_was_possibly_committed(
+    audited: Audited,
+) -> None:
+    audit = audited(replica(WHOLE, high_watermark=1), replica(WITH_A_HOLE, high_watermark=1))
+    assert lacking(audit) == {0: (0, 0, 0), 1: (0, 1, 1)}
+
+
+def test_where_each_copy_lacks_another_offset_every_leader_loses_one(audited: Audited) -> None:
+    audit = audited(
+        replica("0-0/e0 2-2/e0 3-3/e0", high_watermark=4),
+        replica("0-0/e0 1-1/e0 3-3/e0", high_watermark=4),
+    )
+    assert lacking(audit) == {0: (1, 0, 1), 1: (1, 0, 1)}
+    assert audit.merging_saves
+    assert "KL-903" in {each.code for each in findings_of(audit)}
+
+
+def test_a_record_that_its_only_holder_is_cut_of_is_lost(audited: Audited) -> None:
+    """Broker 2 ends at 1: brokers 0 and 1 cut what they have, and 1 lacked offset 1 before."""
+    audit = audited(
+        replica("0-0/e0 1-1/e0 2-2/e0", high_watermark=3),
+        replica("0-0/e0 2-2/e0", high_watermark=3),
+        replica("0-0/e0", high_watermark=1),
+    )
+    assert lost(audit) == {0: 0, 1: 0, 2: 2}
+    last = audit.elections[-1]
+    assert [(each.first_offset, len(each.replicas)) for each in last.lost_ranges] == [
+        (1, 1),
+        (2, 2),
+    ]
+
+
+def test_offsets_that_compaction_may_have_removed_speak_against_no_leader(
+    audited: Audited,
+) -> None:
+    """The cleaner of broker 1 has passed them."""
+    cleaned = replica(WITH_A_HOLE, high_watermark=4, cleaner_offset=2)
+    audit = audited(replica(WHOLE, high_watermark=4), cleaned)
+    assert {each.kind.value for each in audit.elections} == {"clean"}
+    assert lacking(audit) == {0: (0, 0, 0), 1: (0, 0, 0)}

@@ -91,3 +91,24 @@ def test_equal_copies_want_nothing(audited: Audited) -> None:
     assert isinstance(choice, Choice)
     assert not choice.others
     assert not plan_of([choice], paths=["p"]).has_work
+
+
+def test_a_chosen_leader_that_lacks_an_offset_costs_the_copies_that_have_it(
+    audited: Audited,
+) -> None:
+    """Their copies are replaced one after the other: the second takes the record with it."""
+    whole = replica("0-0/e0 1-1/e0 2-3/e1", high_watermark=4)
+    audit = audited(whole, whole, replica("0-0/e0 2-3/e1", high_watermark=4))
+    best = choice_of(audit)
+    assert isinstance(best, Choice)
+    assert (best.equals, best.apart, best.lost) == ({0, 1}, (2,), ())
+    choice = choice_of(audit, 2)
+    assert isinstance(choice, Choice)
+    (lost,) = choice.lost
+    assert (lost.brokers, lost.first_offset, lost.next_offset) == ((0, 1), 1, 2)
+    assert lost.records.known == 1
+    save, *steps = plan_steps(plan_of([choice], paths=["p"]))
+    assert save.kind is StepKind.SAVE
+    assert "--replica broker:0 --from-offset 1" in save.commands[0]
+    (gone,) = [step for step in steps if step.lost]
+    assert (gone.kind, gone.brokers) == (StepKind.REMOVE, (1,))
