@@ -96,6 +96,11 @@ class PartitionDirectory:
     state: str | None = None
     only: tuple[str, ...] | None = None
 
+    @classmethod
+    def whole(cls, root: LogDirectory) -> PartitionDirectory:
+        """The place of findings about a log directory itself."""
+        return cls(path=root.path, log_directory=root, topic=None, partition=None)
+
     @property
     def context(self) -> ReadContext:
         """How its files are read."""

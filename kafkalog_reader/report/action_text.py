@@ -172,12 +172,13 @@ def to_do_lines(
     actions: Iterable[str], repairs: Iterable[FileRepair], columns: int, *, indent: int
 ) -> Iterator[Line]:
     """What to do about one finding, and the commands for it."""
-    for action in actions:
+    commands = repair_commands(repairs)
+    for number, action in enumerate(actions):
         if action != NOTHING_TO_DO:
             text = f"→ {ACTIONS[action].text()}"
             yield from wrapped(text, columns, indent=indent, hanging=2)
-    for command in repair_commands(repairs):
-        yield from command_lines(command, columns, indent=indent + 4)
+        for command in () if number else commands:
+            yield from command_lines(command, columns, indent=indent + 4)
 
 
 def command_lines(command: str, columns: int, *, indent: int = 10) -> Iterator[Line]:
@@ -197,6 +198,7 @@ def command_lines(command: str, columns: int, *, indent: int = 10) -> Iterator[L
 
 def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAudit]:
     directories = {each.directory for each in found}
+    roots = {each.log_directory for each in directories if each is not None and each.topic is None}
     damaged: set[Replica] = set()
     if isinstance(audit.comparison, Comparison) and any(
         each.code == DAMAGED_COPY for each in found
@@ -205,7 +207,9 @@ def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAu
     return [
         replica
         for replica in audit.everyone
-        if replica.directory in directories or replica.files in damaged
+        if replica.directory in directories
+        or replica.directory.log_directory in roots
+        or replica.files in damaged
     ]
 
 

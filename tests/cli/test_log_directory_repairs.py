@@ -41,7 +41,7 @@ def commands_of_all(run: Run, code: str) -> list[str]:
     compared = CliRunner().invoke(replica_diff, ["."], standalone_mode=False).stdout
     outs = [run("verify", ".").out, run("plan", ".").out, compared]
     assert all(code in out for out in outs)
-    first, *others = map(shell_commands, outs)
+    first, *others = (list(dict.fromkeys(shell_commands(out))) for out in outs)
     assert others == [first, first]
     return first
 
@@ -185,3 +185,25 @@ def test_copied_partition_folders_need_no_meta_properties(state: Path, run: Run)
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
     rows = recoveries(run, "0=broker-0", "broker-1", "broker-2", "controller-100")
     assert [row["outcome"] for row in rows] == ["loads"] * 3
+
+
+@pytest.mark.parametrize("name", ["replication", "recovery-point", "log-start", "cleaner"])
+def test_a_broken_checkpoint_is_one_finding_of_its_log_directory(
+    name: str, state: Path, run: Run
+) -> None:
+    """It is neither the metadata log's nor that of each partition, and stands in the root."""
+    broken = state / "broker-0" / f"{name}-offset-checkpoint"
+    broken.write_text("0\n5\nt 0\n")
+    verified, planned = run("verify", "."), run("plan", ".")
+    assert "__cluster_metadata" not in verified.out + planned.out
+    assert verified.out.count("KL-301  HIGH") == 1
+    assert planned.out.count("KL-301 HIGH broker 0: ./broker-0/") == planned.out.count("KL-301 ")
+    compared = CliRunner().invoke(replica_diff, [".", "--topic", "t"], standalone_mode=False)
+    assert compared.return_value == (0 if name == "recovery-point" else 1)
+    (inspect,) = [line.split() for line in compared.stdout.splitlines() if "inspect" in line] or [
+        ["kafkalog", "inspect", str(broken)]
+    ]
+    assert Path(inspect[2]).samefile(broken)
+    do(commands_of_all(run, "KL-301"))
+    assert not broken.exists()
+    assert {row["outcome"] for row in recoveries(run, ".")} == {"loads"}

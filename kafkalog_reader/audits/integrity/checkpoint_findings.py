@@ -30,6 +30,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
     UNREADABLE_FILE,
 )
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.hot_copy import was_copied_while_written
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
@@ -45,6 +46,7 @@ from kafkalog_reader.io.checkpoints import (
     producer_snapshot_path,
     read_producer_snapshot,
 )
+from kafkalog_reader.io.evidence import PartitionDirectory
 from kafkalog_reader.io.names import (
     LEADER_EPOCHS,
     METADATA_TOPIC,
@@ -58,6 +60,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.io.evidence import LogDirectory
     from kafkalog_reader.io.read_context import ReadContext
 
 HIGH_WATERMARKS = "replication-offset-checkpoint"
@@ -76,6 +79,9 @@ def problem_findings(replica: Replica) -> Iterator[Finding]:
 def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
     """The finding of a file that could not be read, by the kind of problem."""
     name = posixpath.basename(problem.where.file)
+    root = replica.directory.log_directory
+    if problem.where.file == shown(posixpath.join(root.path, name)):
+        return checkpoint_problem(root, name, problem)
     code = problem_code(problem, name)
     is_epochs = code == CHECKPOINT_MALFORMED and name == LEADER_EPOCHS
     return finding(
@@ -87,6 +93,20 @@ def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
         actions=(WRITE_EPOCHS, CHECK_HARDWARE)
         if is_epochs
         else actions_of_refusal(problem.problem),
+    )
+
+
+def checkpoint_problem(root: LogDirectory, name: str, problem: LocatedError) -> Finding:
+    """The finding of a checkpoint of a log directory, which is the same for all its replicas."""
+    code = problem_code(problem, name)
+    return finding(
+        code,
+        f"{problem.where}: {problem.problem}",
+        directory=PartitionDirectory.whole(root),
+        file=name,
+        position=problem.where.position,
+        actions=actions_of_refusal(problem.problem),
+        repairs=(move_aside(root.path, name),) if code == CHECKPOINT_MALFORMED else (),
     )
 
 

@@ -26,7 +26,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
 from kafkalog_reader.audits.integrity.checkpoint_findings import (
     HIGH_WATERMARKS,
     RECOVERY_POINTS,
-    problem_code,
+    checkpoint_problem,
     temporary_files,
 )
 from kafkalog_reader.audits.integrity.file_repair import Move, move_aside
@@ -76,7 +76,7 @@ def directory_findings(
         reported: partitions that other brokers have and whose audits report that the replica here
             is missing or was not read.
     """
-    place = _of_root(root)
+    place = PartitionDirectory.whole(root)
     try:
         with os.scandir(root.path) as listed:
             entries = sorted(listed, key=lambda entry: entry.name)
@@ -135,10 +135,6 @@ def _reach(directory: PartitionDirectory) -> tuple[int, int]:
         ((each.base_offset, each.log_size or 0) for each in readable_segments(directory)),
         default=(-1, 0),
     )
-
-
-def _of_root(root: LogDirectory) -> PartitionDirectory:
-    return PartitionDirectory(path=root.path, log_directory=root, topic=None, partition=None)
 
 
 def _unsafe_and_strange(
@@ -243,7 +239,7 @@ def _checkpoints(
                 if key not in folders:
                     rows[key].append(name)
         except LocatedError as error:
-            yield _checkpoint_problem(error, name, place)
+            yield checkpoint_problem(root, name, error)
     named = named_partitions(root)
     elsewhere = folders_of_siblings(root)
     is_partial = is_partial_copy(named, elsewhere | folders.keys())
@@ -299,15 +295,4 @@ def _partial(
             "partitions": " ".join(missing[:_MAX_LISTED]),
         },
         actions=(SUPPLY_WHAT_IS_MISSING,),
-    )
-
-
-def _checkpoint_problem(error: LocatedError, name: str, place: PartitionDirectory) -> Finding:
-    return finding(
-        problem_code(error, name),
-        f"{error.where}: {error.problem}",
-        directory=place,
-        file=name,
-        position=error.where.position,
-        actions=actions_of_refusal(error.problem),
     )

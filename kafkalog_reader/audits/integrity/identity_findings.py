@@ -54,9 +54,7 @@ def identity_finding(
         META_PROPERTIES_PROBLEM,
         f"{META_PROPERTIES}: {problem}",
         severity=severity,
-        directory=PartitionDirectory(
-            path=root.path, log_directory=root, topic=None, partition=None
-        ),
+        directory=PartitionDirectory.whole(root),
         file=META_PROPERTIES,
         repairs=repairs,
     )

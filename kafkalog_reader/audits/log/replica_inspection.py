@@ -9,6 +9,7 @@ from kafkalog_reader.audits.log.replica import Replica
 from kafkalog_reader.audits.log.tail_stream import tail_end
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets, read_leader_epochs, read_topic_id
+from kafkalog_reader.io.names import METADATA_TOPIC
 from kafkalog_reader.io.partition_directory import segments
 
 if TYPE_CHECKING:
@@ -34,8 +35,8 @@ def inspect_replica(directory: PartitionDirectory) -> Replica:
             return otherwise
 
     def row(name: str) -> int | None:
-        if directory.topic is None or directory.partition is None:
-            return None
+        if directory.topic in (None, METADATA_TOPIC) or directory.partition is None:
+            return None  # the quorum keeps no such rows
         key = (directory.topic, directory.partition)
         return tried(lambda: checkpointed_offsets(directory.log_directory, name).get(key), None)
 

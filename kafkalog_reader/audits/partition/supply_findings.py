@@ -256,9 +256,7 @@ def _mixed(
         problem,
         severity=severity,
         confidence=confidence,
-        directory=PartitionDirectory(
-            path=first.path, log_directory=first, topic=None, partition=None
-        ),
+        directory=PartitionDirectory.whole(first),
         evidence={
             "clusters": _ids(roots),
             "directories": ", ".join(shown(root.path) for root in roots),

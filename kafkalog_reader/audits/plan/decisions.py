@@ -52,7 +52,10 @@ class Decisions:
             unit: what was audited; None if nothing is known but the copies.
         """
         found = tuple(found)
-        self._take(found, f"{audit.topic or ''}-{audit.partition or 0}")
+        of_directories = [e for e in found if e.directory is not None and e.directory.topic is None]
+        self.add_directory(of_directories)
+        own = (each for each in found if each not in of_directories)
+        self._take(own, f"{audit.topic or ''}-{audit.partition or 0}")
         if audit.is_metadata:
             return
         if self._no_plan:
