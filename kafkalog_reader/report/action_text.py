@@ -24,7 +24,6 @@ from kafkalog_reader.audits.catalogue.replica_rules import DAMAGED_COPY, SINGLE_
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.io.names import ASIDE
 from kafkalog_reader.report.advice_text import expected_election
@@ -37,7 +36,6 @@ from kafkalog_reader.salvage.one_sided import one_sided_ranges
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
@@ -222,7 +220,7 @@ def _lead_text(audit: PartitionAudit) -> str:
 
     A broker starts with all of its partitions, so one partition does not determine the order.
     """
-    best = _preferred(audit)
+    best = audit.elections[0]
     alike = [
         each.candidate
         for each in audit.elections
@@ -233,15 +231,6 @@ def _lead_text(audit: PartitionAudit) -> str:
     return f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
 
 
-def _preferred(audit: PartitionAudit) -> Election:
-    """The best clean election, if it loses nothing committed; otherwise the best of all.
-
-    Uncommitted records do not justify an unclean election.
-    """
-    clean = (e for e in audit.elections if e.kind is ElectionKind.CLEAN)
-    return next((e for e in clean if e.clean_by_membership is not False), audit.elections[0])
-
-
 def _one_of(names: str) -> str:
     """``broker 1``, ``one of brokers 1 and 2``."""
     return f"one of {names}" if " and " in names else names
@@ -249,7 +238,7 @@ def _one_of(names: str) -> str:
 
 def _elect(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     """The commands of an unclean election, without which a replica outside the ISR cannot lead."""
-    if _preferred(audit).clean_by_membership is not False:
+    if audit.elections[0].clean_by_membership is not False:
         return
     yield "# it is not in the ISR; then what is listed as lost is lost for ever:"
     yield (

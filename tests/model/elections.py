@@ -192,12 +192,12 @@ def _ranked(
         return (
             each.known + each.apart[0],
             each.possible + each.apart[1],
+            in_sync is not None and each.candidate not in in_sync,
             any(one.silent_divergence is not None for one in each.followers),
             each.lost + each.apart[2],
             sum(not one.gets_in_sync for one in each.followers),
             -max((record.leader_epoch for record in replica.records[-1:]), default=-1),
             -replica.end,
-            in_sync is not None and each.candidate not in in_sync,
             each.candidate,
         )
 

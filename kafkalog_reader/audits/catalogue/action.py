@@ -16,7 +16,7 @@ class Action:
         code: ``A5``.
         name: ``start-best-first``.
         short: the imperative, a line or two; names its subject as ``{where}`` (with ``{are}`` and
-            ``{their}``) and the replica that loses least as ``{best}``.
+            ``{their}``) and the replica that should lead as ``{best}``.
         explanation: why, and how, in full.
         warnings: what goes wrong when it is done otherwise.
         command: a template, lines behind ``#`` are comments; what must be filled in is in capitals.
@@ -33,7 +33,7 @@ class Action:
     def text(
         self,
         where: str = "this broker",
-        best: str = "the replica that loses least",
+        best: str = "the replica that replica-diff ranks first",
         *,
         are_several: bool = False,
     ) -> str:

@@ -19,9 +19,10 @@ LEAST_LOSS_LEADER: Final = rule(
     severity="I",
     title="the leader that loses least",
     explanation="Candidates are ordered by what is lost for ever when they lead: committed records "
-    "first, then those that may be committed, then the rest.",
+    "first, then those that may be committed, then whether Kafka elects them by itself (ISR or "
+    "ELR), then the rest.",
     start="Starts come before elections, and what they cut is included.",
-    election="The first of the list loses least, of the replicas that were supplied.",
+    election="The first of the list should lead, of the replicas that were supplied.",
     reader=NO_EFFECT,
     actions=(LET_BEST_LEAD,),
     roles=(Role.SEVERAL_REPLICAS,),

@@ -48,7 +48,7 @@ class Election:
         clean_by_membership: whether Kafka itself would call it clean; None without cluster
             metadata.
         leader_epoch: the epoch that the candidate begins.
-        rank: 1 for the election that loses least.
+        rank: 1 for the one to prefer, which every command names.
     """
 
     candidate: Candidate
@@ -157,17 +157,24 @@ def elections(
 
 
 def ranked(held: Iterable[Election]) -> tuple[Election, ...]:
-    """Order elections: by committed records first, by the length of the log almost last."""
+    """Order elections: by committed records first, by the length of the log almost last.
+
+    No record that was certainly not committed justifies an unclean election: of leaders that lack
+    the same committed records, those come first that Kafka elects by itself.
+    """
 
     def cost(election: Election) -> tuple[int | float, ...]:
         candidate = election.candidate
         assert candidate.log is not None
         broker_id = candidate.broker_id
+        known, possible, *others = election.cost
         return (
-            *election.cost,
+            known,
+            possible,
+            candidate.is_member is False,
+            *others,
             -candidate.last_leader_epoch,
             -candidate.log.log_end_offset,
-            candidate.is_member is False,
             float("inf") if broker_id is None else broker_id,
         )
 

@@ -125,6 +125,9 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
     alike = [e.candidate for e in audit.elections if e.lacking == best.lacking]
     who = f"{name} loses" if len(alike) == 1 else f"{joined_names(alike)} lose"
     how = "least" if len(alike) < len(audit.elections) else "the same, whoever leads"
+    less = [e.candidate for e in audit.elections if e.lacking.total < best.lacking.total]
+    if less:
+        how = "least of what was committed, without an unclean election"
     yield finding(
         LEAST_LOSS_LEADER,
         f"{who} {how}: {records_text(best.lacking.total)}, {best.lacking.known:,} known committed",

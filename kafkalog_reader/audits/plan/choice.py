@@ -75,7 +75,7 @@ class Choice:
     """The leader of one partition, and the brokers that must wait for it.
 
     Attributes:
-        leader: node id of the broker whose copy loses least.
+        leader: node id of the broker whose copy is ranked first.
         equals: brokers whose election loses exactly the same, ``leader`` among them.
         others: brokers whose copy must not lead: they start once one of ``equals`` leads.
         electable: node ids that the controller may elect by itself: the ISR, the ELR and the last
@@ -215,7 +215,7 @@ def choice_of(
 
     Args:
         audit: of the partition with all its copies.
-        wanted: the broker that the user chose; None for the election that loses least.
+        wanted: the broker that the user chose; None for the election that is ranked first.
         allows_unclean: whether the topic's own configuration allows unclean election.
         not_read: findings about files of the copies that could not be read.
         lacking: brokers that were supplied without a folder of the partition.

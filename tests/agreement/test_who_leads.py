@@ -1,0 +1,58 @@
+"""Who should lead: the ranks of elections, A5 and the plan have one answer."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures import captures
+from kafkalog_reader.cli.main import kafkalog
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import status
+
+if TYPE_CHECKING:
+    from click import Command
+
+STATES = [
+    f"{scenario}/{state}"
+    for scenario in ("s1", "s3_2", "s5_1", "s5_2")
+    for state in json.loads(captures.path(f"{scenario}/expected.json").read_text())["captures"]
+]
+
+
+def said(command: Command, arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
+    status(command, arguments)
+    return capfd.readouterr().out
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_ranks_advice_and_plan_name_one_leader(
+    state: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = str(captures.path(state))
+    table = ["table", "elections", root, "--topic", "t", "--format", "json"]
+    rows = [json.loads(line) for line in said(kafkalog, table, capfd).splitlines()]
+    (first,) = {row["candidateBrokerId"] for row in rows if row["rank"] == 1}
+    (choice,) = json.loads(said(kafkalog, ["plan", root, "--format", "json"], capfd))["partitions"]
+    assert choice["leader"] == first
+    text = " ".join(said(replica_diff, [root], capfd).split())
+    for named in re.findall(r"A5 (.*?) should lead", text):
+        assert str(first) in re.findall(r"\d+", named)
+
+
+def test_the_leader_of_the_metadata_log_leads_where_only_uncommitted_records_go(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """S5.1: broker 1 was elected without offset 2, which only broker 0 has; nobody committed it."""
+    root = str(captures.path("s5_1/b-elected"))
+    document = json.loads(said(kafkalog, ["plan", root, "--format", "json"], capfd))
+    assert document["startOrder"] == [[1], [0]]
+    assert document["lost"]["lostRecords"] == 1
+    assert document["lost"]["lostCommittedRecords"] == 0
+    steps = {step["kind"]: step for step in document["steps"]}
+    (save,) = steps["save"]["commands"]
+    assert "--replica broker:0 --from-offset 2" in save
+    assert "unclean" not in json.dumps(document["steps"])
