@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
@@ -24,10 +24,27 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.salvage.manifest import SalvagedPartition
+    from kafkalog_reader.salvage.offset_coverage import LostOffsets
+    from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.tables.request import ReadRequest
 
 
-MAX_LOST_SHOWN = 5
+MAX_LOST_SHOWN: Final = 5
+HAND_OVER: Final = """
+How to hand over a log that was written here:
+  1. The topic must exist with the id in the log's partition.metadata: that of the input, unless
+     --topic-id named another. Set retention.ms=-1 for it, or old records are deleted at once
+     (kafka-configs.sh; with --bootstrap-controller while no broker runs).
+  2. Stop all brokers that have the partition, each with a clean shutdown; the one that gets the log
+     last, so that it alone is in sync.
+  3. On that broker move the partition directory out of the log directory, never delete it, and put
+     the new one in its place, owned by the broker's user. Where the other copies are damaged, move
+     them out of their log directories, too.
+  4. Start that broker first and alone. When kafka-topics.sh --describe shows it as the leader,
+     start the others: they copy the log. Where Leader is none because another copy was in sync:
+       kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type unclean \\
+         --topic TOPIC --partition N
+  5. Restore retention.ms."""
 
 
 @click.command(
@@ -50,7 +67,7 @@ MAX_LOST_SHOWN = 5
     "topic_ids",
     metavar="[TOPIC=]ID",
     multiple=True,
-    help="The topic's id in the receiving cluster; repeatable.",
+    help="The topic's id in the receiving cluster; repeatable.  [default: as in the input]",
 )
 @click.option(
     "--leader-epoch",
@@ -87,8 +104,8 @@ def salvage_command(
     Each topic partition gets a folder: Parquet with all columns of the table records, one file per
     segment; or with --as-segments the partition directory of a stopped broker. Batches keep their
     payload byte for byte; producer ids are removed, and committed transactions become plain
-    records: docs/salvage.md says why, and how to give the log to a cluster. manifest.json lists
-    what was left out, where and why.
+    records. How to give the log to a cluster is printed at the end. Topic ids are those of the
+    input unless --topic-id names others. manifest.json lists what was left out, where and why.
 
     --from-offset and --to-offset select records, or with --as-segments whole batches that hold one
     of them.
@@ -112,19 +129,30 @@ def salvage_command(
     return _salvage(evidence, request, output, inputs=paths, receiver=receiver, merge=merge)
 
 
-def _salvage(evidence: Evidence, request: ReadRequest, output: str, **options: Any) -> int:  # noqa: ANN401  passed on
+def _salvage(
+    evidence: Evidence,
+    request: ReadRequest,
+    output: str,
+    receiver: Receiver | None,
+    **options: Any,  # noqa: ANN401  passed on
+) -> int:
     from kafkalog_reader.cli.progress import ReadProgress
     from kafkalog_reader.salvage.run import salvage
 
-    found = False
+    found = has_logs = False
     several_clusters = len({root.cluster_id for root in evidence.log_directories}) > 1
     has_range = request.from_offset is not None or request.to_offset is not None
     with ReadProgress() as progress:
         session().how_far = lambda: f"{progress}; manifest.json lists what was written"
-        for salvaged in salvage(evidence, request, output, progress=progress, **options):
+        for salvaged in salvage(
+            evidence, request, output, receiver=receiver, progress=progress, **options
+        ):
+            has_logs |= receiver is not None and salvaged.folder is not None
             found |= not salvaged.is_complete or (has_range and not salvaged.records)
             name = _of_cluster(salvaged) if several_clusters else salvaged.name
             click.echo("\n  ".join(_lines(salvaged, name, request)))
+    if has_logs:
+        click.echo(HAND_OVER)
     return FOUND if found else CLEAN
 
 
@@ -158,10 +186,39 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
     if salvaged.doubtful_folder is not None:
         doubtful = salvaged.counts.doubtful.records
         yield f"{plural(doubtful, 'record')} at doubtful offsets in {salvaged.doubtful_folder}"
+    if salvaged.deleted_records:
+        yield _deleted(salvaged)
     for lost in salvaged.lost[:MAX_LOST_SHOWN]:
-        yield f"{offsets_are(lost.first_offset, lost.next_offset)} lost: {lost.why}"
+        yield _lost(lost)
     if len(salvaged.lost) > MAX_LOST_SHOWN:
         yield f"and {len(salvaged.lost) - MAX_LOST_SHOWN:,} more such ranges: see manifest.json"
+
+
+def _deleted(salvaged: SalvagedPartition) -> str:
+    """Records that consumers no longer saw: a salvage may bring them back."""
+    count, start = salvaged.deleted_records, salvaged.log_start
+    text = (
+        f"{count:,} of them below the log start {start:,}: deleted by retention or "
+        "kafka-delete-records, but still in the file"
+    )
+    if "markers" in salvaged.notes:
+        text += (
+            "; a batch is kept whole, so a broker serves them again unless its "
+            f"log-start-offset-checkpoint has {start}"
+        )
+    return text
+
+
+def _lost(lost: LostOffsets) -> str:
+    offsets = offsets_are(lost.first_offset, lost.next_offset)
+    if not lost.held_by:
+        return f"{offsets} lost: {lost.why}"
+    holders = f"{' and '.join(lost.held_by)} {'has' if len(lost.held_by) == 1 else 'have'}"
+    return (
+        f"{offsets} not on this copy ({lost.why}), but {holders} readable batches there: "
+        "--replica broker:N reads another copy, --merge --as-segments makes one log of all, unless "
+        "their histories differ"
+    )
 
 
 def _holder(salvaged: SalvagedPartition) -> str:

@@ -111,8 +111,8 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     if audit.merging_saves:
         text = (
             "Whoever leads, committed records are lost, but together the copies hold them all. "
-            "Before any of their brokers starts, merge them into one sound log; docs/salvage.md "
-            "says how it takes the place of a copy (Handing it over):"
+            "Before any of their brokers starts, merge them into one sound log; the command prints "
+            "how it takes the place of a copy:"
         )
     elif every_choice_loses(audit):
         alike = [each.candidate for each in audit.elections if each.lacking == best.lacking]

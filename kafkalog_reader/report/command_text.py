@@ -37,7 +37,10 @@ def salvage_command(audit: PartitionAudit, replica: ReplicaAudit, first_offset: 
 
 def export_command(audit: PartitionAudit) -> str:
     """A command that saves the records that only some copies have in one file."""
-    return f"replica-diff {_paths(audit)}{_links(audit)} {_choice(audit)} --export {SAVED}"
+    return (
+        f"replica-diff {_paths(audit)}{_links(audit)} {_choice(audit)} "
+        f"--export {shell_word(f'{SAVED}/{audit.topic}-{audit.partition}-one-sided')}"
+    )
 
 
 def merge_command(audit: PartitionAudit) -> str:

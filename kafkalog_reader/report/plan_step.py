@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 BROKERS: Final = "HOST:9092"
 CONTROLLERS: Final = "CONTROLLER:9093"
-SAVED: Final = "SAVED"
+SAVED: Final = "SAVED/plan"
+"""Not the folder of the commands that ``replica-diff`` prints: both may be run."""
 
 
 class StepKind(Enum):

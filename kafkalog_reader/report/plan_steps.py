@@ -79,8 +79,8 @@ def _save(plan: Plan) -> Iterator[PlanStep]:
             commands.append(merge_command(plan, choice))
             texts.append(
                 f"{choice.name}: together the copies hold every record. The merged log can take "
-                "the place of a copy before any broker starts (docs/salvage.md, Handing it over); "
-                "then make this plan again."
+                "the place of a copy before any broker starts: the command prints how. Then make "
+                "this plan again."
             )
             continue
         for broker, first_offset in _savers(choice):

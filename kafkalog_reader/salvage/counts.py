@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.salvage.readable_batches import ReadableRun
+    from kafkalog_reader.scan.batch_run import BatchRun
+    from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 
 class Reason(Enum):
@@ -101,6 +103,18 @@ def record_counts(readable: ReadableRun) -> NDArray[np.int64]:
             rows = np.searchsorted(run.position, positions)
             counts += np.bincount(rows, minlength=run.count)
     return counts
+
+
+def records_below(run: BatchRun, offset: int, segment_slice: SegmentSlice) -> int:
+    """How many records have lower offsets; only batches that begin below ``offset`` are decoded."""
+    below = np.flatnonzero(run.base_offset < offset)
+    if not len(below):
+        return 0
+    decoder = RecordDecoder(frozenset({"offset"}), segment_slice, NotedDamage.silent())
+    return sum(
+        int((decoded.columns.offset < offset).sum())
+        for decoded in (*decoder.add(run.taken(below)), *decoder.flush())
+    )
 
 
 def first_offsets(readable: ReadableRun) -> NDArray[np.int64]:

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+import numpy as np
 
 from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.io.checkpoints import checkpointed_offsets
+from kafkalog_reader.io.progress import no_progress
+from kafkalog_reader.salvage.counts import first_offsets
+from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.offset_coverage import LostOffsets
+from kafkalog_reader.salvage.readable_batches import ReadableBatches
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import PartitionDirectory
-    from kafkalog_reader.salvage.readable_batches import ReadableBatches
     from kafkalog_reader.salvage.survey import Survey
+    from kafkalog_reader.tables.request import ReadRequest
 
 _END_CHECKPOINTS: Final = (
     ("replication-offset-checkpoint", "high watermark"),
@@ -42,6 +49,39 @@ def lost_offsets(
         why = f"the checkpointed {named[1]} is {named[0]}, the readable log ends at {end}"
         lost.append(LostOffsets(first_offset=end, next_offset=named[0], why=why))
     return list(_in_range(lost, source.from_offset, source.to_offset))
+
+
+def held_elsewhere(
+    lost: Sequence[LostOffsets], others: Sequence[PartitionDirectory], request: ReadRequest
+) -> list[LostOffsets]:
+    """The same offsets; each range also says which other copies have readable batches there."""
+    if not lost:
+        return []
+    asked = replace(
+        request,
+        from_offset=min(each.first_offset for each in lost),
+        to_offset=max(each.next_offset for each in lost),
+    )
+    held: dict[LostOffsets, list[str]] = {each: [] for each in lost}
+    for other in others:
+        silent = NotedDamage.silent()
+        try:
+            batches = ReadableBatches(other, asked, silent, whole_log=False)
+        except LocatedError:  # the choice of the copy reported it
+            continue
+        counts = dict.fromkeys(lost, 0)
+        for readable in batches.read(no_progress, silent):
+            firsts, nexts = first_offsets(readable), readable.run.last_offset + 1
+            for each in lost:
+                overlap = np.minimum(nexts, each.next_offset) - np.maximum(
+                    firsts, each.first_offset
+                )
+                counts[each] += int(overlap[overlap > 0].sum())
+        for each, count in counts.items():
+            if count:
+                some = "" if count >= each.next_offset - each.first_offset else " (some of them)"
+                held[each].append(f"{other.replica_name}{some}")
+    return [replace(each, held_by=tuple(names)) for each, names in held.items()]
 
 
 def _named_ends(directory: PartitionDirectory) -> Iterator[tuple[int, str]]:

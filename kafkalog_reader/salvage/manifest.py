@@ -14,7 +14,7 @@ from kafkalog_reader.salvage.offset_coverage import LostOffsets, OffsetCoverage
 from kafkalog_reader.tables.identity import identity_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from typing import Self
 
     from kafkalog_reader.io.evidence import PartitionDirectory
@@ -60,6 +60,8 @@ class SalvagedPartition:
         folder: where its files are, below the output; None when nothing of it could be kept.
         doubtful_folder: where the records at doubtful offsets are.
         records: kept ones; in segments without those of transactions that were not committed.
+        log_start: the first offset that consumers were shown; 0 if it cannot be read.
+        deleted_records: kept ones below it: deleted already, by retention or on request.
         left_out: damage, and copies that could not be read.
         unread_copies: how many of these: other copies, one of which might have been better.
         repairs: batches that were repaired and kept.
@@ -75,6 +77,8 @@ class SalvagedPartition:
     files: list[str] = field(default_factory=list)
     records: int = 0
     offsets: OffsetCoverage = field(default_factory=OffsetCoverage)
+    log_start: int = 0
+    deleted_records: int = 0
     left_out: Places = field(default_factory=Places)
     unread_copies: int = 0
     repairs: list[RepairNote] = field(default_factory=list)
@@ -110,6 +114,8 @@ class SalvagedPartition:
             "files": self.files,
             "records": self.records,
             **self.offsets.as_json(),
+            "logStartOffset": self.log_start,
+            "recordsBelowLogStart": self.deleted_records,
             "counts": self.counts.as_json(),
             "leftOut": {
                 "count": self.left_out.count,
@@ -142,7 +148,12 @@ class SalvagedPartition:
 
 
 def manifest_text(
-    form: str, inputs: Sequence[str], partitions: Sequence[SalvagedPartition], *, is_finished: bool
+    form: str,
+    inputs: Sequence[str],
+    partitions: Sequence[SalvagedPartition],
+    *,
+    topics_left_out: Iterable[str] = (),
+    is_finished: bool,
 ) -> str:
     """The whole manifest.
 
@@ -150,12 +161,14 @@ def manifest_text(
         form: ``parquet`` or ``segments``.
         inputs: paths as given.
         partitions: in the order in which they were salvaged.
+        topics_left_out: those that no other cluster can take over.
         is_finished: whether the salvage ran to its end.
     """
     content = {
         "kafkalogVersion": __version__,
         "form": form,
         "inputs": [shown(path) for path in inputs],
+        "topicsLeftOut": sorted(topics_left_out),
         "isFinished": is_finished,
         "isComplete": is_finished and all(each.is_complete for each in partitions),
         "partitions": [partition.as_json() for partition in partitions],

@@ -79,6 +79,7 @@ def merge_partition(
     """
     sources = [_read(directory, request, progress) for directory in directories]
     start = min(source.batches.from_offset for source in sources)
+    merged.log_start = min(source.batches.log_start for source in sources)
     for number, source in enumerate(sources):
         source.batches.from_offset = start  # what one copy still has was not deleted everywhere
         source.believed = _believed(source, number)

@@ -61,11 +61,17 @@ class OffsetCoverage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostOffsets:
-    """The offsets [first, next) are not in the log; ``why`` they should be, for people."""
+    """The offsets [first, next) are not in the log.
+
+    Attributes:
+        why: they should be there, for people.
+        held_by: other copies that have readable batches there.
+    """
 
     first_offset: int
     next_offset: int
     why: str
+    held_by: tuple[str, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """As the manifest has it; the last offset is inclusive, as everywhere in it."""
@@ -73,4 +79,5 @@ class LostOffsets:
             "firstOffset": self.first_offset,
             "lastOffset": self.next_offset - 1,
             "reason": self.why,
+            "heldBy": list(self.held_by),
         }

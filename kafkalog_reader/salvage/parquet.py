@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -29,6 +30,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.readable_batches import ReadableBatches, ReadableRun
     from kafkalog_reader.salvage.survey import Survey
     from kafkalog_reader.scan.segment_slice import SegmentSlice
+    from kafkalog_reader.tables.transaction_outcomes import Markers
+
+logger = logging.getLogger(__name__)
 
 ROW_GROUP: Final = 16 << 20
 """Bytes in Arrow. Held twice: as rows and as the writer's pages."""
@@ -39,7 +43,13 @@ REPAIR: Final = pa.field("repair", pa.string())
 class RecordsFile:
     """Writes records of one segment into a file, created with the first record."""
 
-    def __init__(self, path: Path, segment_slice: SegmentSlice, request: ReadRequest) -> None:
+    def __init__(
+        self,
+        path: Path,
+        segment_slice: SegmentSlice,
+        request: ReadRequest,
+        markers: Markers | None = None,
+    ) -> None:
         self.path = path
         self.records = 0
         self.left_out = 0
@@ -47,7 +57,7 @@ class RecordsFile:
         self._segment_slice = segment_slice
         self._schema = RecordsTable().projected(request)
         self._rows = RecordRows(
-            segment_slice, self._schema, request, TransactionStates(segment_slice)
+            segment_slice, self._schema, request, TransactionStates(segment_slice, markers)
         )
         self._decoder = self._new_decoder()
         self._writer: parquet.ParquetWriter | None = None
@@ -148,6 +158,14 @@ def write_parquet(
 ) -> None:
     """Write what can be read of one replica into ``folder``; ``salvaged`` is filled in."""
     counts = salvaged.counts
+    if salvaged.left_out.count and len(found.outcomes.markers.offset):
+        logger.warning(
+            "%s: where a lost marker decided a transaction, transactionState is that of the "
+            "transaction index, or of the producer's next transaction",
+            salvaged.name,
+        )
+    # Of a range only the segments in it were read: the markers may be in a later one.
+    markers = found.outcomes.markers if source.to_offset is None else None
     file: RecordsFile | None = None
     segment_slice: SegmentSlice | None = None
     for readable in source.read(no_progress, NotedDamage.silent()):
@@ -155,7 +173,7 @@ def write_parquet(
             _close(file, salvaged)
             segment_slice = readable.segment_slice
             path = folder / f"{segment_slice.segment.base_offset:020d}.parquet"
-            file = RecordsFile(path, segment_slice, request)
+            file = RecordsFile(path, segment_slice, request, markers)
         kept = divided(readable, source, found, salvaged, doubtful)
         counts.kept.batches += len(kept)
         if len(kept):
@@ -188,6 +206,7 @@ def divided(
 def _note(salvaged: SalvagedPartition, written: Iterable[NDArray[np.int64]]) -> None:
     for offsets in written:
         salvaged.offsets.add(offsets, offsets)
+        salvaged.deleted_records += int((offsets < salvaged.log_start).sum())
 
 
 def _close(file: RecordsFile | None, salvaged: SalvagedPartition) -> None:

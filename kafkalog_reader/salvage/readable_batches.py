@@ -62,6 +62,7 @@ class ReadableBatches:
 
     Attributes:
         from_offset, to_offset: the requested range, half-open.
+        log_start: the first offset that consumers were shown; 0 if it cannot be read.
         slices: the segments, whole; each carries the offsets asked for.
         base_offsets: of all segments, rising.
         found_batches: whole batches that the last reading met, sound or not.
@@ -83,12 +84,14 @@ class ReadableBatches:
         self.outside = 0
         found = [segment for segment in segments(directory) if segment.log_size is not None]
         self.from_offset, self.to_offset = request.offsets_of(directory.topic, directory.partition)
-        if request.log_range_only and found:
-            try:
-                start = log_start_offset(directory, found[0].base_offset)
-                self.from_offset = max(self.from_offset, start)
-            except LocatedError as error:  # more is kept then than consumers were shown
+        self.log_start = 0
+        try:
+            self.log_start = log_start_offset(directory, found[0].base_offset) if found else 0
+        except LocatedError as error:  # more is kept then than consumers were shown
+            if request.log_range_only:
                 damage.left_out(error)
+        if request.log_range_only:
+            self.from_offset = max(self.from_offset, self.log_start)
         self.base_offsets = [segment.base_offset for segment in found]
         self.slices = [
             SegmentSlice(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import LocatedError, OptionError, UsageError
@@ -11,9 +11,9 @@ from kafkalog_reader.io.checkpoints import read_topic_id
 from kafkalog_reader.io.names import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.tables.request import ReadRequest
 
 
@@ -30,27 +30,60 @@ class Receiver:
 
     Attributes:
         topic_ids: as it calls the topics.
+        own_topic_ids: of the copies, by cluster and topic; used where no other id was given.
         leader_epoch: written into every batch; not above
             the cluster's own epoch of the partition, so 0 always fits.
     """
 
     topic_ids: dict[str, str]
+    own_topic_ids: dict[tuple[str | None, str], str] = field(default_factory=dict)
     leader_epoch: int = 0
 
-    def topic_id(self, topic: str | None) -> str:
-        """The id of a topic in that cluster.
+    def topic_id(self, directory: PartitionDirectory) -> str:
+        """The id of a copy's topic in that cluster.
 
         Raises:
-            UsageError: no id was given, or the topic cannot be taken over.
+            UsageError: there is none.
         """
-        if topic in FOREIGN_TO_ALL:
-            raise UsageError(f"{topic} belongs to its cluster: no other can take it over")
-        if topic is None or topic not in self.topic_ids:
+        self.check([directory])
+        topic = directory.topic
+        assert topic is not None
+        own = self.own_topic_ids.get((directory.log_directory.cluster_id, topic))
+        return self.topic_ids.get(topic) or own or ""
+
+    def check(self, directories: Iterable[PartitionDirectory]) -> None:
+        """Check that all copies can be taken over.
+
+        Raises:
+            UsageError: topics have no id, or belong to their cluster; all are named.
+        """
+        foreign, missing = set(), set()
+        for each in directories:
+            topic = each.topic or "TOPIC"
+            if topic in FOREIGN_TO_ALL:
+                foreign.add(topic)
+            elif (
+                topic not in self.topic_ids
+                and (each.log_directory.cluster_id, topic) not in self.own_topic_ids
+            ):
+                missing.add(topic)
+        if foreign:
+            raise UsageError(foreign_text(foreign))
+        if missing:
+            options = " ".join(f"--topic-id {shown(topic)}=ID" for topic in sorted(missing))
+            are, them = ("is", "it") if len(missing) == 1 else ("are", "them")
             raise UsageError(
-                f"--topic-id {shown(topic or 'TOPIC')}=ID is missing: a broker sets aside a "
-                "directory whose topic id is not the topic's"
+                f"{options} {are} missing: the input has no readable partition.metadata of {them}, "
+                "which holds the id. kafka-topics.sh --describe prints it in the receiving "
+                "cluster; a broker sets aside a directory with another one"
             )
-        return self.topic_ids[topic]
+
+
+def foreign_text(topics: Iterable[str]) -> str:
+    """Why topics are not taken over."""
+    names = sorted(topics)
+    belong, them = ("belongs to its", "it") if len(names) == 1 else ("belong to their", "them")
+    return f"{' and '.join(names)} {belong} cluster: no other can take {them} over"
 
 
 def receiver_of(
@@ -68,13 +101,13 @@ def receiver_of(
         evidence: the damaged copies.
         request: which of them.
         as_segments: write logs.
-        merge: make one log of all copies; its topics keep their ids unless others are given.
-        topic_ids: by topic.
+        merge: make one log of all copies.
+        topic_ids: by topic; the others keep the ids of the copies.
         leader_epoch: of every batch.
 
     Raises:
         OptionError: options that contradict each other, or an id that is not one.
-        UsageError: copies to merge belong to topics of the same name with different ids.
+        UsageError: copies belong to topics of the same name with different ids.
     """
     if not as_segments:
         if merge:
@@ -89,10 +122,9 @@ def receiver_of(
             "replica",
             "segments are one log of a partition: best or broker:N",
         )
-    receiver = Receiver(topic_ids=dict(map(_checked, topic_ids.items())), leader_epoch=leader_epoch)
-    if merge:
-        _add_own_topic_ids(receiver, evidence, request)
-    return receiver
+    given = dict(map(_checked, topic_ids.items()))
+    own = _own_topic_ids(evidence, request, given, merge=merge)
+    return Receiver(topic_ids=given, own_topic_ids=own, leader_epoch=leader_epoch)
 
 
 def _checked(given: tuple[str, str]) -> tuple[str, str]:
@@ -106,21 +138,29 @@ def _checked(given: tuple[str, str]) -> tuple[str, str]:
     return topic, topic_id
 
 
-def _add_own_topic_ids(receiver: Receiver, evidence: Evidence, request: ReadRequest) -> None:
-    """A merged log usually returns to the cluster of its copies, where topics have these ids."""
-    own: dict[str, set[str]] = {}
-    for _, copies in evidence.topic_partitions(request):
-        for each in copies:
-            try:
-                topic_id = read_topic_id(each.path, context=each.context)
-            except LocatedError:  # the other copies may know
-                continue
-            if topic_id is not None and each.topic is not None:
-                own.setdefault(each.topic, set()).add(topic_id)
-    for topic, ids in own.items():
+def _own_topic_ids(
+    evidence: Evidence, request: ReadRequest, given: Mapping[str, str], *, merge: bool
+) -> dict[tuple[str | None, str], str]:
+    """The ids in ``partition.metadata``: a log usually returns to the cluster of its copies."""
+    own: dict[tuple[str | None, str], set[str]] = {}
+    for directory in evidence.partition_directories(request):
+        root, topic = directory.log_directory, directory.topic
+        is_asked = request.replica in ("best", f"broker:{root.broker_id}")
+        if topic is None or not directory.is_replica or not is_asked:
+            continue
+        if topic in given and not merge:
+            continue
+        try:
+            topic_id = read_topic_id(directory.path, context=directory.context)
+        except LocatedError:  # another copy or partition may know
+            continue
+        if topic_id not in (None, ZERO_UUID):
+            own.setdefault((root.cluster_id, topic), set()).add(topic_id)
+    for (_, topic), ids in own.items():
         if len(ids) > 1:
+            choose = "Merge those of one" if merge else "Choose one copy: --replica broker:N"
             raise UsageError(
-                f"{topic}: the copies are of {len(ids)} topics of this name, by their topic ids: "
-                f"{', '.join(sorted(ids))}. Merge those of one"
+                f"{shown(topic)}: the copies are of {len(ids)} topics of this name, by their topic "
+                f"ids: {', '.join(sorted(ids))}. {choose}"
             )
-        receiver.topic_ids.setdefault(topic, *ids)
+    return {key: next(iter(ids)) for key, ids in own.items()}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -9,12 +10,13 @@ from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.salvage.counts import Reason
 from kafkalog_reader.salvage.left_out import NotedDamage, UnreadCopies, Warnings
-from kafkalog_reader.salvage.lost_offsets import lost_offsets
+from kafkalog_reader.salvage.lost_offsets import held_elsewhere, lost_offsets
 from kafkalog_reader.salvage.manifest import SalvagedPartition, manifest_text
 from kafkalog_reader.salvage.merge import merge_partition
 from kafkalog_reader.salvage.output_folder import DOUBTFUL, OutputFolder
 from kafkalog_reader.salvage.parquet import DoubtfulPart, write_parquet
 from kafkalog_reader.salvage.readable_batches import ReadableBatches
+from kafkalog_reader.salvage.receiver import FOREIGN_TO_ALL, foreign_text
 from kafkalog_reader.salvage.segments import learn_lost_aborts, write_segments
 from kafkalog_reader.salvage.survey import survey
 from kafkalog_reader.scan.damage import Mode
@@ -28,8 +30,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.receiver import Receiver
     from kafkalog_reader.tables.request import ReadRequest
 
-    _Group = tuple[Sequence[PartitionDirectory], Sequence[LocatedError]]
-    """Copies that make one output, and why other copies could not be read."""
+    _Group = tuple[
+        Sequence[PartitionDirectory], Sequence[LocatedError], Sequence[PartitionDirectory]
+    ]
+    """Copies that make one output, why other copies could not be read, and those not chosen."""
+
+logger = logging.getLogger(__name__)
 
 
 def salvage(
@@ -59,20 +65,23 @@ def salvage(
     """
     request = replace(request, mode=Mode.PERMISSIVE, log_range_only=receiver is not None)
     if merge:
-        groups: list[_Group] = [(copies, ()) for _, copies in evidence.topic_partitions(request)]
+        groups: list[_Group] = [
+            (copies, (), ()) for _, copies in evidence.topic_partitions(request)
+        ]
     else:
         groups = list(_chosen(evidence, request))
     if not groups:
         raise UsageError(f"nothing to salvage: {_missing(request)}")
+    foreign: set[str] = set()
     if receiver is not None:
-        for copies, _ in groups:
-            receiver.topic_id(copies[0].topic)
+        groups, foreign = _without_foreign(groups, request)
+        receiver.check(copies[0] for copies, *_ in groups)
     folders = OutputFolder(output, evidence)
     done: list[SalvagedPartition] = []
     refused: list[str] = []
     is_finished = False
     try:
-        for copies, unread in groups:
+        for copies, unread, others in groups:
             salvaged = SalvagedPartition(directory=copies[0], unread_copies=len(unread))
             for error_of_copy in unread:
                 salvaged.left_out.add(error_of_copy)
@@ -83,12 +92,15 @@ def salvage(
                 done.pop()
                 refused.append(str(error))
             else:
+                salvaged.lost = held_elsewhere(salvaged.lost, others, request)
                 yield salvaged
         is_finished = not refused
     finally:
         if done:
             form = "parquet" if receiver is None else "segments"
-            folders.write_manifest(manifest_text(form, inputs, done, is_finished=is_finished))
+            folders.write_manifest(
+                manifest_text(form, inputs, done, topics_left_out=foreign, is_finished=is_finished)
+            )
     if refused:
         raise UsageError("\n".join(refused))
 
@@ -103,9 +115,24 @@ def _chosen(evidence: Evidence, request: ReadRequest) -> Iterator[_Group]:
     for copies, chosen in chosen_by_partition(evidence, request, damage):
         unread = damage.taken()
         if unread and not chosen:
-            yield copies[:1], unread[1:]
+            yield copies[:1], unread[1:], ()
         for directory in chosen:
-            yield (directory,), unread
+            others = [] if len(chosen) > 1 else [each for each in copies if each != directory]
+            yield (directory,), unread, others
+
+
+def _without_foreign(groups: list[_Group], request: ReadRequest) -> tuple[list[_Group], set[str]]:
+    """The copies that another cluster can take over, and the topics left out, with a warning.
+
+    A topic that was named is not left out: it is refused later.
+    """
+    named = request.topics or frozenset()
+    found = {copies[0].topic for copies, *_ in groups}
+    foreign = {each for each in FOREIGN_TO_ALL - named if each in found}
+    if not foreign or foreign == found:
+        return groups, set()
+    logger.warning("left out: %s", foreign_text(foreign))
+    return [group for group in groups if group[0][0].topic not in foreign], foreign
 
 
 def _missing(request: ReadRequest) -> str:
@@ -158,14 +185,17 @@ def _read_and_write(
     """Read twice: only the first reading shows which offsets and transactions are reliable."""
     damage = NotedDamage(salvaged.left_out)
     source = ReadableBatches(salvaged.directory, request, damage, whole_log=receiver is not None)
+    salvaged.log_start = source.log_start
     found = survey(source, salvaged, damage, progress)
     counts = salvaged.counts
     counts.found = found.found
     salvaged.lost = lost_offsets(salvaged.directory, source, found)
+    if receiver is not None or salvaged.left_out.count:
+        learn_lost_aborts(salvaged.directory, found, damage)
+    found.outcomes.settle()
     if receiver is None:
         write_parquet(salvaged, request, source, found, folder, doubtful)
     else:
-        learn_lost_aborts(salvaged.directory, found, damage)
         write_segments(salvaged, receiver, source, found, folder, doubtful)
     counts.left_out[Reason.DAMAGED].batches = salvaged.left_out.batches
     counts.left_out[Reason.OUTSIDE_RANGE].batches += source.outside

@@ -21,7 +21,7 @@ from kafkalog_reader.format.producer_snapshot import build_producer_snapshot
 from kafkalog_reader.io.names import LEADER_EPOCHS, PARTITION_METADATA
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import no_progress
-from kafkalog_reader.salvage.counts import Reason, record_counts
+from kafkalog_reader.salvage.counts import Reason, record_counts, records_below
 from kafkalog_reader.salvage.left_out import NotedDamage
 from kafkalog_reader.salvage.parquet import divided
 from kafkalog_reader.salvage.segment_file import SegmentFile
@@ -97,7 +97,7 @@ class LogCopy:
         self.bases: list[int] = []
         self._salvaged = salvaged
         self._leader_epoch = receiver.leader_epoch
-        self._topic_id = receiver.topic_id(salvaged.directory.topic)
+        self._topic_id = receiver.topic_id(salvaged.directory)
         self._outcomes = found.outcomes
         self._folder = folder
         self._segment: SegmentFile | None = None
@@ -118,6 +118,9 @@ class LogCopy:
         counts = counts[is_kept]
         self._salvaged.records += int(counts.sum())
         self._salvaged.counts.kept.add(kept.count, int(counts.sum()))
+        self._salvaged.deleted_records += records_below(
+            kept, self._salvaged.log_start, readable.segment_slice
+        )
         while kept.count:
             if self._segment is None:
                 base = int(kept.base_offset[0])

@@ -24,13 +24,15 @@ _Markers = tuple["NDArray[np.int64]", "NDArray[np.int64]", "NDArray[np.int16]", 
 
 
 class TransactionOutcomes:
-    """Markers of a replica: all are collected before the first lookup, 18 bytes of memory each."""
+    """Markers of a replica: all are collected before the first lookup, 18 bytes of memory each.
+
+    Attributes:
+        markers: all of them, once they are settled.
+    """
 
     def __init__(self) -> None:
         self._gathered: list[_Markers] = []
-        self._producer_id = np.empty(0, np.int64)
-        self._offset = np.empty(0, np.int64)
-        self._type = np.empty(0, np.int16)
+        self.markers = Markers(np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.int16))
 
     def gather(self, run: BatchRun, path: str) -> None:
         """Collect the markers of a run of one segment, while its window is valid."""
@@ -57,16 +59,16 @@ class TransactionOutcomes:
         )
 
     def settle(self) -> None:
-        """Sort the markers; call ``of`` only afterwards."""
+        """Sort the markers; use ``markers`` and ``of`` only afterwards."""
         if self._gathered:
             ids, offsets, types = (
                 np.concatenate([markers[column] for markers in self._gathered])
                 for column in range(3)
             )
             order = np.lexsort((offsets, ids))
-            self._producer_id, self._offset, self._type = ids[order], offsets[order], types[order]
+            self.markers = Markers(ids[order], offsets[order], types[order])
         self._gathered.clear()
 
     def of(self, run: BatchRun) -> NDArray[np.int16]:
         """For each batch ``COMMIT``, ``ABORT``, ``UNDECIDED`` or ``NO_TRANSACTION``."""
-        return Markers(self._producer_id, self._offset, self._type).outcomes(run)
+        return self.markers.outcomes(run)

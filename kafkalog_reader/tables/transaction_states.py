@@ -51,10 +51,16 @@ _NAMES: Final = {
 
 
 class TransactionStates:
-    """The transactions of one slice; nothing is read until a transactional batch is requested."""
+    """The transactions of one slice; nothing is read until a transactional batch is requested.
 
-    def __init__(self, segment_slice: SegmentSlice) -> None:
+    Args:
+        segment_slice: the slice.
+        markers: all from the slice on, if they are known; then nothing is read.
+    """
+
+    def __init__(self, segment_slice: SegmentSlice, markers: Markers | None = None) -> None:
         self._segment_slice = segment_slice
+        self._known = markers
 
     def of(self, batches: BatchColumns) -> NDArray[np.int16]:
         """For each batch what ``Markers.outcomes`` says, or ``CONTROL_BATCH``."""
@@ -81,6 +87,8 @@ class TransactionStates:
 
     @cached_property
     def _markers(self) -> Markers:
+        if self._known is not None:
+            return self._known
         found = _Gathered(self._segment_slice)
         found.read()
         return found.markers()
@@ -136,8 +144,9 @@ class _Gathered:
             self._scan(segment, 0, None, has_data=False)
         if self._is_damaged:
             logger.warning(
-                "%s: damaged from here on: where a marker is lost, the outcome of a transaction is "
-                "that of the transaction index, or of the producer's next transaction",
+                "%s: damaged, here or in a later segment: where a marker is lost, the outcome of a "
+                "transaction is that of the transaction index, or of the producer's next "
+                "transaction",
                 shown(self._segment_slice.path),
             )
             self._add_indexed_aborts(reached)

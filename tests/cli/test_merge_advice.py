@@ -49,7 +49,7 @@ def test_three_damaged_copies_are_merged_into_all_records(
     assert "move the partition directory aside" not in text
     monkeypatch.chdir(tmp_path)
     merged = run(*shlex.split(command)[1:])
-    assert (merged.status, merged.out) == (0, "t-0: 4 records, offsets 0 to 3\n")
+    assert (merged.status, merged.out.splitlines()[0]) == (0, "t-0: 4 records, offsets 0 to 3")
     shown = run("records", tmp_path / "SAVED" / "t-0-merged", "--columns", "value")
     assert shown.out.split() == ["value", "a", "b", "f", "g"]
     planned = run("plan", root, "--topic", "t").out

@@ -5,10 +5,12 @@ from __future__ import annotations
 import errno
 import json
 import os
+import re
 import shutil
 from typing import TYPE_CHECKING
 
 import pytest
+from pyarrow import parquet
 
 from fixtures import captures
 
@@ -27,14 +29,15 @@ def test_a_partition_is_a_line_and_a_folder(
     out = tmp_path / "out"
     answer = run("salvage", untouched, "--output", out, "--replica", "broker:1", *form)
     assert answer.status == 0
-    assert answer.out == "t-0: 5 records, offsets 0 to 4\n"
+    line, _, hand_over = answer.out.partition("\n")
+    assert line == "t-0: 5 records, offsets 0 to 4"
+    assert ("How to hand over" in hand_over) == bool(form)
     assert sorted(path.name for path in out.iterdir()) == ["manifest.json", "t-0"]
 
 
 @pytest.mark.parametrize(
     ("options", "problem"),
     [
-        pytest.param(["--as-segments"], "--topic-id t=ID is missing", id="no_topic_id"),
         pytest.param(["--as-segments", "--topic-id", "x"], "--topic-id: x: expected", id="no_id"),
         pytest.param(["--topic-id", TOPIC_ID], "--topic-id: only with segments", id="parquet"),
         pytest.param(
@@ -89,7 +92,7 @@ def test_saving_takes_the_offsets_that_records_shows(
     count = f"1 record, offset {first}"
     if len(offsets) > 1:
         count = f"{len(offsets)} records, offsets {first} to {last}"
-    assert answer.out == f"t-0: {count}\n"
+    assert answer.out.partition("\n")[0] == f"t-0: {count}"
     shown = run("table", "records", untouched, *SAVE, *options, "--columns", "offset", "--format",
                 "csv")  # fmt: skip
     assert [int(line) for line in shown.out.split()[1:]] == offsets
@@ -134,12 +137,115 @@ def test_copies_are_merged_under_their_own_topic_id(
     damage(brokers, 3, 2)
     out = tmp_path / "out"
     answer = run("salvage", brokers, "--merge", "--as-segments", "--output", out)
-    assert (answer.status, answer.out) == (0, "t-0: 4 records, offsets 0 to 3\n")
+    assert (answer.status, answer.out.splitlines()[0]) == (0, "t-0: 4 records, offsets 0 to 3")
     assert answer.err == ""
     csv = ("--columns", "value", "--format", "csv", "--render", "utf8")
     shown = run("table", "records", out, *csv)
     assert shown.out.split()[1:] == ['"a"', '"b"', '"f"', '"g"']
     assert TOPIC_ID in (out / "t-0" / "partition.metadata").read_text()
+
+
+def test_topic_ids_are_those_of_the_input(untouched: Path, tmp_path: Path, run: Run) -> None:
+    out = tmp_path / "out"
+    assert run("salvage", untouched, "--as-segments", "--output", out).status == 0
+    assert TOPIC_ID in (out / "t-0" / "partition.metadata").read_text()
+
+
+def test_every_topic_without_an_id_is_named_at_once(tmp_path: Path, run: Run) -> None:
+    everything = shutil.copytree(captures.path("everything") / "stopped", tmp_path / "in")
+    for path in everything.glob("broker-*/*/partition.metadata"):
+        if path.parent.name.startswith(("codec-", "mixed-")):
+            path.unlink()
+    answer = run("salvage", everything, "--as-segments", "--output", tmp_path / "out")
+    assert answer.status == 2
+    options = " ".join(
+        f"--topic-id {each}=ID"
+        for each in ("codec-gzip", "codec-lz4", "codec-none", "codec-snappy", "codec-zstd",
+                     "mixed-codecs")
+    )  # fmt: skip
+    assert f"error: {options} are missing: the input has no readable partition.meta" in answer.err
+    assert not (tmp_path / "out").exists()
+
+
+def test_topics_of_one_cluster_are_left_out_of_logs_for_another(tmp_path: Path, run: Run) -> None:
+    source, out = captures.path("everything") / "stopped", tmp_path / "out"
+    answer = run("salvage", source, "--as-segments", "--output", out)
+    assert "left out: __cluster_metadata and __transaction_state belong to their" in answer.err
+    manifest = json.loads((out / "manifest.json").read_text())
+    foreign = ["__cluster_metadata", "__transaction_state"]
+    assert manifest["topicsLeftOut"] == foreign
+    topics = {each["topic"] for each in manifest["partitions"]}
+    assert topics == {
+        path.name.rpartition("-")[0] for path in source.glob("*/*-*") if path.is_dir()
+    } - set(foreign)
+    answer = run("salvage", source, "--topic", foreign[1], "--as-segments", "--output", out / "b")
+    assert answer.status == 2
+    assert "__transaction_state belongs to its cluster" in answer.err
+
+
+@pytest.mark.parametrize(
+    ("form", "count"), [([], 45 - 24), (["--as-segments"], 45 - 42)], ids=["parquet", "segments"]
+)
+def test_records_below_the_log_start_are_counted(
+    form: list[str], count: int, tmp_path: Path, run: Run
+) -> None:
+    """The capture deleted the records below 45; its second segment begins at 24, a batch at 42."""
+    source, out = captures.path("everything") / "stopped", tmp_path / "out"
+    answer = run("salvage", source, "--topic", "records-deleted", "--output", out, *form)
+    assert answer.status == 0
+    assert f"\n  {count} of them below the log start 45: deleted by" in answer.out
+    (salvaged,) = json.loads((out / "manifest.json").read_text())["partitions"]
+    assert (salvaged["logStartOffset"], salvaged["recordsBelowLogStart"]) == (45, count)
+
+
+def test_another_copy_with_the_lost_offsets_is_named(
+    brokers: Path, tmp_path: Path, run: Run
+) -> None:
+    """Broker 2 has the same records as broker 3, and keeps what broker 3 lost."""
+    shutil.rmtree(brokers / "broker-1")
+    (brokers / "broker-2" / "replication-offset-checkpoint").write_text("0\n1\nt 0 4\n")
+    log = brokers / "broker-2" / "t-0" / f"{0:020d}.log"
+    size = 12 + int.from_bytes(log.read_bytes()[8:12], "big")
+    asked = ("salvage", brokers, "--replica", "broker:2", "--output")
+    os.truncate(log, 3 * size)
+    answer = run(*asked, tmp_path / "out")
+    assert answer.status == 1
+    assert "offset 3 is not on this copy (the checkpointed high watermark is 4" in answer.out
+    assert "but broker 3 has readable batches there: --replica broker:N" in answer.out
+    damage(brokers, 3, 3)
+    answer = run(*asked, tmp_path / "both")
+    assert "offset 3 is lost: the checkpointed high watermark is 4" in answer.out
+    (salvaged,) = json.loads((tmp_path / "out" / "manifest.json").read_text())["partitions"]
+    (lost,) = salvaged["lostOffsets"]
+    assert (lost["firstOffset"], lost["lastOffset"], lost["heldBy"]) == (3, 3, ["broker 3"])
+
+
+def test_transactions_are_known_where_every_damage_was_corrected(tmp_path: Path, run: Run) -> None:
+    """A flipped bit in a batch with a marker changes nothing of what is written."""
+    source = shutil.copytree(captures.path("everything") / "stopped", tmp_path / "in")
+    asked = ("--topic", "transactions", "--output")
+    states = ("--columns", "partition,offset,transactionState", "--format", "csv")
+    expected = run("table", "records", source, "--topic", "transactions", *states).out
+    columns = ("--columns", "partition,position,controlType,segmentBaseOffset", "--format", "csv")
+    markers = run("table", "records", source, "--topic", "transactions", *columns).out
+    hit = 0
+    for line in markers.splitlines()[1:]:
+        partition, position, kind, base = line.replace('"', "").split(",")
+        if kind:
+            log = next(source.glob(f"broker-*/transactions-{partition}")) / f"{int(base):020d}.log"
+            content = bytearray(log.read_bytes())
+            content[int(position) + 65] ^= 4
+            log.write_bytes(content)
+            hit += 1
+    answer = run("salvage", source, *asked, tmp_path / "out")
+    assert (answer.status, answer.err) == (0, "")
+    assert sum(map(int, re.findall(r"(\d+) batch(?:es)? corrected", answer.out))) == hit
+    found = [
+        f"{row['partition']},{row['offset']},{row['transactionState'] or ''}"
+        for path in sorted((tmp_path / "out").glob("*/*.parquet"))
+        for row in parquet.read_table(path).to_pylist()
+    ]
+    assert sorted(found) == sorted(expected.replace('"', "").splitlines()[1:])
 
 
 def test_a_fork_is_not_merged(untouched: Path, tmp_path: Path, run: Run) -> None:
@@ -164,7 +270,9 @@ def test_doubtful_offsets_are_said_and_records_warns(
     assert answer.out == (
         "t-0: 4 records, offsets 0 to 4, 1 of them without a record\n"
         "  1 record at doubtful offsets in doubtful-offsets/t-0\n"
-        "  offset 2 is lost: no readable batch is there, and nothing shows compaction\n"
+        "  offset 2 is not on this copy (no readable batch is there, and nothing shows compaction)"
+        ", but broker 2 and broker 3 have readable batches there: --replica broker:N reads another "
+        "copy, --merge --as-segments makes one log of all, unless their histories differ\n"
     )
     shown = run("table", "records", brokers, *SAVE, "--columns", "value")
     assert "offset 0 follows offset 1" in shown.err
