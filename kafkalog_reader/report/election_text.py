@@ -67,17 +67,26 @@ def lost_words(lost: CommitCount) -> str:
     """``3 records, none committed``."""
     if not lost:
         return "nothing"
+    committed = _damaged_committed(lost)
     if not lost.total:
-        return f"up to {records_text(lost.damaged)} in damaged batches"
+        return f"up to {records_text(lost.damaged)} in damaged batches{committed}"
     parts = [records_text(lost.total)]
     if lost.known:
         parts.append(f"{lost.known:,} committed")
     if lost.possible:
-        committed = "" if lost.known else " committed"
-        parts.append(f"{lost.possible:,} possibly{committed}")
+        word = "" if lost.known else " committed"
+        parts.append(f"{lost.possible:,} possibly{word}")
     if len(parts) == 1:
         parts.append("none committed")
-    return up_to_text(", ".join(parts) + ("," if lost.damaged else ""), lost.damaged)
+    words = up_to_text(", ".join(parts) + ("," if lost.damaged else ""), lost.damaged)
+    return f"{words}{committed}"
+
+
+def _damaged_committed(lost: CommitCount) -> str:
+    """How many of the records in damaged batches were committed, at most."""
+    if lost.damaged_known:
+        return f" ({lost.damaged_known:,} committed)"
+    return f" ({lost.damaged_possible:,} possibly committed)" if lost.damaged_possible else ""
 
 
 def every_choice_loses(audit: PartitionAudit) -> bool:
@@ -147,14 +156,16 @@ def _short(names: str) -> str:
 
 def _damaged_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     """Records in damaged batches that are lost, too; a salvage may repair them."""
-    alike: dict[int, list[Candidate]] = {}
+    alike: dict[str, list[Candidate]] = {}
     for election in audit.elections:
-        alike.setdefault(election.lost.damaged, []).append(election.candidate)
-    for count, leaders in alike.items():
-        if count:
+        lost = election.lost
+        words = lost_words(lost.only_damaged) if lost.damaged else ""
+        alike.setdefault(words, []).append(election.candidate)
+    for words, leaders in alike.items():
+        if words:
             text = (
-                f" with {joined_names(leaders)} leading, batches are removed that no copy has "
-                f"intact: up to {records_text(count)} more, by their headers"
+                f" with {joined_names(leaders)} leading, what no copy has intact is removed, too: "
+                f"{words}"
             )
             beginning = (Span("DAMAGED:", Style.LOST),)
             yield from wrapped(text, columns, indent=2, beginning=beginning)

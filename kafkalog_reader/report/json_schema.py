@@ -77,7 +77,8 @@ def plan_schema() -> Schema:
     start = {
         "brokerId": _INTEGER,
         "outcome": _TEXT,
-        **_named(_INTEGER, "firstOffset", "nextOffset", "records", "maxInDamagedBatches"),
+        **_named(_INTEGER, "firstOffset", "nextOffset", "records", "sizeInBytes"),
+        **_named(_INTEGER, "maxInDamagedBatches", "maxInTornBatch"),
         "reason": _or_null(_TEXT),
     }
     choice = {
@@ -254,6 +255,7 @@ _LOST: Final = _named(
     "lostCommittedOnlyIfUnclean",
     "lostUncommittedRecords",
     "maxLostInDamagedBatches",
+    "maxLostCommittedInDamagedBatches",
 )
 _EPOCH_ENTRIES: Final = _list(_object(_named(_INTEGER, "leaderEpoch", "startOffset")))
 _MEMBERSHIP: Final = _object(
@@ -342,6 +344,7 @@ def _replica() -> Schema:
         "logEndOffsetAfterStart",
         "recordsCut",
         "maxCutInDamagedBatches",
+        "maxCutInTornBatch",
         "bytesCut",
     )
     start = _object(

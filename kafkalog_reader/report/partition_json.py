@@ -118,6 +118,7 @@ def _start(recovery: Recovery | LocatedError | None) -> dict[str, Any] | None:
         "logEndOffsetAfterStart": None if log is None else log.log_end_offset,
         "recordsCut": recovery.records_cut,
         "maxCutInDamagedBatches": recovery.max_cut_in_damaged_batches,
+        "maxCutInTornBatch": recovery.max_cut_in_torn_batch,
         "bytesCut": recovery.bytes_cut,
         "leaderEpochCheckpoint": None if log is None else _entries(log.cache),
     }
@@ -261,4 +262,5 @@ def lost_object(count: CommitCount) -> dict[str, int]:
         "lostCommittedOnlyIfUnclean": count.only_if_unclean,
         "lostUncommittedRecords": count.uncommitted,
         "maxLostInDamagedBatches": count.damaged,
+        "maxLostCommittedInDamagedBatches": count.damaged_known,
     }

@@ -101,6 +101,8 @@ def _start_loss(loss: StartLoss) -> dict[str, Any]:
         "nextOffset": loss.next_offset,
         "records": loss.records,
         "maxInDamagedBatches": loss.max_in_damaged_batches,
+        "maxInTornBatch": loss.max_in_torn_batch,
+        "sizeInBytes": loss.size_in_bytes,
         "reason": loss.reason or None,
     }
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import FORCE_RECOVERY
 from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_WILL_SET_ASIDE
-from kafkalog_reader.audits.log.record_count import records_text, up_to_text
 from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import shown
@@ -142,7 +141,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
     moved |= {(each.choice.name, each.broker_id) for each in plan.order.replaced}
     texts += [
         start_text(each)
-        for each in plan.start_losses
+        for each in (*plan.start_losses, *plan.tails)
         if each.broker_id in start.brokers and (each.name, each.broker_id) not in moved
     ]
     texts += [text for each in start.settled for text in _worse_leaders(each.choice)]
@@ -172,8 +171,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
 
 def start_text(loss: StartLoss) -> str:
     """What a start does to one copy, and why."""
-    records = up_to_text(records_text(loss.records), loss.max_in_damaged_batches)
-    what = _START_WORDS[loss.outcome].format(records)
+    what = _START_WORDS[loss.outcome].format(loss.text)
     why = f" ({loss.reason})" if loss.reason else ""
     more = _EXPLAINED.get(loss.outcome)
     keep = f". `kafkalog explain {more}` says how to keep them" if more else ""

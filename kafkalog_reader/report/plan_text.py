@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
+from kafkalog_reader.audits.log.record_count import cut_text
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines, to_do_lines
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.plan_step import PlanStep, StepKind, brokers_text, lost_text
-from kafkalog_reader.report.plan_steps import plan_steps
+from kafkalog_reader.report.plan_steps import plan_steps, start_text
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 
@@ -56,6 +57,7 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     style = Style.SOUND if plan.is_clean else Style.STRONG
     for line in wrapped(headline(plan), columns, hanging=0):
         yield tuple(Span(span.text, style) for span in line)
+    yield from _tail_lines(plan, columns)
     for choice in [c for c in plan.choices if c.unseen][:_SHOWN]:
         yield from wrapped(_unseen_text(choice), columns, hanging=0)
     unknown = sum(c.electable is None for c in plan.choices)
@@ -86,6 +88,21 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
         yield from wrapped(text, columns, hanging=0)
 
 
+def _tail_lines(plan: Plan, columns: int) -> Iterator[Line]:
+    """What starts cut although no whole record is lost; the steps name it where there are any."""
+    if plan.has_work:
+        return
+    for loss in plan.tails[:_SHOWN]:
+        yield from wrapped(start_text(loss), columns, indent=2)
+    if len(plan.tails) > _SHOWN:
+        size = sum(loss.size_in_bytes for loss in plan.tails[_SHOWN:])
+        torn = sum(loss.max_in_torn_batch for loss in plan.tails[_SHOWN:])
+        text = (
+            f"... {len(plan.tails) - _SHOWN:,} more: {cut_text(0, 0, torn, size)} (--format json)"
+        )
+        yield from wrapped(text, columns, indent=2)
+
+
 def _unseen_text(choice: Choice) -> str:
     return (
         f"{shown(choice.name)}: the in-sync replicas ({brokers_text(choice.unseen)}) hold "
@@ -114,10 +131,10 @@ def _answer(plan: Plan) -> str:
     count = _counted(len(plan.choices), f"{others}partition", f"{others}partitions")
     if plan.is_one_broker:
         (broker,) = plan.brokers
-        if not plan.has_work and not plan.open_findings:
-            return f"The start of broker {broker} takes nothing from its {count}."
         if not plan.has_work:
-            return f"The start of broker {broker} takes nothing from its {count}, {_but(plan)}."
+            what = "no whole record" if plan.tails else "nothing"
+            but = f", {_but(plan)}" if plan.open_findings else ""
+            return f"The start of broker {broker} takes {what} from its {count}{but}."
         taken = lost_words(lost) if lost else "no record"
         return f"The start of broker {broker} takes {taken}."
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
@@ -128,9 +145,11 @@ def _answer(plan: Plan) -> str:
         copies = _counted(sum(len(c.apart) for c in plan.apart), "copy", "copies")
         order = f"{order}, then replace {copies} by reassignments"
     if plan.open_findings and not plan.has_work:
-        return f"No start and no election loses records in {count}, {_but(plan)}."
+        what = "whole records" if plan.tails else "records"
+        return f"No start and no election loses {what} in {count}, {_but(plan)}."
     if not plan.has_work:
-        return f"Nothing to do: {order}. Nothing is lost in {count}."
+        what = "No whole record" if plan.tails else "Nothing"
+        return f"Nothing to do: {order}. {what} is lost in {count}."
     order = f"{order[0].upper()}{order[1:]}."
     if not lost:
         if any(c.unseen for c in plan.choices):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.log.record_count import records_text, up_to_text
+from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.errors import LocatedError
@@ -60,9 +60,9 @@ def _trouble(replica: ReplicaAudit) -> tuple[str, str] | None:
 
 
 def _words(recovery: Recovery) -> str:
-    damaged = recovery.max_cut_in_damaged_batches
-    if recovery.outcome is StartOutcome.CUT and (recovery.records_cut or damaged):
-        return f"its next start cuts {up_to_text(records_text(recovery.records_cut), damaged)}"
+    takes_some = recovery.records_cut or recovery.max_cut_in_damaged_batches
+    if recovery.outcome is StartOutcome.CUT and takes_some:
+        return f"its next start cuts {recovery.cut_text}"
     if recovery.outcome is StartOutcome.HIDDEN:
         records = records_text(recovery.records_cut)
         return f"its next start hides {records} after the log end, and new ones take their offsets"

@@ -11,13 +11,16 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from kafkalog_reader.format.batch_fields import (
+    BASE_TIMESTAMP_AT,
     CODEC_MASK,
+    CONTROL_BIT,
     MAGIC,
     MAGIC_AT,
     MESSAGE_ATTRIBUTES_AT,
     MESSAGE_TIMESTAMP_AT,
     MESSAGE_TIMESTAMP_SIZE,
     MIN_SIZE_0,
+    UP_TO_LAST_OFFSET_DELTA,
 )
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.batch_finder import BatchFinder
@@ -142,7 +145,7 @@ class Resynchronisation:
             following,
             ScanEnd.WRONG_CRC,
             f"CRC is wrong: stored 0x{int(run.crc[number]):08x}, computed "
-            f"0x{int(run.crc_computed[number]):08x}, and so is the batch's length",
+            f"0x{int(run.crc_computed[number]):08x}, and no sound batch begins at its end",
         )
 
     # --- chains that end
@@ -189,6 +192,8 @@ class Resynchronisation:
     def _region(
         self, start: int, following: int | None, end: ScanEnd, problem: str
     ) -> UnreadableRegion:
+        header = self._finder.header_at(start)
+        begins_batch = self._begins_batch(header)
         region = UnreadableRegion(
             file=shown(self._segment.path("log")),
             start=start,
@@ -198,11 +203,20 @@ class Resynchronisation:
             end=end,
             problem=problem,
             goes_on=following is not None,
-            begins_batch=self._begins_batch(self._finder.header_at(start)),
+            begins_batch=begins_batch,
+            begun_records=_begun_records(header) if begins_batch else 0,
             given_up=self._finder.given_up,
         )
         self._finder.begin_region()
         return region
+
+
+def _begun_records(header: bytes) -> int:
+    """The maximum number of client records of a batch whose header may be cut short, too."""
+    if len(header) < BASE_TIMESTAMP_AT or header[MAGIC_AT] != MAGIC:
+        return 0
+    attributes, last_offset_delta = UP_TO_LAST_OFFSET_DELTA.unpack_from(header)[-2:]
+    return 0 if attributes & CONTROL_BIT else max(0, last_offset_delta + 1)
 
 
 def _is_wrapper(header: bytes) -> bool:

@@ -22,6 +22,8 @@ class UnreadableRegion:
         end: the problem where it begins.
         problem: the same in words.
         begins_batch: its first bytes may be those of a batch, with a possible offset.
+        begun_records: how many client records the batch that its first bytes begin holds at most,
+            by its header; 0 if they do not say.
         given_up: candidates that the budget left unchecked (KL-005): the region may hold sound
             batches after all.
     """
@@ -35,6 +37,7 @@ class UnreadableRegion:
     problem: str
     goes_on: bool = False
     begins_batch: bool = False
+    begun_records: int = 0
     given_up: int = 0
 
     @property

@@ -487,7 +487,13 @@ RECOVERIES: Final = (
     Column(
         "maxCutInDamagedBatches",
         pa.int64(),
-        "not in recordsCut: records of damaged batches, by their headers",
+        "not in recordsCut: what damaged batches hold at most, by their headers and the offsets "
+        "between sound batches",
+    ),
+    Column(
+        "maxCutInTornBatch",
+        pa.int64(),
+        "not in recordsCut: records of the unfinished batch at the end of the log, by its header",
     ),
     Column("bytesCut", pa.int64(), "deleted from the log files", "bytes"),
     Column("reason", pa.string(), "why, with file, position and offset; null: nothing to report"),
@@ -562,8 +568,10 @@ ELECTIONS: Final = (
     Column(
         "maxLostInDamagedBatches",
         pa.int64(),
-        "not in lostRecords: records of damaged batches that are removed, by their headers",
+        "not in lostRecords: what damaged batches that are removed hold at most, by their headers "
+        "and the offsets between sound batches",
     ),
+    Column("maxLostCommittedInDamagedBatches", pa.int64(), "of these, known to be committed"),
     Column("keptApartRecords", pa.int64(), "on followers only, as the leader lacks them"),
     Column("keptApartCommittedRecords", pa.int64(), "of these, committed"),
     Column("keptApartPossiblyCommittedRecords", pa.int64(), "of these, possibly committed"),

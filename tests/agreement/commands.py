@@ -62,17 +62,17 @@ class Answers:
 
 def answers(paths: Sequence[str], output: Path) -> Answers:
     """Ask all of them; ``output`` does not exist yet."""
-    verify_status, verify_text = _asked(verify_command, *paths)
-    _, verify_rows = _asked(verify_command, *paths, "--format", "json")
-    diff_status, diff_text = _asked(replica_diff, *paths)
-    _, diff_rows = _asked(replica_diff, *paths, "--format", "json")
-    salvage_status, _ = _asked(salvage_command, *paths, "--output", str(output))
-    plan_status, _ = _asked(plan_command, *paths)
-    _, plan_text = _asked(plan_command, *paths, "--format", "json")
-    _asked(plan_command, *paths, "--format", "script")
-    manifest = _manifest(output)
-    rows, documents = _objects(verify_rows), _objects(diff_rows)
-    (plan,) = _objects(plan_text) or [{"findings": [], "steps": [], "unanswered": []}]
+    verify_status, verify_text = asked(verify_command, *paths)
+    _, verify_rows = asked(verify_command, *paths, "--format", "json")
+    diff_status, diff_text = asked(replica_diff, *paths)
+    _, diff_rows = asked(replica_diff, *paths, "--format", "json")
+    salvage_status, _ = asked(salvage_command, *paths, "--output", str(output))
+    plan_status, _ = asked(plan_command, *paths)
+    _, plan_text = asked(plan_command, *paths, "--format", "json")
+    asked(plan_command, *paths, "--format", "script")
+    written = manifest(output)
+    rows, documents = objects(verify_rows), objects(diff_rows)
+    (plan,) = objects(plan_text) or [{"findings": [], "steps": [], "unanswered": []}]
     ends = {(each["topic"], each["partition"]): each["logEndOffset"] for each in documents}
     return Answers(
         verify=verify_status,
@@ -88,8 +88,8 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
         planned=frozenset((each["code"], each["severity"]) for each in plan["findings"]),
         has_steps=bool(plan["steps"]),
         is_node_unknown=any("node id of" in each["reason"] for each in plan["unanswered"]),
-        is_complete=manifest.get("isComplete", False),
-        has_lost_offsets=any(each["lostOffsets"] for each in manifest.get("partitions", ())),
+        is_complete=written.get("isComplete", False),
+        has_lost_offsets=any(each["lostOffsets"] for each in written.get("partitions", ())),
         is_committed_gone=any(
             row["code"] == HIGH_WATERMARK_ABOVE_END
             and row["severity"] == "C"
@@ -101,17 +101,17 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
 
 def replica_diff_text(*paths: str) -> str:
     """What `replica-diff` prints about the topic of a capture."""
-    return _asked(replica_diff, *paths, "--topic", "t")[1]
+    return asked(replica_diff, *paths, "--topic", "t")[1]
 
 
 def replica_diff_json(*paths: str) -> list[dict[str, Any]]:
     """What `replica-diff` says about the topic of a capture, one document for each partition."""
-    return _objects(_asked(replica_diff, *paths, "--topic", "t", "--format", "json")[1])
+    return objects(asked(replica_diff, *paths, "--topic", "t", "--format", "json")[1])
 
 
 def plan_text(*paths: str) -> str:
     """What `plan` prints."""
-    return _asked(plan_command, *paths)[1]
+    return asked(plan_command, *paths)[1]
 
 
 def contradictions(said: Answers) -> Iterator[str]:
@@ -160,11 +160,13 @@ def _of_plan(said: Answers) -> Iterator[str]:
 
 def says_sound(line: str) -> bool:
     """Whether a first line calls everything sound; of the metadata log it may say so by itself."""
-    words = line.replace("cluster metadata sound", "")
-    return "not sound" not in words and "sound" in words.replace(":", " ").replace(",", " ").split()
+    words = line.replace("cluster metadata sound", "").lower()
+    if "not sound" in words or "damaged" in words:
+        return False
+    return "sound" in words.replace(":", " ").replace(",", " ").split()
 
 
-def _asked(command: click.Command, *arguments: str) -> tuple[int, str]:
+def asked(command: click.Command, *arguments: str) -> tuple[int, str]:
     """Run a command as a process would, errors turned into its exit status."""
     ended: list[int] = []
 
@@ -179,7 +181,7 @@ def _asked(command: click.Command, *arguments: str) -> tuple[int, str]:
     return ended[0], text
 
 
-def _manifest(output: Path) -> dict[str, Any]:
+def manifest(output: Path) -> dict[str, Any]:
     """What `salvage` wrote; empty if it refused."""
     path = output / "manifest.json"
     found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
@@ -191,7 +193,7 @@ def _headline(text: str) -> str:
     return " ".join(text.split("\n\n")[0].split())
 
 
-def _objects(text: str) -> list[dict[str, Any]]:
+def objects(text: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in text.splitlines() if line.startswith("{")]
 
 

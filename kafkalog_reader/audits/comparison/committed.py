@@ -81,8 +81,9 @@ class CommitCount:
     """Numbers of records, by how certain it is that they were committed.
 
     Attributes:
-        damaged: the maximum number of records in damaged batches, by their headers; they are
-            readable on no copy, and not in the other numbers.
+        damaged: the maximum number of records in damaged batches, by their headers, and between
+            sound batches; they are readable on no copy, and not in the other numbers.
+        damaged_known, damaged_possible: how many of these were committed, certainly and perhaps.
     """
 
     known: int = 0
@@ -90,6 +91,8 @@ class CommitCount:
     only_if_unclean: int = 0
     uncommitted: int = 0
     damaged: int = 0
+    damaged_known: int = 0
+    damaged_possible: int = 0
 
     @property
     def total(self) -> int:
@@ -106,6 +109,17 @@ class CommitCount:
             only_if_unclean=self.only_if_unclean + other.only_if_unclean,
             uncommitted=self.uncommitted + other.uncommitted,
             damaged=self.damaged + other.damaged,
+            damaged_known=self.damaged_known + other.damaged_known,
+            damaged_possible=self.damaged_possible + other.damaged_possible,
+        )
+
+    @property
+    def only_damaged(self) -> CommitCount:
+        """Only what it says of damaged batches."""
+        return CommitCount(
+            damaged=self.damaged,
+            damaged_known=self.damaged_known,
+            damaged_possible=self.damaged_possible,
         )
 
     @property

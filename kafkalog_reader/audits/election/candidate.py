@@ -28,6 +28,7 @@ class Candidate:
         damaged: all damaged batches here, even if another copy has them intact.
         cut_transactions: first offsets of the transactions that the log's end cuts off from their
             marker, which another disk has: they would stay open for ever (KL-713).
+        hidden: offsets [first, next) between sound batches, where damage hides what was there.
         is_member: whether it is in the ISR or an eligible leader replica; None without cluster
             metadata.
         records: counts the client records in a range of offsets if bounds alone do not give it.
@@ -46,6 +47,7 @@ class Candidate:
     records_cut_at_start: int = 0
     damaged: int = 0
     cut_transactions: tuple[int, ...] = ()
+    hidden: tuple[tuple[int, int], ...] = ()
     is_member: bool | None = None
 
     @property

@@ -128,27 +128,42 @@ def _committed(
     known = min(next_offset, max(first_offset, *(each.bounds.known for each in holders)))
     possible = min(next_offset, max(known, *(each.bounds.possible for each in holders)))
     high = min(next_offset, max(possible, *(each.bounds.high for each in holders)))
+
+    def unreadable(first: int, following: int) -> int:
+        if damaged is None:
+            return 0
+        return damaged.inside(first, following) + damaged.between(first, following)
+
     return CommitCount(
         known=sound(first_offset, known),
         possible=sound(known, possible),
         only_if_unclean=sound(possible, high),
         uncommitted=sound(high, next_offset),
-        damaged=0 if damaged is None else damaged.inside(first_offset, next_offset),
+        damaged=unreadable(first_offset, next_offset),
+        damaged_known=unreadable(first_offset, known),
+        damaged_possible=unreadable(known, possible),
     )
 
 
 class _Unreadable(NamedTuple):
-    """Damaged batches of a range as columns.
+    """Damaged batches of a range as columns, and the offsets between sound batches.
 
     Attributes:
         readable_from: the offset from which an intact copy of the batch can be read, because copies
             may begin inside it; the end of the batch if there is none.
+        gaps: offsets [first, next) that damage hides on every copy.
     """
 
     first_offset: NDArray[np.int64]
     next_offset: NDArray[np.int64]
     records: NDArray[np.int64]
     readable_from: NDArray[np.int64]
+    gaps: tuple[tuple[int, int], ...] = ()
+
+    def between(self, first_offset: int, next_offset: int) -> int:
+        """The number of offsets of a range that damage hides."""
+        spans = ((max(low, first_offset), min(high, next_offset)) for low, high in self.gaps)
+        return sum(max(0, high - low) for low, high in spans)
 
     def inside(self, first_offset: int, next_offset: int) -> int:
         """The maximum number of client records in a range; compaction may have removed some."""
@@ -173,4 +188,23 @@ def _unreadable(
         parts.append((rows.first_offset, rows.next_offset, rows.records, readable_from))
     first, following, records, readable_from = map(np.concatenate, zip(*parts, strict=True))
     _, once = np.unique(first, return_index=True)
-    return _Unreadable(first[once], following[once], records[once], readable_from[once])
+    gaps = candidates[replicas[0]].hidden
+    for replica in replicas[1:]:
+        gaps = _in_both(gaps, candidates[replica].hidden)
+    return _Unreadable(first[once], following[once], records[once], readable_from[once], gaps)
+
+
+def _in_both(
+    one: Sequence[tuple[int, int]], other: Sequence[tuple[int, int]]
+) -> tuple[tuple[int, int], ...]:
+    """The offsets that are in a range of each list; both are in order."""
+    found, here, there = [], 0, 0
+    while here < len(one) and there < len(other):
+        first, following = max(one[here][0], other[there][0]), min(one[here][1], other[there][1])
+        if first < following:
+            found.append((first, following))
+        if one[here][1] < other[there][1]:
+            here += 1
+        else:
+            there += 1
+    return tuple(found)

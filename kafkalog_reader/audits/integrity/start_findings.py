@@ -141,16 +141,13 @@ class _Start:
         after = recovery.log_end_offset_after_start
         if after is None or (cause is None and not recovery.records_cut):
             return  # zeros after the end are cut without a loss
-        records, damaged = recovery.records_cut, recovery.max_cut_in_damaged_batches
-        sound = f"{records:,} sound record{'' if records == 1 else 's'}"
-        if damaged:
-            sound = f"{sound}, up to {damaged:,} in damaged batches"
+        records = recovery.records_cut
         # A batch that a crash left unfinished was never stored; a damaged one may be repairable.
         has_loss = records > 0 or (cause is not None and cause.code in _DAMAGED_BATCHES)
         yield self._reported(
             START_WILL_CUT,
-            f"the next start cuts the log at offset {after:,}: {sound} and "
-            f"{recovery.bytes_cut:,} bytes are lost ({recovery.reason})",
+            f"the next start cuts {recovery.cut_text} off the log, at offset {after:,} "
+            f"({recovery.reason})",
             severity=self._severity(after, has_loss) if has_loss else "L",
             offsets=(after, max(after, self._log_end_offset)),
             records_at_risk=records,
@@ -261,6 +258,8 @@ class _Start:
                 "logEndOffset": self._log_end_offset,
                 "logEndOffsetAfterStart": recovery.log_end_offset_after_start,
                 "recordsCut": recovery.records_cut,
+                "maxCutInDamagedBatches": recovery.max_cut_in_damaged_batches,
+                "maxCutInTornBatch": recovery.max_cut_in_torn_batch,
                 "bytesCut": recovery.bytes_cut,
             },
             lookalikes=None if cause is None else cause.lookalikes,

@@ -389,8 +389,8 @@ class BatchStream:
             )
             for found in scan:
                 if isinstance(found, UnreadableRegion):
-                    read.add_damage(found.start)
                     self._stop_at(found, next_base)
+                    read.add_damage(self.stops[-1], self.next_offset)
                 elif isinstance(found, BatchRun) and found.count:
                     read.add(found)
                     yield found

@@ -13,30 +13,54 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from kafkalog_reader.scan.batch_run import BatchRun
+    from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 _APART: Final = 1 << 20
 """Minimum bytes between two counted positions."""
 
 
 class HeldRecords(NamedTuple):
-    """Client records of some batches.
+    """Client records of a part of a log.
 
     Attributes:
-        sound: in batches with a valid checksum.
-        damaged: in the others at most, by their headers.
+        sound: in whole batches with a valid checksum.
+        damaged: in damaged places at most: in batches with a wrong checksum, by their headers, and
+            between sound batches, where every offset may have been a record.
+        torn: in the batch that a log ends in, by its header, if it is not whole.
     """
 
     sound: int
     damaged: int
+    torn: int = 0
+
+    def __sub__(self, other: HeldRecords) -> HeldRecords:
+        return HeldRecords(*(one - less for one, less in zip(self, other, strict=True)))
 
 
 def sum_of(held: Iterable[HeldRecords]) -> HeldRecords:
-    """The sum of several ranges."""
-    sound = damaged = 0
+    """The sum of several parts."""
+    sound = damaged = torn = 0
     for each in held:
         sound += each.sound
         damaged += each.damaged
-    return HeldRecords(sound, damaged)
+        torn += each.torn
+    return HeldRecords(sound, damaged, torn)
+
+
+def in_region(
+    region: UnreadableRegion, first_offset: int, next_base: int | None = None
+) -> HeldRecords:
+    """The records that bytes without a readable batch may have held.
+
+    Args:
+        region: those bytes.
+        first_offset: the one expected there.
+        next_base: base offset of the next segment; None if there is none.
+    """
+    following = next_base if region.next_offset is None else region.next_offset
+    if following is not None:
+        return HeldRecords(0, max(0, following - first_offset))
+    return HeldRecords(0, 0, region.begun_records)
 
 
 class RecordsBehind:
@@ -50,6 +74,11 @@ class RecordsBehind:
         self._before: list[HeldRecords] = []
         self._total = HeldRecords(0, 0)
         self._is_known = True
+
+    def add_region(self, region: UnreadableRegion, first_offset: int) -> None:
+        """Add bytes without a readable batch."""
+        self.begin(region.start)
+        self._total = sum_of((self._total, in_region(region, first_offset)))
 
     def begin(self, position: int) -> None:
         """Begin a count at a position."""
@@ -74,8 +103,7 @@ class RecordsBehind:
         if not self._is_known or at == len(self._places):
             return None
         before = self._before[at]
-        behind = HeldRecords(self._total.sound - before.sound, self._total.damaged - before.damaged)
-        return self._places[at], behind
+        return self._places[at], self._total - before
 
 
 def count_records(run: BatchRun) -> HeldRecords:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.log.held_records import HeldRecords
     from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
     from kafkalog_reader.scan.batch_run import BatchRun
+    from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 _MAX_OFFSETS: Final = 2**31 - 1
 
@@ -57,11 +58,11 @@ class ReadSegment:
             damaged = int(np.argmin(run.crc_valid))  # 0 if all are valid
             self._behind.add(run.taken(slice(damaged, None)))
 
-    def add_damage(self, position: int) -> None:
-        """Note bytes that are not batches."""
+    def add_damage(self, region: UnreadableRegion, first_offset: int) -> None:
+        """Note bytes that are not batches, where an offset is expected."""
         if self._behind is None:
             self._behind = RecordsBehind()
-        self._behind.begin(position)
+        self._behind.add_region(region, first_offset)
 
     def records_since(self, position: int) -> tuple[int, HeldRecords] | None:
         """The first counted position at or after one, and the client records from there to the end.

@@ -14,14 +14,16 @@ from kafkalog_reader.errors import (
     UnsupportedFormatError,
 )
 from kafkalog_reader.format.batch_fields import CONTROL_BIT
+from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import readable_segments
 from kafkalog_reader.scan.scan import HEADERS, Scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from kafkalog_reader.io.evidence import PartitionDirectory
     from kafkalog_reader.scan.batch_run import BatchRun
+    from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 
 def records_text(count: int) -> str:
@@ -34,14 +36,58 @@ def up_to_text(text: str, damaged: int) -> str:
     return f"{text} and up to {damaged:,} in damaged batches" if damaged else text
 
 
-def count_records(directory: PartitionDirectory, first_offset: int, next_offset: int) -> int:
+def cut_text(records: int, damaged: int, torn: int, size_in_bytes: int) -> str:
+    """What a start cuts, in the words of every command.
+
+    Args:
+        records: in whole batches behind the cut.
+        damaged: in damaged batches, at most.
+        torn: in the unfinished batch at the end, at most.
+        size_in_bytes: of all of it.
+    """
+    if not records and damaged:
+        return f"up to {records_text(damaged)} in damaged batches"
+    if records:
+        return up_to_text(records_text(records), damaged)
+    held = f" (up to {records_text(torn)})" if torn else ""
+    return f"{size_in_bytes:,} bytes at the tail that hold no whole record{held}"
+
+
+def hidden_offsets(stops: Iterable[UnreadableRegion]) -> tuple[tuple[int, int], ...]:
+    """The offsets [first, next) that damage hides between sound batches, in order."""
+    spans = ((stop.first_offset, stop.next_offset) for stop in stops)
+    return tuple(
+        sorted(
+            (first, following)
+            for first, following in spans
+            if first is not None and following is not None and first < following
+        )
+    )
+
+
+def count_records(
+    directory: PartitionDirectory,
+    first_offset: int,
+    next_offset: int,
+    stops: Iterable[UnreadableRegion] = (),
+) -> int:
     """Count the client records of [first, next), without markers and cleaned records.
+
+    Args:
+        directory: the replica.
+        first_offset: the first of the range.
+        next_offset: one past its last.
+        stops: bytes that hold no readable batch, whatever a header in them says.
 
     Raises:
         UnreadableFileError: a segment cannot be read.
     """
     total = 0
-    for run in _runs(directory, first_offset):
+    unreadable = sorted((stop.file, stop.start, stop.stop) for stop in stops)
+    for path, whole in _runs(directory, first_offset):
+        run = _readable(whole, [span[1:] for span in unreadable if span[0] == path])
+        if not run.count:
+            continue
         is_data = run.attributes & CONTROL_BIT == 0
         inside = (run.base_offset >= first_offset) & (run.last_offset < next_offset)
         total += int(run.held_records(slice(None))[is_data & inside].sum())
@@ -59,20 +105,30 @@ def first_batch_cut(directory: PartitionDirectory, target: int) -> int | None:
     Raises:
         UnreadableFileError: a segment cannot be read.
     """
-    for run in _runs(directory, target):
+    for _, run in _runs(directory, target):
         index = int(np.searchsorted(run.last_offset, target))
         if index < run.count:
             return int(run.base_offset[index])
     return None
 
 
-def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[BatchRun]:
-    """The batches from the segment that holds an offset on; headers only."""
+def _readable(run: BatchRun, unreadable: Sequence[tuple[int, int]]) -> BatchRun:
+    """The batches of a run outside some byte ranges."""
+    is_kept = np.ones(run.count, np.bool_)
+    for start, stop in unreadable:
+        is_kept &= (run.position < start) | (run.position >= stop)
+    return run if is_kept.all() else run.taken(np.flatnonzero(is_kept))
+
+
+def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[tuple[str, BatchRun]]:
+    """The batches from the segment that holds an offset on, with its path; headers only."""
     found = [segment for segment in readable_segments(directory) if segment.log_size is not None]
     following = (segment.base_offset for segment in found[1:])
     for segment, next_base in zip_longest(found, following):
         if next_base is None or next_base > first_offset:
-            yield from Scan(segment, HEADERS, context=directory.context).runs()
+            path = shown(segment.path("log"))
+            for run in Scan(segment, HEADERS, context=directory.context).runs():
+                yield path, run
 
 
 def _inside(run: BatchRun, index: int, first_offset: int, next_offset: int) -> int:

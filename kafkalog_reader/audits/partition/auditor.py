@@ -27,7 +27,7 @@ from kafkalog_reader.audits.integrity.log_watch import WatchedStream
 from kafkalog_reader.audits.integrity.replica_checks import check_replica
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.epoch_log import EpochLog
-from kafkalog_reader.audits.log.record_count import count_records, first_batch_cut
+from kafkalog_reader.audits.log.record_count import count_records, first_batch_cut, hidden_offsets
 from kafkalog_reader.audits.log.replica_inspection import inspect_replica
 from kafkalog_reader.audits.log.tail_stream import TailStream, first_compared
 from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -372,6 +372,9 @@ def _candidate(replica: ReplicaAudit, start: Recovery | LocatedError) -> Candida
         records_cut_at_start=0 if recovery is None else recovery.records_cut,
         last_leader_epoch=-1 if history.last_leader_epoch is None else history.last_leader_epoch,
         unreplaceable=replica.damaged.alone,
-        records=lambda first, following: count_records(directory, first, following),
+        hidden=hidden_offsets(replica.summary.stops),
+        records=lambda first, following: count_records(
+            directory, first, following, replica.summary.stops
+        ),
         batch_start=lambda target: first_batch_cut(directory, target),
     )

@@ -36,6 +36,7 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import Repair, repair_of
+from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.format.batch_fields import LAST_CODEC, MIN_SIZE_0
 from kafkalog_reader.format.offset_words import offsets_words
@@ -220,11 +221,11 @@ def _stop_finding(audit: PartitionAudit, replica: ReplicaAudit, stop: Unreadable
     directory = replica.directory
     offset = stop.where.offset
     hides = offset is not None and stop.next_offset is not None and stop.next_offset > offset
-    saved = ""
+    saved, held = "", None
     if offset is not None and stop.next_offset is not None and hides:
-        is_one = stop.next_offset - offset == 1
-        verb, pronoun = ("follows", "it") if is_one else ("follow", "them")
-        saved = f"; {offsets_words(offset, stop.next_offset)} {verb} it"
+        held = stop.next_offset - offset
+        pronoun = "it" if held == 1 else "them"
+        saved = f"; {offsets_words(offset, stop.next_offset)}: up to {records_text(held)}"
         saved += f", another copy has {pronoun}" if replaced else ""
     until = None if offset is None else stop.next_offset or offset
     return finding(
@@ -239,6 +240,7 @@ def _stop_finding(audit: PartitionAudit, replica: ReplicaAudit, stop: Unreadable
         offsets=None if offset is None or until is None else (offset, until),
         evidence={"problem": stop.problem, "bytesNotRead": stop.size_in_bytes},
         lookalikes=None if stop.ends_log else (),
+        records_at_risk=held,
         bytes_at_risk=stop.size_in_bytes,
         actions=_actions_of(stop, code, severity, is_clean=directory.log_directory.clean_shutdown),
     )

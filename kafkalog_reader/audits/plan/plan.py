@@ -90,7 +90,13 @@ class Plan:
     @cached_property
     def start_losses(self) -> tuple[StartLoss, ...]:
         """What starts remove from copies; other copies may hold the same records."""
-        return tuple(each for c in self.choices for each in c.start_losses)
+        found = (each for c in self.choices for each in c.start_losses)
+        return tuple(each for each in found if not each.is_tail)
+
+    @cached_property
+    def tails(self) -> tuple[StartLoss, ...]:
+        """Copies from whose end a start removes bytes that hold no whole record."""
+        return tuple(each for c in self.choices for each in c.start_losses if each.is_tail)
 
     @property
     def lost(self) -> CommitCount:

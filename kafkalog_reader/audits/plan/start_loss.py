@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.log.record_count import cut_text, records_text, up_to_text
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.audits.recovery.recovery import Recovery
 
@@ -27,7 +28,9 @@ class StartLoss:
         outcome: what happens to the copy.
         first_offset, next_offset: the offsets that are removed; equal if none are.
         records: number of client records that are removed, as far as they were counted.
-        max_in_damaged_batches: records of damaged batches that are removed, by their headers.
+        max_in_damaged_batches: what damaged batches that are removed hold at most.
+        max_in_torn_batch: the same of the unfinished batch at the end.
+        size_in_bytes: of what is deleted.
         reason: why, with file and position.
     """
 
@@ -40,14 +43,27 @@ class StartLoss:
     records: int
     reason: str
     max_in_damaged_batches: int = 0
+    max_in_torn_batch: int = 0
+    size_in_bytes: int = 0
 
     @property
     def name(self) -> str:
         return f"{self.topic}-{self.partition}"
 
     @property
-    def takes_records(self) -> bool:
-        return self.first_offset < self.next_offset
+    def text(self) -> str:
+        """What is removed, in the words of every command."""
+        if self.outcome is not StartOutcome.CUT:
+            return up_to_text(records_text(self.records), self.max_in_damaged_batches)
+        return cut_text(
+            self.records, self.max_in_damaged_batches, self.max_in_torn_batch, self.size_in_bytes
+        )
+
+    @property
+    def is_tail(self) -> bool:
+        """Whether only bytes at the end are removed that hold no whole record."""
+        no_record = self.first_offset >= self.next_offset and not self.records
+        return self.outcome is StartOutcome.CUT and no_record
 
     @property
     def is_down(self) -> bool:
@@ -56,7 +72,7 @@ class StartLoss:
 
 
 def start_losses(audit: PartitionAudit) -> tuple[StartLoss, ...]:
-    """The losses of all copies that are not served completely, without unpredicted starts."""
+    """What starts remove from all copies, without unpredicted starts."""
     return tuple(_losses(audit))
 
 
@@ -66,12 +82,10 @@ def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
         if not isinstance(recovery, Recovery) or recovery.outcome is StartOutcome.LOADS:
             continue
         first, following = _range(recovery, replica.log_start, replica.log_end)
-        records = recovery.records_cut
-        if first < following and not records and replica.candidate is not None:
-            records = replica.candidate.records(first, following)
         takes_some = first < following or recovery.outcome is StartOutcome.HIDDEN
-        if not takes_some and recovery.outcome not in _NOTHING_GOES:
-            continue  # only damaged bytes are removed
+        removes = takes_some or recovery.bytes_cut or recovery.outcome in _NOTHING_GOES
+        if not removes:
+            continue
         yield StartLoss(
             topic=audit.topic or "",
             partition=audit.partition or 0,
@@ -79,9 +93,11 @@ def _losses(audit: PartitionAudit) -> Iterator[StartLoss]:
             outcome=recovery.outcome,
             first_offset=first,
             next_offset=following,
-            records=records if takes_some else 0,
+            records=recovery.records_cut if takes_some else 0,
             reason=recovery.reason,
             max_in_damaged_batches=recovery.max_cut_in_damaged_batches,
+            max_in_torn_batch=recovery.max_cut_in_torn_batch,
+            size_in_bytes=recovery.bytes_cut,
         )
 
 

@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from kafkalog_reader.audits.log.held_records import HeldRecords, count_records, sum_of
+from kafkalog_reader.audits.log.held_records import (
+    HeldRecords,
+    count_records,
+    in_region,
+    sum_of,
+)
 from kafkalog_reader.errors import (
     CorruptLogError,
     LimitReachedError,
@@ -16,7 +21,9 @@ from kafkalog_reader.errors import (
 )
 from kafkalog_reader.format.batch_fields import CONTROL_BIT
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.scan.batch_run import BatchRun
 from kafkalog_reader.scan.scan import Scan
+from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,38 +33,54 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import SegmentFiles
     from kafkalog_reader.io.progress import Progress
     from kafkalog_reader.io.read_context import ReadContext
-    from kafkalog_reader.scan.batch_run import BatchRun
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LostBytes:
-    """Bytes of one segment that a start removes."""
+    """Bytes of one segment that a start removes.
+
+    Attributes:
+        first_offset: the one expected where they begin.
+    """
 
     files: SegmentFiles
     start: int
     stop: int
     context: ReadContext
+    first_offset: int = 0
 
     @classmethod
-    def of(cls, segment: LoadingSegment, start: int | None = None) -> LostBytes:
-        """A segment from a position on; by default all of it."""
+    def of(cls, segment: LoadingSegment) -> LostBytes:
+        """All of a segment."""
+        return cls.behind(segment, segment.start, segment.base_offset)
+
+    @classmethod
+    def behind(cls, segment: LoadingSegment, start: int, first_offset: int) -> LostBytes:
+        """A segment from a position on, and the offset expected there."""
         return cls(
             files=segment.files,
-            start=segment.start if start is None else start,
+            start=start,
             stop=segment.stop,
             context=segment.context,
+            first_offset=first_offset,
         )
 
     @property
     def size_in_bytes(self) -> int:
         return self.stop - self.start
 
-    def records(self, progress: Progress, known: ReadSegment | None = None) -> HeldRecords:
-        """Client records of its batches, also after damage: those that could have been saved.
+    def records(
+        self,
+        progress: Progress,
+        known: ReadSegment | None = None,
+        next_base: int | None = None,
+    ) -> HeldRecords:
+        """Client records of its batches, also after damage, and those that damage may hide.
 
         Args:
             progress: receives the number of bytes read.
             known: the result of an earlier reading; what it counted is not read again.
+            next_base: base offset of the next segment; None if there is none.
 
         Raises:
             UnreadableFileError: a file cannot be opened or read.
@@ -67,7 +90,18 @@ class LostBytes:
             stop, behind = known.records_since(self.start) or (stop, behind)
         if stop == self.start:
             return behind
-        return sum_of((behind, *map(self._records, self._runs(stop, progress))))
+        return sum_of((behind, *self._parts(stop, progress, next_base)))
+
+    def _parts(self, stop: int, progress: Progress, next_base: int | None) -> Iterator[HeldRecords]:
+        expected = self.first_offset
+        for found in self._scan(stop, progress):
+            if isinstance(found, UnreadableRegion):
+                yield in_region(found, expected, next_base if stop == self.stop else None)
+            elif isinstance(found, BatchRun):
+                yield self._records(found)
+                expected = (
+                    max(expected, int(found.last_offset[-1]) + 1) if found.count else expected
+                )
 
     def records_outside(self, first_offset: int, next_offset: int, progress: Progress) -> int:
         """Client records of its sound batches whose base offset is outside a range.
@@ -76,20 +110,20 @@ class LostBytes:
             UnreadableFileError: a file cannot be opened or read.
         """
         found = 0
-        for run in self._runs(self.stop, progress):
+        for run in self._scan(self.stop, progress).runs():
             base = run.base_offset
             is_outside = (base < first_offset) | (base >= next_offset)
             found += self._records(run.taken(np.flatnonzero(is_outside))).sound
         return found
 
-    def _runs(self, stop: int, progress: Progress) -> Iterator[BatchRun]:
+    def _scan(self, stop: int, progress: Progress) -> Scan:
         return Scan(
             self.files,
             start=self.start,
             stop=stop,
             progress=progress,
             context=self.context,
-        ).runs()
+        )
 
     def _records(self, run: BatchRun) -> HeldRecords:
         wrappers = np.flatnonzero(

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 from kafkalog_reader.audits.log.epoch_log import EpochLog
 from kafkalog_reader.audits.log.held_records import HeldRecords, sum_of
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
-from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.log.record_count import cut_text, records_text
 from kafkalog_reader.audits.recovery.files import (
     check_cleaner_offsets,
     read_epochs,
@@ -37,6 +37,7 @@ from kafkalog_reader.audits.recovery.segment import loading_segments
 from kafkalog_reader.audits.recovery.sound_prefix import sound_prefix
 from kafkalog_reader.audits.recovery.stray import why_stray
 from kafkalog_reader.format.layout import utc_text
+from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -75,8 +76,9 @@ class Recovery:
         records_cut: client records of sound batches that the partition no longer serves: deleted,
             set aside with their directory, or left in the file above the log end that the broker
             sees.
-        max_cut_in_damaged_batches: how many client records the damaged batches among them hold at
-            most, by their headers.
+        max_cut_in_damaged_batches: how many client records the damaged places among the deleted
+            bytes hold at most: batches by their headers, and every offset between sound batches.
+        max_cut_in_torn_batch: the same of the batch that the log ends in, if it is not whole.
         bytes_cut: bytes deleted from the log files.
         reason: why, as text, with file, position and offset; empty if nothing special happens.
         expires_later: what retention deletes if the broker starts when the files were last
@@ -93,11 +95,22 @@ class Recovery:
     segments_read: tuple[int, ...] = ()
     records_cut: int = 0
     max_cut_in_damaged_batches: int = 0
+    max_cut_in_torn_batch: int = 0
     bytes_cut: int = 0
     reason: str = ""
     expires_later: str = ""
     loaded: LoadedReplica | None = None
     is_own_failure: bool = False
+
+    @property
+    def cut_text(self) -> str:
+        """What is removed, in the words of every command."""
+        return cut_text(
+            self.records_cut,
+            self.max_cut_in_damaged_batches,
+            self.max_cut_in_torn_batch,
+            self.bytes_cut,
+        )
 
     @property
     def log_end_offset_after_start(self) -> int | None:
@@ -304,6 +317,7 @@ class DirectoryStart:
             segments_read=tuple(sorted(load.read)),
             records_cut=hidden + cut.sound,
             max_cut_in_damaged_batches=cut.damaged,
+            max_cut_in_torn_batch=cut.torn,
             bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
             reason="; ".join(load.reasons),
             loaded=LoadedReplica(
@@ -318,7 +332,9 @@ class DirectoryStart:
         key = (path, lost.start, lost.stop)
         if key not in self._records_lost:
             known = self._known(directory).get(path)
-            self._records_lost[key] = lost.records(self._progress, known)
+            later = (each.base_offset for each in readable_segments(directory))
+            next_base = next((each for each in later if each > lost.files.base_offset), None)
+            self._records_lost[key] = lost.records(self._progress, known, next_base)
         return self._records_lost[key]
 
     def _expire(self, load: LogLoad, count: int, config: LogConfig, started: StartTime) -> None:

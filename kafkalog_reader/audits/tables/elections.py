@@ -82,6 +82,7 @@ def _candidate_columns(audit: PartitionAudit, election: Election) -> dict[str, A
         "candidateRecordsCutAtStart": candidate.records_cut_at_start,
         "lostRecords": lost.total,
         "maxLostInDamagedBatches": lost.damaged,
+        "maxLostCommittedInDamagedBatches": lost.damaged_known,
         "lostCommittedRecords": lost.known,
         "lostPossiblyCommittedRecords": lost.possible,
         "lostRecordsCommittedOnlyIfUnclean": lost.only_if_unclean,

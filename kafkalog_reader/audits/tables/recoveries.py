@@ -196,6 +196,7 @@ def recovery_row(recovery: Recovery) -> dict[str, Any]:
         "segmentsRead": list(recovery.segments_read),
         "recordsCut": recovery.records_cut,
         "maxCutInDamagedBatches": recovery.max_cut_in_damaged_batches,
+        "maxCutInTornBatch": recovery.max_cut_in_torn_batch,
         "bytesCut": recovery.bytes_cut,
         "reason": recovery.reason or None,
     }

@@ -36,7 +36,7 @@ WRONG_LENGTH = {20, 41}
 class Place(NamedTuple):
     """Where a batch begins, and the records of clients from there to the end.
 
-    A wrong CRC leaves the count of the header, a wrong length no batch.
+    A wrong CRC leaves the count of the header, a wrong length the offsets up to the next batch.
     """
 
     position: int
@@ -58,7 +58,7 @@ def write_damaged(root: Path) -> list[Place]:
         )
         begins.append(len(content))
         held.append(0 if is_marker or n in WRONG_CRC | WRONG_LENGTH else RECORDS)
-        damaged.append(RECORDS if n in WRONG_CRC else 0)
+        damaged.append(RECORDS if n in WRONG_CRC | WRONG_LENGTH else 0)
         content += batch.build()
         if n in WRONG_CRC:
             content[-1] ^= 1
@@ -84,9 +84,13 @@ def read_whole(root: Path) -> tuple[SegmentFiles, ReadSegment]:
 def test_sound_records_are_counted_from_any_batch_on(is_known: bool, tmp_path: Path) -> None:
     places = write_damaged(tmp_path)
     segment, read = read_whole(tmp_path)
-    for place in places:
+    for number, place in enumerate(places):
         lost = LostBytes(
-            files=segment, start=place.position, stop=segment.log_size or 0, context=ReadContext()
+            files=segment,
+            start=place.position,
+            stop=segment.log_size or 0,
+            context=ReadContext(),
+            first_offset=number * RECORDS,
         )
         bytes_read: list[int] = []
         assert lost.records(bytes_read.append, read if is_known else None) == place.records
