@@ -67,8 +67,7 @@ def partition_lines(
         yield from election_lines(audit, columns)
         yield from not_known_lines(audit, columns)
         yield from advice_lines(audit, columns)
-    if not audit.is_metadata:
-        yield from action_lines(audit, found, columns, verbose=verbose)
+    yield from action_lines(audit, found, columns, verbose=verbose)
     if explain:
         yield from explain_lines(audit, columns)
     if verbose and found:
@@ -114,7 +113,7 @@ def _trouble_lines(found: Sequence[Finding], columns: int, *, verbose: bool) -> 
         style = Style.LOST if severity in "CH" else Style.ATTENTION
         beginning = (Span(code, style), Span(f" {SEVERITY_WORDS[severity]} "))
         more = f" ({len(alike) - 1:,} more like it)" if len(alike) > 1 else ""
-        text = f"{shown(alike[0].message)}{more}"
+        text = f"{shown(alike[0].placed_message)}{more}"
         yield from wrapped(text, columns, indent=2, beginning=beginning)
     if len(by_code) > limit:
         count = sum(len(alike) for alike in list(by_code.values())[limit:])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.integrity.file_repair import Move
+from kafkalog_reader.audits.integrity.file_repair import Copy, Move
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -36,5 +37,9 @@ def move_commands(repair: Move) -> tuple[str, ...]:
 def _commands(repair: FileRepair) -> Iterator[str]:
     if isinstance(repair, Move):
         yield from move_commands(repair)
+    elif isinstance(repair, Copy):
+        host = "HOST_OF_" + re.sub(r"[^A-Z0-9]+", "_", repair.node.upper()).strip("_")
+        source = shell_word(f"{host}:{repair.source}/")
+        yield f"rsync -a {source} {shell_word(f'{repair.path}/')}"
     else:
         yield write_command(repair.lines, repair.path)

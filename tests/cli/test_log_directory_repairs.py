@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 HEALED = captures.path("s3_2/healed")
 STOPPED = captures.path("everything/stopped")
-KAFKA_FILES = ("mv ", "mkdir ", "printf ")
+ON_FILES = ("mv ", "mkdir ", "printf ", "rsync ")
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def shell_commands(out: str) -> list[str]:
     """Commands on files, lines that end with a backslash joined as a shell does."""
     lines = (" ".join(line.split()) for line in out.replace("\\\n", " ").splitlines())
-    return [line for line in lines if line.startswith(KAFKA_FILES)]
+    return [line for line in lines if line.startswith(ON_FILES)]
 
 
 def commands_of_all(run: Run, code: str) -> list[str]:
@@ -207,3 +207,58 @@ def test_a_broken_checkpoint_is_one_finding_of_its_log_directory(
     do(commands_of_all(run, "KL-301"))
     assert not broken.exists()
     assert {row["outcome"] for row in recoveries(run, ".")} == {"loads"}
+
+
+LOG = "__cluster_metadata-0/00000000000000000000.log"
+PAYLOAD, BASE_OFFSET = 2160, 2000
+"""Bytes of the batches at 2,084 and 1,997: a checksum covers the first, none the second."""
+
+
+def flip(path: Path, position: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[position] ^= 1
+    path.write_bytes(content)
+
+
+@pytest.mark.parametrize("position", [PAYLOAD, BASE_OFFSET])
+def test_the_only_controller_gets_the_copy_of_a_broker(
+    position: int, state: Path, run: Run
+) -> None:
+    """A 4.3.1 controller truncated at offset 21, or failed; with a broker's copy it led again."""
+    sound = (state / "controller-100" / LOG).read_bytes()
+    flip(state / "controller-100" / LOG, position)
+    commands = commands_of_all(run, "__cluster_metadata-0")
+    assert commands[-1].startswith("rsync -a HOST_OF_BROKER_0:./broker-0/__cluster_metadata-0/ ")
+    planned = run("plan", ".").out
+    assert "broker 100" in planned
+    assert "replica-diff" not in planned
+    do([command.replace("rsync -a HOST_OF_BROKER_0:", "cp -a ") for command in commands])
+    assert (state / "controller-100" / LOG).read_bytes() == sound
+    assert run("verify", ".").status == 0
+
+
+@pytest.mark.parametrize(("node", "voters"), [("broker-1", [100]), ("controller-100", [100, 101])])
+def test_a_node_that_can_fetch_the_metadata_log_again_does(
+    node: str, voters: list[int], state: Path, run: Run
+) -> None:
+    flip(state / node / LOG, PAYLOAD)
+    for each in state.glob("*/__cluster_metadata-0/quorum-state"):
+        quorum = json.loads(each.read_text())
+        quorum["currentVoters"] = [{"voterId": voter} for voter in voters]
+        each.write_text(json.dumps(quorum))
+    commands = commands_of_all(run, "__cluster_metadata-0")
+    assert commands == [
+        f"mkdir -p ./aside/{node}",
+        f"mv ./{node}/__cluster_metadata-0 ./aside/{node}/__cluster_metadata-0",
+    ]
+    assert "should lead" not in run("verify", ".").out
+    do(commands)
+    assert run("verify", ".").status == 0
+
+
+def test_the_only_copy_of_the_only_controller_is_not_moved(state: Path, run: Run) -> None:
+    flip(state / "controller-100" / LOG, PAYLOAD)
+    answer = run("verify", "controller-100")
+    words = " ".join(answer.out.split())
+    assert shell_commands(answer.out) == []
+    assert "→ do not start this broker yet" in words

@@ -181,6 +181,38 @@ RESTORE_TOPIC_ID: Final = action(
     warnings=("Take it from the same partition of the same cluster only.",),
     command="cat /mnt/b2/kafka-logs/TOPIC-N/partition.metadata",
 )
+REPLACE_METADATA_LOG: Final = action(
+    "A34",
+    "replace-metadata-log",
+    short="do not start {where} yet: it is the only controller that is known, and its start cuts "
+    "the metadata log at the damage, or fails; while all nodes are stopped, put a sound copy in "
+    "its place",
+    explanation="Every broker keeps a copy of the metadata log, snapshots included, and it serves "
+    "as the controller's. A controller recovers its whole log when it starts: what follows the "
+    "damage is cut, topics and configurations with it, and the brokers know more than their "
+    "controller. Without a sound copy it loads the newest snapshot and the log up to the damage.",
+    warnings=(
+        "Take the copy that ends last. Copy it from a stopped node.",
+        "If there are other controllers that were not supplied, supply them first: then A35 is "
+        "right.",
+    ),
+    command="mkdir -p /mnt/c1/aside && mv /mnt/c1/metadata/__cluster_metadata-0 /mnt/c1/aside/\n"
+    "rsync -a HOST_OF_BROKER_1:/mnt/b1/kafka-logs/__cluster_metadata-0/ "
+    "/mnt/c1/metadata/__cluster_metadata-0/",
+)
+FETCH_METADATA_AGAIN: Final = action(
+    "A35",
+    "fetch-metadata-again",
+    short="while {where} {are} stopped, move __cluster_metadata-0 out of the log directory: after "
+    "the start the node fetches it again from the active controller",
+    explanation="Brokers, and all controllers but the active one, copy the metadata log from the "
+    "active controller: its newest snapshot, and what follows.",
+    warnings=(
+        "A majority of the controllers must run with sound copies: do it on one controller at a "
+        "time, and wait until it has caught up (kafka-metadata-quorum.sh describe --replication).",
+    ),
+    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/__cluster_metadata-0 /mnt/b1/aside/",
+)
 MOVE_STRANGE_NAME: Final = action(
     "A32",
     "move-strange-name",

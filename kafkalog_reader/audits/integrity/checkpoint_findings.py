@@ -80,7 +80,7 @@ def problem_finding(replica: Replica, problem: LocatedError) -> Finding:
     """The finding of a file that could not be read, by the kind of problem."""
     name = posixpath.basename(problem.where.file)
     root = replica.directory.log_directory
-    if problem.where.file == shown(posixpath.join(root.path, name)):
+    if name in OFFSET_CHECKPOINTS:
         return checkpoint_problem(root, name, problem)
     code = problem_code(problem, name)
     is_epochs = code == CHECKPOINT_MALFORMED and name == LEADER_EPOCHS

@@ -34,7 +34,22 @@ class Write:
     lines: tuple[str, ...]
 
 
-FileRepair = Move | Write
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Copy:
+    """Copy a folder from another node.
+
+    Attributes:
+        source: the folder there.
+        node: its name for people, such as ``broker 1``.
+        path: where to; nothing is there.
+    """
+
+    source: str
+    node: str
+    path: str
+
+
+FileRepair = Move | Write | Copy
 
 
 def aside_path(root: str, name: str) -> str:

@@ -55,6 +55,12 @@ class Finding:
         return CATALOGUE[self.code].name
 
     @property
+    def placed_message(self) -> str:
+        """The message with the copy that it is about, as far as it does not name it."""
+        name = "" if self.directory is None else self.directory.replica_name
+        return self.message if name in self.message else f"{name}: {self.message}"
+
+    @property
     def order(self) -> tuple[int, int, str, int, str, int]:
         """A sort key, worst first; the same input gives the same order."""
         broker_id, path = None, ""

@@ -189,7 +189,8 @@ class OpenFinding:
     Attributes:
         name: topic and number of the partition, or the broker whose log directory it is.
         severity: ``C`` or ``H``.
-        log_directory: its path if the finding is about a log directory; None for a partition.
+        log_directory: its path if the finding is about a log directory, or about a copy of the
+            metadata log; None for a partition.
         actions, repairs: of the finding.
     """
 

@@ -54,10 +54,13 @@ class Decisions:
         found = tuple(found)
         of_directories = [e for e in found if e.directory is not None and e.directory.topic is None]
         self.add_directory(of_directories)
-        own = (each for each in found if each not in of_directories)
-        self._take(own, f"{audit.topic or ''}-{audit.partition or 0}")
+        own = [each for each in found if each not in of_directories]
+        name = f"{audit.topic or ''}-{audit.partition or 0}"
         if audit.is_metadata:
+            for each in own:
+                self._take([each], name, (each.directory or audit.replicas[0].directory).path)
             return
+        self._take(own, name)
         if self._no_plan:
             name = f"{audit.topic}-{audit.partition}"
             self._decided.append(Unanswered(name=name, reason=self._no_plan, brokers=()))
@@ -82,15 +85,22 @@ class Decisions:
         for each in found:
             if each.directory is not None:
                 root = each.directory.log_directory
-                self._take([each], each.directory.replica_name, log_directory=root.path)
+                self._take([each], each.directory.replica_name, root.path, is_placed=True)
 
-    def _take(self, found: Iterable[Finding], name: str, log_directory: str | None = None) -> None:
+    def _take(
+        self,
+        found: Iterable[Finding],
+        name: str,
+        log_directory: str | None = None,
+        *,
+        is_placed: bool = False,
+    ) -> None:
         self._severe += [
             OpenFinding(
                 name=name,
                 code=each.code,
                 severity=each.severity,
-                message=each.message,
+                message=each.message if is_placed else each.placed_message,
                 log_directory=log_directory,
                 actions=each.actions,
                 repairs=each.repairs,

@@ -30,6 +30,7 @@ from kafkalog_reader.audits.partition.partition_unit import (
     cluster_metadata,
     partition_units,
 )
+from kafkalog_reader.audits.partition.quorum_findings import with_quorum_actions
 from kafkalog_reader.audits.partition.replica_findings import replica_findings
 from kafkalog_reader.audits.partition.retry_findings import retry_findings
 from kafkalog_reader.audits.partition.segment_findings import segment_findings
@@ -234,7 +235,7 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
     for alone in audit.set_aside:  # by itself: it was not compared
         own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
         found += with_others(audit, own)
-    return tuple(sorted(found, key=lambda each: each.order))
+    return tuple(sorted(with_quorum_actions(audit, found), key=lambda each: each.order))
 
 
 def _starts(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None]:

@@ -12,12 +12,14 @@ import kafkalog_reader
 from fixtures import captures
 from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
+    FETCH_METADATA_AGAIN,
     FORCE_RECOVERY,
     LEAVE_ONE_OUT,
     LET_BEST_LEAD,
     NOTHING_TO_DO,
     REBUILD_INDEX,
     REBUILT_AT_START,
+    REPLACE_METADATA_LOG,
     SUPPLY_WHAT_IS_MISSING,
 )
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE
@@ -59,7 +61,7 @@ def test_an_action_reads_the_same_about_any_broker(code: str) -> None:
 @pytest.mark.parametrize("code", ACTIONS)
 def test_an_action_is_asked_for_by_a_rule(code: str) -> None:
     asked = {action for rule in CATALOGUE.values() for action in rule.actions}
-    by_place = {NOTHING_TO_DO, REBUILD_INDEX}
+    by_place = {NOTHING_TO_DO, REBUILD_INDEX, FETCH_METADATA_AGAIN, REPLACE_METADATA_LOG}
     assert code in asked | by_place
 
 

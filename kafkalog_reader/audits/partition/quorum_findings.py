@@ -1,0 +1,132 @@
+"""What to do about damaged copies of the metadata log: its quorum holds other elections.
+
+Every broker has a copy of the log; only controllers vote. A controller that starts recovers its
+whole copy, and cuts it at the first damaged batch. Source: Kafka 4.3, KafkaRaftLog, LogLoader,
+QuorumStateData; a 4.3.1 controller did so, and came up with a broker's copy in its place.
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.catalogue.actions import (
+    CHECK_HARDWARE,
+    CHOOSE_A_BRANCH,
+    COMPARE_REPLICAS,
+    DO_NOT_START,
+    FETCH_METADATA_AGAIN,
+    FORBID_UNCLEAN_ELECTION,
+    LET_BEST_LEAD,
+    MOVE_COPY_ASIDE,
+    NOTHING_TO_DO,
+    REPLACE_METADATA_LOG,
+    SAVE_RECORDS,
+    SUPPLY_WHAT_IS_MISSING,
+)
+from kafkalog_reader.audits.integrity.file_repair import Copy, FileRepair, move_aside
+from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
+from kafkalog_reader.audits.recovery.names import is_of_broker
+from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+    from kafkalog_reader.io.evidence import PartitionDirectory
+
+_QUORUM_STATE: Final = "quorum-state"
+_SEVERE: Final = "CHM"
+_OF_ELECTIONS: Final = frozenset({
+    CHOOSE_A_BRANCH, COMPARE_REPLICAS, FORBID_UNCLEAN_ELECTION, LET_BEST_LEAD, MOVE_COPY_ASIDE,
+    SAVE_RECORDS,
+})  # fmt: skip
+"""What a quorum has no use for."""
+
+
+def with_quorum_actions(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[Finding]:
+    """The findings of a partition; those of the metadata log with actions for its quorum."""
+    if not audit.is_metadata:
+        yield from found
+        return
+    damaged = {each.directory for each in found if _is_damage(each)}
+    sound = [each for each in audit.everyone if each.directory not in damaged]
+    best = max(sound, key=_progress, default=None)
+    controllers = _controllers(audit.everyone)
+    for each in found:
+        if each.directory is None or not _is_damage(each):
+            kept = tuple(action for action in each.actions if action not in _OF_ELECTIONS)
+            yield replace(each, actions=kept)
+            continue
+        node = each.directory.log_directory.broker_id
+        votes = node is None or node in controllers
+        if votes and len(controllers - {node}) == 0:
+            yield _of_only_controller(audit, each, best)
+        else:
+            aside = move_aside(*posixpath.split(each.directory.path.rstrip("/")))
+            yield replace(each, actions=(FETCH_METADATA_AGAIN, CHECK_HARDWARE), repairs=(aside,))
+
+
+def _of_only_controller(audit: PartitionAudit, each: Finding, best: ReplicaAudit | None) -> Finding:
+    """The finding about the copy of a controller of which no other is known."""
+    if best is None:
+        return replace(each, actions=(DO_NOT_START, SUPPLY_WHAT_IS_MISSING, CHECK_HARDWARE))
+    assert each.directory is not None
+    own = next((r for r in audit.everyone if r.directory == each.directory), None)
+    path = each.directory.path.rstrip("/")
+    repairs: tuple[FileRepair, ...] = (
+        move_aside(*posixpath.split(path)),
+        Copy(source=best.directory.path.rstrip("/"), node=best.name, path=path),
+    )
+    message = each.message
+    if own is not None and _progress(own) > _progress(best):
+        message += (
+            f"; this copy ends at offset {own.log_end:,}, the sound one of {best.name} at "
+            f"{best.log_end:,}"
+        )
+    actions = (REPLACE_METADATA_LOG, CHECK_HARDWARE)
+    return replace(each, actions=actions, repairs=repairs, message=message)
+
+
+def _is_damage(each: Finding) -> bool:
+    return (
+        each.severity in _SEVERE
+        and each.directory is not None
+        and each.directory.topic is not None
+        and each.actions != (NOTHING_TO_DO,)
+        and each.actions not in NOT_DAMAGED
+    )
+
+
+def _progress(replica: ReplicaAudit) -> tuple[int, int]:
+    epoch = replica.history.greatest_leader_epoch
+    return -1 if epoch is None else epoch, replica.log_end
+
+
+def _controllers(replicas: Iterable[ReplicaAudit]) -> set[int | None]:
+    """Node ids of the voters that the files name, and of nodes that are no brokers."""
+    found: set[int | None] = set()
+    for each in replicas:
+        root = each.directory.log_directory
+        if root.clean_shutdown is not None and not is_of_broker(root):
+            found.add(each.broker_id)
+        found |= _voters(each.directory)
+    return found
+
+
+def _voters(directory: PartitionDirectory) -> set[int]:
+    """The leader and the voters of ``quorum-state``; the leader alone from kraft.version 1 on."""
+    path = posixpath.join(directory.path, _QUORUM_STATE)
+    try:
+        content = read_if_present(path, METADATA_LIMIT, context=directory.context)
+        state = json.loads(content or b"{}")
+        voters = [each["voterId"] for each in state.get("currentVoters") or ()]
+        named = [state.get("leaderId"), *voters]
+    except (LocatedError, ValueError, TypeError, KeyError, AttributeError):
+        return set()
+    return {each for each in named if isinstance(each, int) and each >= 0}
