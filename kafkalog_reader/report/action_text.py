@@ -24,11 +24,11 @@ from kafkalog_reader.audits.catalogue.replica_rules import DAMAGED_COPY, SINGLE_
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.partition_audit import joined_names
-from kafkalog_reader.io.names import ASIDE
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.command_text import export_command, merge_command
-from kafkalog_reader.report.repair_text import repair_commands
+from kafkalog_reader.report.repair_text import move_commands, repair_commands
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 from kafkalog_reader.salvage.one_sided import one_sided_ranges
@@ -102,14 +102,18 @@ def actions_of(
                     if code == LET_BEST_LEAD
                     else ACTIONS[code].text(where, best, are_several=len(replicas) > 1)
                 ),
-                commands=(
-                    *_COMMANDS.get(code, _nothing)(audit, replicas),
-                    *repair_commands(
-                        repair
-                        for each in findings
-                        if each.actions[0] == code
-                        for repair in each.repairs
-                    ),
+                commands=tuple(
+                    dict.fromkeys(
+                        (
+                            *_COMMANDS.get(code, _nothing)(audit, replicas),
+                            *repair_commands(
+                                repair
+                                for each in findings
+                                if each.actions[0] == code
+                                for repair in each.repairs
+                            ),
+                        )
+                    )
                 ),
                 codes=tuple(sorted({each.code for each in findings})),
             )
@@ -258,10 +262,7 @@ def _freeze(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterato
 def _move_aside(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     """Nothing where this is the only copy: nobody knows then that another holds the records."""
     for replica in replicas if len(audit.everyone) > 1 else ():
-        path = replica.directory.path.rstrip("/")
-        root, name = posixpath.split(path)
-        aside = posixpath.join(posixpath.dirname(root.rstrip("/")), ASIDE)
-        yield f"mkdir -p {shell_word(aside)} && mv {shell_word(path)} {shell_word(aside)}/{name}"
+        yield from move_commands(move_aside(*posixpath.split(replica.directory.path.rstrip("/"))))
 
 
 def _export(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

@@ -132,7 +132,8 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
     texts += [
         f"Broker {broker} has no folder of {shown(choice.name)}: it creates an empty one, and "
         "copies the records of the leader. If the old folder is somewhere, such as on another disk "
-        "or in a backup, put it back first and make the plan again."
+        "or in a backup, and was not moved aside for a reason, put it back first and make the plan "
+        "again."
         for choice in plan.choices
         for broker in choice.lacking
         if broker in start.brokers

@@ -226,7 +226,7 @@ def _open_lines(plan: Plan, columns: int) -> Iterator[Line]:
         beginning = (Span(f"{each.code} {SEVERITY_WORDS[each.severity]} ", Style.LOST),)
         yield from wrapped(shown(f"{each.name}: {each.message}"), columns, beginning=beginning)
         to_do = each.actions, each.repairs
-        if each.log_directory is not None and to_do not in said:
+        if (each.log_directory is not None or each.repairs) and to_do not in said:
             said.add(to_do)
             yield from to_do_lines(each.actions, each.repairs, columns, indent=2)
     if len(plan.open_findings) > _SHOWN:

@@ -174,11 +174,14 @@ RESTORE_IDENTITY: Final = action(
 RESTORE_TOPIC_ID: Final = action(
     "A28",
     "restore-topic-id",
-    short="while {where} {are} stopped, restore partition.metadata from another replica of the "
-    "partition",
-    explanation="The file holds the topic id, which is the same on every replica. A KRaft broker "
-    "that finds another id, or none, sets the directory aside and starts empty.",
-    warnings=("Take it from the same partition of the same cluster only.",),
+    short="while {where} {are} stopped, restore partition.metadata, which names the topic id",
+    explanation="A KRaft broker that finds no topic id sets the directory aside and starts empty. "
+    "The id is the same in every replica and every partition of the topic in this cluster.",
+    warnings=(
+        "Only where the file is missing or cannot be read. A directory that names another topic id "
+        "is of another topic: with this id its records would be mixed with those of the topic. "
+        "Move it aside (A6).",
+    ),
     command="cat /mnt/b2/kafka-logs/TOPIC-N/partition.metadata",
 )
 REPLACE_METADATA_LOG: Final = action(

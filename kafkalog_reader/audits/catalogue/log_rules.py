@@ -263,7 +263,7 @@ START_WILL_SET_ASIDE: Final = rule(
     "replicas truncate to nothing.",
     reader="If no other replica holds the records, they cannot be read until the directory is "
     "restored by hand.",
-    actions=(DO_NOT_START, RESTORE_TOPIC_ID, SAVE_RECORDS),
+    actions=(DO_NOT_START, RESTORE_TOPIC_ID, MOVE_COPY_ASIDE, SAVE_RECORDS),
     roles=(Role.HIGH_WITH_PEER,),
 )
 START_WILL_EXPIRE: Final = rule(

@@ -5,9 +5,16 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.catalogue.actions import NOTHING_TO_DO
+from kafkalog_reader.audits.catalogue.actions import (
+    DO_NOT_START,
+    MOVE_COPY_ASIDE,
+    NOTHING_TO_DO,
+    RESTORE_TOPIC_ID,
+    SAVE_RECORDS,
+)
 from kafkalog_reader.audits.catalogue.batch_rules import (
     MAGIC_IMPOSSIBLE,
     ZERO_TAIL,
@@ -22,15 +29,18 @@ from kafkalog_reader.audits.catalogue.log_rules import (
     START_WILL_SET_ASIDE,
 )
 from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.errors import LocatedError
-from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.format.partition_metadata import PartitionMetadata, build_partition_metadata
+from kafkalog_reader.io.names import METADATA_TOPIC, PARTITION_METADATA
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.recovery.recovery import Recovery
 
@@ -97,13 +107,31 @@ class _Start:
     def set_aside(self) -> Finding:
         """KL-417: the whole replica is set aside."""
         first = self._replica.log_start_offset
+        actions, repairs = self._kept_by()
         return self._reported(
             START_WILL_SET_ASIDE,
             self._recovery.reason,
             severity=self._severity(first, self._log_end_offset > first),
             offsets=(first, max(first, self._log_end_offset)),
             records_at_risk=self._recovery.records_cut,
+            actions=actions,
+            repairs=repairs,
         )
+
+    def _kept_by(self) -> tuple[tuple[str, ...], tuple[FileRepair, ...]]:
+        """What to do about a directory that is set aside, and how to do the first of it."""
+        stray, directory = self._recovery.stray, self._replica.directory
+        if stray is None or (not stray.has_topic_id and stray.topic_id is None):
+            return (DO_NOT_START, RESTORE_TOPIC_ID, SAVE_RECORDS), ()
+        if stray.topic_id is None:  # the topic is gone, or the broker should not have it
+            return (DO_NOT_START, SAVE_RECORDS), ()
+        root, name = posixpath.split(directory.path.rstrip("/"))
+        if stray.has_topic_id:
+            return (MOVE_COPY_ASIDE, DO_NOT_START), (move_aside(root, name),)
+        lines = build_partition_metadata(PartitionMetadata(version=0, topic_id=stray.topic_id))
+        path = posixpath.join(directory.path, PARTITION_METADATA)
+        write = Write(path=path, lines=tuple(lines.decode().split("\n")))
+        return (RESTORE_TOPIC_ID, DO_NOT_START, SAVE_RECORDS), (write,)
 
     def expires(self, found: Sequence[Finding]) -> Finding:
         """KL-418: time retention deletes segments that look like those of 1970."""
@@ -242,6 +270,7 @@ class _Start:
         bytes_at_risk: int | None = None,
         cause: Finding | None = None,
         actions: tuple[str, ...] | None = None,
+        repairs: tuple[FileRepair, ...] = (),
     ) -> Finding:
         recovery = self._recovery
         return finding(
@@ -267,6 +296,7 @@ class _Start:
             bytes_at_risk=bytes_at_risk,
             caused_by=None if cause is None else f"{cause.code} {cause.file} {cause.position}",
             actions=actions,
+            repairs=repairs,
         )
 
 

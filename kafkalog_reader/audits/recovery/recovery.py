@@ -35,7 +35,7 @@ from kafkalog_reader.audits.recovery.retention import (
 )
 from kafkalog_reader.audits.recovery.segment import loading_segments
 from kafkalog_reader.audits.recovery.sound_prefix import sound_prefix
-from kafkalog_reader.audits.recovery.stray import why_stray
+from kafkalog_reader.audits.recovery.stray import Stray, why_stray
 from kafkalog_reader.format.layout import utc_text
 from kafkalog_reader.io.partition_directory import readable_segments
 
@@ -87,6 +87,7 @@ class Recovery:
         loaded: the replica after the start; None if the broker or the log directory does not start.
         is_own_failure: whether files of this replica prevent the start, so that it would succeed
             without them.
+        stray: why the directory is set aside, if it is.
     """
 
     directory: PartitionDirectory
@@ -101,6 +102,7 @@ class Recovery:
     expires_later: str = ""
     loaded: LoadedReplica | None = None
     is_own_failure: bool = False
+    stray: Stray | None = None
 
     @property
     def cut_text(self) -> str:
@@ -272,12 +274,12 @@ class DirectoryStart:
         stray = (
             why_stray(directory, topic_id, self._topics, self._peers(directory))
             if rule.sets_strays_aside
-            else ""
+            else None
         )
-        if stray:
+        if stray is not None:
             outcome = StartOutcome.STRAY
             aside = [LostBytes.of(segment) for segment in load.segments]
-            load.reasons.append(stray)
+            load.reasons.append(stray.reason)
         elif expired := count_expired(
             load.segments,
             config,
@@ -320,9 +322,14 @@ class DirectoryStart:
             max_cut_in_torn_batch=cut.torn,
             bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
             reason="; ".join(load.reasons),
+            stray=stray,
             loaded=LoadedReplica(
                 directory=directory,
-                log=(_NOTHING if stray else _loaded_log(load, self._high_watermarks.get(key, 0))),
+                log=(
+                    _NOTHING
+                    if stray is not None
+                    else _loaded_log(load, self._high_watermarks.get(key, 0))
+                ),
             ),
         )
 

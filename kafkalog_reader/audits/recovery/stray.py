@@ -5,6 +5,7 @@ Source: Kafka 4.3, BrokerMetadataPublisher#initializeManagers and LogManager#isS
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery.files import topic_id_of_peer
@@ -17,6 +18,24 @@ if TYPE_CHECKING:
 
 _MIN_PEERS: Final = 2
 """Number of other brokers' copies that must agree on a topic id to make it the cluster's."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stray:
+    """Why a directory is set aside.
+
+    Attributes:
+        reason: as text.
+        has_topic_id: whether ``partition.metadata`` names one.
+        topic_id: of the topic in this cluster; None if it is not known, or if this broker should
+            not have the partition.
+    """
+
+    reason: str
+    has_topic_id: bool
+    topic_id: str | None = None
+
+
 _ASIDE: Final = "the directory is renamed -stray and the partition starts empty"
 
 
@@ -25,8 +44,8 @@ def why_stray(
     topic_id: str | None,
     topics: ClusterTopics | None,
     peers: Sequence[PartitionDirectory],
-) -> str:
-    """Why a directory is set aside; empty if it is not, or if that cannot be known.
+) -> Stray | None:
+    """Why a directory is set aside; None if it is not, or if that cannot be known.
 
     Args:
         directory: the replica.
@@ -37,21 +56,27 @@ def why_stray(
     """
     root = directory.log_directory
     if topics is None and root.directory_id is None:  # a broker that uses ZooKeeper keeps it
-        return ""
-    if topic_id is None:
-        return f"no topic id: partition.metadata is missing: {_ASIDE}"
+        return None
+    of_peers = [topic_id_of_peer(peer) for peer in peers]
+    theirs = {other for other in of_peers if other is not None}
     if topics is not None:
         known = topics.topic_ids.get(directory.topic or "")
-        if known == topic_id:
-            why = _why_not_assigned(directory, topics)
-            return f"{why}: {_ASIDE}" if why else ""
-        other = "has no such topic" if known is None else f"has {known}"
-        return f"topic id {topic_id}, and the cluster {other}: {_ASIDE}"
-    others = [topic_id_of_peer(peer) for peer in peers]
-    theirs = {other for other in others if other is not None}
-    if len(theirs) == 1 and topic_id not in theirs and len(others) >= _MIN_PEERS:
-        return f"topic id {topic_id}, and {theirs.pop()} on the other brokers: {_ASIDE}"
-    return ""
+    else:
+        known = next(iter(theirs)) if len(theirs) == 1 else None
+    if topic_id is None:
+        reason = f"no topic id: partition.metadata is missing: {_ASIDE}"
+        return Stray(reason=reason, has_topic_id=False, topic_id=known)
+    if known == topic_id:
+        why = "" if topics is None else _why_not_assigned(directory, topics)
+        return Stray(reason=f"{why}: {_ASIDE}", has_topic_id=True) if why else None
+    if topics is not None:
+        other = "the cluster has no such topic" if known is None else f"the cluster has {known}"
+    elif known is None or len(of_peers) < _MIN_PEERS:
+        return None
+    else:
+        other = f"{known} on the other brokers"
+    reason = f"topic id {topic_id}, and {other}: {_ASIDE}"
+    return Stray(reason=reason, has_topic_id=True, topic_id=known)
 
 
 def _why_not_assigned(directory: PartitionDirectory, topics: ClusterTopics) -> str:

@@ -1,0 +1,116 @@
+"""A directory without the topic id, or with another one: one act, and it can be carried out."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from dataclasses import astuple, dataclass
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from fixtures import captures
+from kafkalog_reader.cli.main import kafkalog
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import click
+
+RESTORE: Final = "restore partition.metadata"
+ASIDE: Final = "move the partition directory aside"
+SHELL: Final = ("mkdir ", "mv ", "printf ")
+
+
+@pytest.fixture
+def healed(tmp_path: Path) -> Path:
+    """Three identical copies of t-0, and the metadata log of their cluster."""
+    return shutil.copytree(captures.path("s3_2/healed"), tmp_path / "evidence")
+
+
+@dataclass(frozen=True)
+class Said:
+    """What the commands print about some files."""
+
+    verify: str
+    plan: str
+    replica_diff: str
+
+
+@pytest.fixture
+def ask(capfd: pytest.CaptureFixture[str]) -> Callable[[Path], Said]:
+    """Ask all of them."""
+
+    def answer(command: click.Command, *arguments: str) -> str:
+        status(command, list(arguments))
+        return capfd.readouterr().out
+
+    def ask(root: Path) -> Said:
+        path = str(root)
+        return Said(
+            verify=answer(kafkalog, "verify", path),
+            plan=answer(kafkalog, "plan", path),
+            replica_diff=answer(replica_diff, path),
+        )
+
+    return ask
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def commands_in(text: str) -> str:
+    lines = text.replace("\\\n", " ").splitlines()
+    return "\n".join(words(each) for each in lines if each.strip().startswith(SHELL))
+
+
+def test_a_directory_of_another_topic_is_moved_away(
+    healed: Path, ask: Callable[[Path], Said]
+) -> None:
+    folder = healed / "broker-0" / "t-0"
+    shutil.rmtree(folder)
+    shutil.copytree(captures.path("s1/healed") / "broker-0" / "t-0", folder)
+    foreign = (folder / "partition.metadata").read_text()
+    assert foreign != (healed / "broker-1" / "t-0" / "partition.metadata").read_text()
+    texts = astuple(ask(healed))
+    for text in texts:
+        assert RESTORE not in words(text)
+        assert ASIDE in words(text)
+    commands = {commands_in(text) for text in texts}
+    assert len(commands) == 1
+    subprocess.run(["bash", "-e", "-c", commands.pop()], check=True)
+    assert not folder.exists()
+    (kept,) = healed.glob("**/aside/**/partition.metadata")
+    assert kept.read_text() == foreign
+    start = "Start brokers 1 and 2, then broker 0. Nothing is lost in 1 partition"
+    assert ask(healed).plan.startswith(start)
+
+
+def test_a_missing_topic_id_is_written(healed: Path, ask: Callable[[Path], Said]) -> None:
+    path = healed / "broker-1" / "t-0" / "partition.metadata"
+    lines = path.read_text().split("\n")
+    path.unlink()
+    said = ask(healed)
+    for text in (said.verify, said.replica_diff):
+        assert RESTORE in words(text)
+        assert ASIDE not in words(text)
+    assert commands_in(said.verify) == commands_in(said.replica_diff)
+    subprocess.run(["bash", "-e", "-c", commands_in(said.verify)], check=True)
+    assert path.read_text().split("\n")[:2] == lines[:2]
+    assert ask(healed).verify.startswith("sound: nothing wrong")
+
+
+def test_a_directory_of_a_deleted_topic_gets_no_topic_id(
+    healed: Path, ask: Callable[[Path], Said]
+) -> None:
+    """The metadata log has no topic of this name: no file makes the broker keep the directory."""
+    for broker in (0, 1, 2):
+        (healed / f"broker-{broker}" / "t-0").rename(healed / f"broker-{broker}" / "gone-0")
+    for text in astuple(ask(healed)):
+        assert "KL-417" in text
+        assert RESTORE not in words(text)
+        assert ASIDE not in words(text)
