@@ -151,6 +151,7 @@ def _decide(
     from kafkalog_reader import registry
     from kafkalog_reader.audits.tables.findings import RootUnit, audited
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
+    from kafkalog_reader.salvage.merge_trial import with_merge_outcome
 
     units = list(registry.table("findings").units(evidence, request))
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
@@ -163,5 +164,5 @@ def _decide(
                 ended.add(found)
                 continue
             for audit, found in audited(unit, request, progress):
-                decisions.add(audit, found, unit)
+                decisions.add(with_merge_outcome(audit), found, unit)
                 ended.add(found, "" if audit.is_metadata else audit.reason)

@@ -160,6 +160,7 @@ def _audits(
 ) -> Iterator[tuple[PartitionAudit, tuple[Finding, ...], PartitionUnit]]:
     from kafkalog_reader.audits.tables.findings import audited
     from kafkalog_reader.cli.progress import ReadProgress, bar_is_welcome, size_of_logs
+    from kafkalog_reader.salvage.merge_trial import with_merge_outcome
 
     welcome = bar_is_welcome(rows_on_stdout=rows_on_stdout)
     fleet.planned = len(units)
@@ -170,7 +171,7 @@ def _audits(
         )
         for unit in units:
             for audit, found in audited(unit, request, progress, quick=quick):
-                yield audit, found, unit
+                yield with_merge_outcome(audit), found, unit
 
 
 def _write_json(

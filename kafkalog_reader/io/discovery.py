@@ -24,6 +24,8 @@ from kafkalog_reader.io.log_directory import (
 )
 from kafkalog_reader.io.names import (
     ASIDE,
+    MANIFEST,
+    MANIFEST_KEY,
     META_PROPERTIES,
     DirectoryName,
     parse_directory_name,
@@ -32,6 +34,7 @@ from kafkalog_reader.io.names import (
 )
 from kafkalog_reader.io.path_argument import PathArgument, parse_path_arguments
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.io.window import regular_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +43,9 @@ logger = logging.getLogger(__name__)
 
 MAX_DEPTH: Final = 6
 """Maximum depth of folders above a log directory: evidence/site/host/disk, and a few more."""
+
+_MANIFEST_START: Final = 64
+"""Bytes of a manifest that are read; its first key is among them."""
 
 FileKey = tuple[int, int]
 """Device and inode: a directory that is reached by two paths counts once."""
@@ -152,7 +158,7 @@ class _Search:
             seen = 1  # a log directory may be beside a loose segment
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)
-        inner = [path for path in folder.folders if not _is_aside(path)]
+        inner = [p for p in folder.folders if not (_is_aside(p) or self._is_salvaged(p))]
         if depth <= 0:  # a log directory may be at this depth, with its partitions below
             inner = [p for p in inner if depth == 0 and _directory_name(p) is not None]
             if len(inner) < len(folder.folders):
@@ -160,6 +166,22 @@ class _Search:
         return seen + sum(
             self._look_into_inner(path, argument, depth - 1, leftovers) for path in inner
         )
+
+    def _is_salvaged(self, path: str) -> bool:
+        """Whether ``kafkalog salvage`` wrote a folder, by its manifest: no broker serves it."""
+        manifest = os.path.join(path, MANIFEST)
+        try:
+            with regular_file(manifest, context=self.context) as descriptor:
+                start = os.pread(descriptor, _MANIFEST_START, 0)
+        except (OSError, UnreadableFileError):
+            return False
+        if MANIFEST_KEY.encode() not in start:
+            return False
+        logger.warning(
+            "%s: written by kafkalog salvage, not read; give this path itself to read it",
+            shown(path),
+        )
+        return True
 
     def _look_into_inner(
         self, path: str, argument: PathArgument, depth: int, leftovers: Leftovers

@@ -48,6 +48,9 @@ OFFSET_CHECKPOINTS: Final = (
 )
 ASIDE: Final = "aside"
 """The folder into which `kafkalog plan` and A6 let people move copies, beside a log directory."""
+MANIFEST: Final = "manifest.json"
+MANIFEST_KEY: Final = "kafkalogVersion"
+"""In each folder that ``kafkalog salvage`` wrote, and the key that its content begins with."""
 TEXT_FILES: Final = frozenset(
     (*OFFSET_CHECKPOINTS, LEADER_EPOCHS, META_PROPERTIES, PARTITION_METADATA, CLEAN_SHUTDOWN)
 )

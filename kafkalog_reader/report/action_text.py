@@ -132,7 +132,9 @@ def _is_pointless(audit: PartitionAudit, code: str) -> bool:
     if code == CHOOSE_A_BRANCH:
         return audit.fork_offset is None and not one_sided_ranges(audit)
     if code == MOVE_COPY_ASIDE:
-        return audit.merging_saves
+        return audit.merge is not None
+    if code == COMPARE_REPLICAS:
+        return audit.is_only_replica
     return code == FORBID_UNCLEAN_ELECTION and (
         audit.membership is not None and len(audit.membership.replicas) == 1
     )
@@ -268,7 +270,7 @@ def _move_aside(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iter
 def _export(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     if one_sided_ranges(audit):
         yield export_command(audit)
-    elif audit.merging_saves:
+    elif audit.merge is not None:
         yield merge_command(audit)
 
 

@@ -8,8 +8,9 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.command_text import merge_command, salvage_command
+from kafkalog_reader.report.command_text import merge_command, merged_folder, salvage_command
 from kafkalog_reader.report.election_text import every_choice_loses
+from kafkalog_reader.report.merge_text import merge_reason, placing_commands, placing_text
 from kafkalog_reader.report.ranges_text import sides_of
 from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.election_loss import LostRange
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 
@@ -75,11 +77,11 @@ def not_known_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
 
 def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     """The trap to avoid, and what to save before anything is started."""
-    if not audit.elections:
+    if not audit.elections and audit.merge is None:
         return
-    yield from _warning(audit, columns)
-    if audit.merging_saves:
-        yield (Span(f"      {merge_command(audit)}"),)
+    yield from _warning(audit, columns) if audit.elections else ()
+    if audit.merge is not None:
+        yield from _merge_lines(audit, audit.merge, columns)
         return
     election = expected_election(audit)
     if not election.lacking_ranges:
@@ -97,6 +99,22 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             yield (Span(f"      {command}"),)
 
 
+def _merge_lines(audit: PartitionAudit, outcome: MergeOutcome, columns: int) -> Iterator[Line]:
+    """Why and how to make one sound log, and where to put it."""
+    copies = len(audit.everyone)
+    best = audit.of(audit.elections[0].candidate.replica) if audit.elections else audit.everyone[0]
+    name = best.name if copies == 1 else "any of their brokers"
+    yield ()
+    text = f"{merge_reason(outcome, copies)} Before {name} starts, make that log:"
+    yield from wrapped(text, columns, indent=2, hanging=0)
+    yield (Span(f"      {merge_command(audit)}"),)
+    yield from wrapped(placing_text(best.name, copies), columns, indent=2, hanging=0)
+    others = (each.directory.path for each in audit.everyone if each is not best)
+    merged = merged_folder(audit.topic, audit.partition)
+    for command in placing_commands(best.directory.path, others, merged):
+        yield (Span(f"      {command}"),)
+
+
 def _proof(audit: PartitionAudit, replicas: Sequence[Replica]) -> str:
     holders = [audit.of(each) for each in replicas]
     known = max(each.bounds.known for each in holders)
@@ -108,13 +126,9 @@ def _proof(audit: PartitionAudit, replicas: Sequence[Replica]) -> str:
 def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     best, worst = audit.elections[0], audit.elections[-1]
     text = ""
-    if audit.merging_saves:
-        text = (
-            "Whoever leads, committed records are lost, but together the copies hold them all. "
-            "Before any of their brokers starts, merge them into one sound log; the command prints "
-            "how it takes the place of a copy:"
-        )
-    elif every_choice_loses(audit):
+    if audit.merge is not None:
+        return
+    if every_choice_loses(audit):
         alike = [each.candidate for each in audit.elections if each.lacking == best.lacking]
         least = (
             f"{_capitalised(joined_names(alike))} {'loses' if len(alike) == 1 else 'lose'} least"

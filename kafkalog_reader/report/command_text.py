@@ -47,8 +47,13 @@ def merge_command(audit: PartitionAudit) -> str:
     """A command that makes one sound log of several damaged copies."""
     return (
         f"kafkalog salvage {_paths(audit)}{_links(audit)} {_choice(audit)} --merge --as-segments "
-        f"--output {shell_word(f'{SAVED}/{audit.topic}-{audit.partition}-merged')}"
+        f"--output {shell_word(merged_folder(audit.topic, audit.partition))}"
     )
+
+
+def merged_folder(topic: str | None, partition: int | None) -> str:
+    """The output folder of a merge."""
+    return f"{SAVED}/{topic}-{partition}-merged"
 
 
 def _paths(audit: PartitionAudit) -> str:

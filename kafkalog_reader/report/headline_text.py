@@ -185,6 +185,8 @@ def _relation_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
         case Verdict.DAMAGED_RECOVERABLE:
             return f"{_damaged_on(audit, found)}every damaged or missing record is on another copy"
         case Verdict.DAMAGED_UNRECOVERABLE:
+            if audit.is_only_replica:
+                return f"{_damaged_on(audit, found)}no other broker has a replica"
             if len(audit.replicas) == 1:
                 return f"{_damaged_on(audit, found)}whether another replica is intact is unknown"
             return f"{_damaged_on(audit, found)}no supplied copy has all of it intact"

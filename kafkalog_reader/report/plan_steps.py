@@ -10,6 +10,7 @@ from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import lost_words
+from kafkalog_reader.report.merge_text import merge_reason
 from kafkalog_reader.report.plan_file_steps import file_steps
 from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
 from kafkalog_reader.report.plan_step import (
@@ -57,7 +58,7 @@ def plan_steps(plan: Plan) -> tuple[PlanStep, ...]:
 
 
 def _steps(plan: Plan) -> Iterator[PlanStep]:
-    if plan.losing or plan.set_aside:
+    if plan.losing or plan.set_aside or plan.merged:
         yield from _save(plan)
     if plan.is_ordered and not plan.is_one_broker:
         yield _controllers(plan)
@@ -72,25 +73,33 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
 
 
 def _save(plan: Plan) -> Iterator[PlanStep]:
-    commands, texts = [], []
-    for choice in plan.losing:
-        if choice.merging_saves:
-            commands.append(merge_command(plan, choice))
-            texts.append(
-                f"{choice.name}: together the copies hold every record. The merged log can take "
-                "the place of a copy before any broker starts: the command prints how. Then make "
-                "this plan again."
-            )
-            continue
-        for broker, first_offset in _savers(choice):
-            commands.append(salvage_command(plan, choice, broker, first_offset))
+    commands = [merge_command(plan, choice) for choice in plan.merged]
+    commands += [
+        salvage_command(plan, choice, broker, first_offset)
+        for choice in plan.losing
+        if choice.merge is None
+        for broker, first_offset in _savers(choice)
+    ]
     if commands:
         yield PlanStep(
             kind=StepKind.SAVE,
-            title=f"Save what this plan destroys: {lost_words(plan.lost)}",
-            texts=tuple(texts),
+            title=f"Save what this plan destroys: {lost_words(plan.lost)}"
+            if plan.lost
+            else "Make sound logs of damaged copies",
+            texts=tuple(map(_merge_text, plan.merged)),
             commands=tuple(commands),
         )
+
+
+def _merge_text(choice: Choice) -> str:
+    assert choice.merge is not None
+    copies = len(choice.paths)
+    return (
+        f"{shown(choice.name)}: {merge_reason(choice.merge, copies)} Put that log in the place of "
+        f"the {'copy' if copies == 1 else 'copies'} before any broker starts; "
+        "replica-diff's output has the commands. Then make this plan again: the steps below are "
+        "those without it."
+    )
 
 
 def _savers(choice: Choice) -> list[tuple[int, int]]:

@@ -121,11 +121,22 @@ def headline(plan: Plan) -> str:
     if not plan.unanswered:
         return answer
     if plan.is_one_broker:
-        return f"When that is settled: {answer[0].lower()}{answer[1:]}"
+        return f"When that is settled: {_lowered(answer)}"
     return f"The other {_counted(len(plan.choices), 'partition', 'partitions')}: {answer}"
 
 
 def _answer(plan: Plan) -> str:
+    if not plan.merged:
+        return _order(plan)
+    logs = _counted(len(plan.merged), "sound log", "sound logs")
+    return f"First make {logs} of damaged copies (step 1). Without that: {_lowered(_order(plan))}"
+
+
+def _lowered(text: str) -> str:
+    return f"{text[0].lower()}{text[1:]}"
+
+
+def _order(plan: Plan) -> str:
     lost = plan.lost
     others = "other " if plan.unanswered else ""
     count = _counted(len(plan.choices), f"{others}partition", f"{others}partitions")

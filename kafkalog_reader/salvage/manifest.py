@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
 from kafkalog_reader import __version__
-from kafkalog_reader.io.names import shown
+from kafkalog_reader.io.names import MANIFEST_KEY, shown
 from kafkalog_reader.salvage.counts import Counts
 from kafkalog_reader.salvage.left_out import Places
 from kafkalog_reader.salvage.offset_coverage import LostOffsets, OffsetCoverage
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.repair import RepairedBatch
     from kafkalog_reader.scan.segment_slice import SegmentSlice
 
-MANIFEST: Final = "manifest.json"
 MAX_NOTES: Final = 10_000
 """Repairs and doubtful places listed of one partition."""
 
@@ -165,7 +164,7 @@ def manifest_text(
         is_finished: whether the salvage ran to its end.
     """
     content = {
-        "kafkalogVersion": __version__,
+        MANIFEST_KEY: __version__,
         "form": form,
         "inputs": [shown(path) for path in inputs],
         "topicsLeftOut": sorted(topics_left_out),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
 from kafkalog_reader.errors import LocatedError, UsageError
 from kafkalog_reader.io.checkpoints import read_leader_epochs
 from kafkalog_reader.io.names import shown
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.salvage.offset_coverage import LostOffsets
     from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.parquet import DoubtfulPart
     from kafkalog_reader.salvage.receiver import Receiver
@@ -77,20 +79,8 @@ def merge_partition(
         UsageError: the copies hold different histories.
         UnreadableFileError: a directory cannot be listed.
     """
-    sources = [_read(directory, request, progress) for directory in directories]
-    start = min(source.batches.from_offset for source in sources)
+    sources, chosen, together = _read_all(merged.name, directories, request, progress)
     merged.log_start = min(source.batches.log_start for source in sources)
-    for number, source in enumerate(sources):
-        source.batches.from_offset = start  # what one copy still has was not deleted everywhere
-        source.believed = _believed(source, number)
-    everything = np.concatenate([source.believed for source in sources])
-    _refuse_other_epochs(merged.name, everything, sources)
-    chosen = _chosen(merged.name, everything, sources)
-    together = Survey(may_be_cleaned=any(source.found.may_be_cleaned for source in sources))
-    together.read.add(chosen["base"], chosen["last"])
-    for source in sources:
-        together.outcomes.join(source.found.outcomes)
-        together.found.add(source.found.found.batches, source.found.found.records)
     for source in sources:
         silent = NotedDamage.silent()
         learn_lost_aborts(source.salvaged.directory, together, silent)
@@ -107,6 +97,62 @@ def merge_partition(
             copy.add(readable, part, base)
     copy.finish()
     _sum_up(merged, sources, together)
+
+
+def try_merge(
+    name: str, directories: Sequence[PartitionDirectory], request: ReadRequest
+) -> MergeOutcome:
+    """What merging copies would give; nothing is written.
+
+    Raises:
+        UsageError: the copies hold different histories.
+        UnreadableFileError: a directory cannot be listed.
+    """
+    sources, chosen, together = _read_all(name, directories, request, no_progress)
+    merged = int((chosen["last"] - chosen["base"] + 1).sum())
+    alone = [
+        int((own["last"] - own["base"] + 1)[own["rank"] == _AS_FOUND].sum())
+        for own in (source.believed for source in sources)
+    ]
+    return MergeOutcome(
+        gained_offsets=merged - max(alone),
+        corrected_batches=int((chosen["rank"] != _AS_FOUND).sum()),
+        lost=tuple((each.first_offset, each.next_offset) for each in _lost(sources, together)),
+    )
+
+
+def _read_all(
+    name: str,
+    directories: Sequence[PartitionDirectory],
+    request: ReadRequest,
+    progress: Progress,
+) -> tuple[list[_Source], NDArray[np.void], Survey]:
+    """Read the copies; return them, the batches that make one log, and what is in that log."""
+    sources = [_read(directory, request, progress) for directory in directories]
+    start = min(source.batches.from_offset for source in sources)
+    for number, source in enumerate(sources):
+        source.batches.from_offset = start  # what one copy still has was not deleted everywhere
+        source.believed = _believed(source, number)
+    everything = np.concatenate([source.believed for source in sources])
+    _refuse_other_epochs(name, everything, sources)
+    chosen = _chosen(name, everything, sources)
+    together = Survey(may_be_cleaned=any(source.found.may_be_cleaned for source in sources))
+    together.read.add(chosen["base"], chosen["last"])
+    for source in sources:
+        together.outcomes.join(source.found.outcomes)
+        together.found.add(source.found.found.batches, source.found.found.records)
+    return sources, chosen, together
+
+
+def _lost(sources: Sequence[_Source], together: Survey) -> list[LostOffsets]:
+    """Offsets that the merged log lacks although a copy should hold them."""
+    ends = {
+        (lost.first_offset, lost.next_offset): lost
+        for source in sources
+        for lost in lost_offsets(source.salvaged.directory, source.batches, together)
+    }
+    longest = {first: ends[first, stop] for first, stop in sorted(ends)}
+    return list(longest.values())
 
 
 def _read(directory: PartitionDirectory, request: ReadRequest, progress: Progress) -> _Source:
@@ -304,13 +350,7 @@ def _sum_up(merged: SalvagedPartition, sources: Sequence[_Source], together: Sur
             if place.offset is not None and together.read.lacks(place.offset):
                 merged.left_out.count += 1
                 merged.left_out.first.append(place)
-    ends = {
-        (lost.first_offset, lost.next_offset): lost
-        for source in sources
-        for lost in lost_offsets(source.salvaged.directory, source.batches, together)
-    }
-    longest = {first: ends[first, stop] for first, stop in sorted(ends)}
-    merged.lost = list(longest.values())
+    merged.lost = _lost(sources, together)
     merged.notes["mergedFrom"] = [
         {
             "replica": source.name,

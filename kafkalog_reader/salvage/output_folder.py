@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import UsageError
-from kafkalog_reader.io.names import shown
-from kafkalog_reader.salvage.manifest import MANIFEST
+from kafkalog_reader.io.names import MANIFEST, shown
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory

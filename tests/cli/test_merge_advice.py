@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 from click.testing import CliRunner
 
 from fixtures import captures
+from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.replica_diff import replica_diff
 
 if TYPE_CHECKING:
@@ -32,8 +34,8 @@ def damage(root: Path, brokers: dict[int, int]) -> Path:
     return root
 
 
-def advice(root: Path) -> str:
-    result = CliRunner().invoke(replica_diff, [str(root), "--topic", "t"], standalone_mode=False)
+def advice(root: Path, topic: str = "t") -> str:
+    result = CliRunner().invoke(replica_diff, [str(root), "--topic", topic], standalone_mode=False)
     assert result.return_value == 1
     return result.output
 
@@ -70,3 +72,92 @@ def test_an_export_of_nothing_says_why(tmp_path: Path) -> None:
     result = CliRunner().invoke(replica_diff, [str(root), *options], standalone_mode=False)
     assert "nothing to export: no copy has records that another lacks" in result.output
     assert not (tmp_path / "saved" / "records.parquet").exists()
+
+
+def test_the_same_bit_of_every_copy_is_corrected(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commands are executed as printed; then one broker has every record, and the rest none."""
+    root = damage(tmp_path / "brokers", {})
+    for broker in range(3):
+        flip(root / f"broker-{broker}" / LOG, 135)
+    follow(root, tmp_path, monkeypatch)
+    shown = run("records", root, "--topic", "t", "--columns", "value")
+    assert shown.out.split() == ["value", "a", "b", "f", "g"]
+    planned = run("plan", root, "--topic", "t").out
+    assert planned.startswith("Start broker 0, then brokers 1 and 2. Nothing is lost")
+
+
+def test_the_only_replica_is_corrected(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path("everything/stopped"), root)
+    log = root / "broker-0" / "codec-none-0" / f"{24:020d}.log"
+    sound = run("records", root, "--topic", "codec-none", "--columns", "offset,value").out
+    flip(log, 700)
+    planned = run("plan", root).out
+    assert planned.startswith("First make 1 sound log of damaged copies (step 1).")
+    text = advice(root, "codec-none")
+    assert "no other broker has a replica" in " ".join(text.split())
+    assert "A22" not in text  # there are no others
+    follow(root, tmp_path, monkeypatch, "codec-none")
+    assert run("records", root, "--topic", "codec-none", "--columns", "offset,value").out == sound
+    assert (
+        CliRunner()
+        .invoke(replica_diff, [str(root), "--topic", "codec-none"], standalone_mode=False)
+        .return_value
+        == 0
+    )
+    assert run("plan", root, "--topic", "codec-none").status == 0
+
+
+def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path("everything/stopped"), root)
+    log = root / "broker-0" / "codec-none-0" / f"{24:020d}.log"
+    content = bytearray(log.read_bytes())
+    content[100:600] = bytes(500)  # records of the first batch, offsets 24 to 29
+    log.write_bytes(content)
+    text = " ".join(advice(root, "codec-none").split())
+    assert "It lacks offsets 24–29: no supplied copy has a readable batch there." in text
+
+
+def test_a_fork_with_damage_is_not_merged(
+    tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Salvage would refuse to mix two histories: each branch is saved by itself."""
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path("s5_2/c-written"), root)
+    flip(root / "broker-1" / LOG, 130)
+    text = advice(root)
+    assert "--merge" not in text
+    monkeypatch.chdir(tmp_path)
+    for command in salvage_commands(text) + salvage_commands(run("plan", root).out):
+        shutil.rmtree(tmp_path / "SAVED", ignore_errors=True)
+        assert run(*shlex.split(command)[1:]).status == 0
+
+
+def flip(path: Path, position: int) -> None:
+    content = bytearray(path.read_bytes())
+    content[position] ^= 1
+    path.write_bytes(content)
+
+
+def salvage_commands(text: str) -> list[str]:
+    joined = text.replace("\\\n", " ")
+    return [line.strip() for line in joined.splitlines() if "kafkalog salvage" in line]
+
+
+def follow(root: Path, folder: Path, monkeypatch: pytest.MonkeyPatch, topic: str = "t") -> None:
+    """Execute the merge and the commands after it, up to the list of actions."""
+    monkeypatch.chdir(folder)
+    before, _, _ = advice(root, topic).partition("What to do:")
+    lines = [line.strip() for line in before.splitlines()]
+    first = next(n for n, line in enumerate(lines) if line.startswith("kafkalog salvage"))
+    for line in lines[first:]:
+        words = shlex.split(line) if line.startswith(("kafkalog", "mkdir", "mv", "cp")) else []
+        if words[:1] == ["kafkalog"]:
+            assert CliRunner().invoke(kafkalog, words[1:], standalone_mode=False).return_value == 0
+        elif words:
+            subprocess.run(words, check=True)

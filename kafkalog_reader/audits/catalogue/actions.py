@@ -92,9 +92,11 @@ LET_BEST_LEAD: Final = action(
 COMPARE_REPLICAS: Final = action(
     "A22",
     "compare-replicas",
-    short="compare the other replicas before this copy may lead: replica-diff",
+    short="run replica-diff before this copy may lead: it compares the replicas, and says what a "
+    "single one still gives",
     explanation="One copy cannot say whether another one holds the records intact. replica-diff "
-    "reads all copies, says who holds what, and which leader loses least.",
+    "reads all copies, says who holds what, and which leader loses least. If no copy is intact, "
+    "or there is only one, it prints how to make one sound log of what can be read.",
     warnings=(
         "Another leader alone does not repair this copy: a follower fetches from its log end on, "
         "and never again what is damaged below it.",

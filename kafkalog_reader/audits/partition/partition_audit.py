@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Protocol
 from kafkalog_reader.audits.comparison.committed import newest_replica
 from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.membership import named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.errors import MissingPackageError
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 
@@ -53,6 +53,8 @@ class PartitionAudit:
             aside, or committed records are on none of them.
         missing: committed records that no copy holds.
         started_at: when brokers start, in milliseconds; None: right after their newest records.
+        merge: what merging the copies would give, where no leader has every record intact and
+            merging helps; ``salvage.merge_trial`` tries it.
         may_be_compacted: whether the log cleaner may have removed records, by the files and the
             metadata log; None if nothing says how the topic is cleaned up.
     """
@@ -74,6 +76,7 @@ class PartitionAudit:
     missing: MissingCommitted | None = None
     started_at: int | None = None
     may_be_compacted: bool | None = None
+    merge: MergeOutcome | None = None
 
     @property
     def relation(self) -> Verdict:
@@ -132,10 +135,14 @@ class PartitionAudit:
         return min((offset for offset in offsets if offset is not None), default=None)
 
     @property
-    def merging_saves(self) -> bool:
-        """Whether every leader loses committed records that the copies hold together."""
-        loses = all(each.kind is ElectionKind.UNCLEAN for each in self.elections)
-        return bool(self.elections) and loses and self.verdict is Verdict.DAMAGED_RECOVERABLE
+    def is_only_replica(self) -> bool:
+        """Whether the metadata log assigns the partition to one broker, whose copy this is."""
+        known = self.membership
+        return (
+            known is not None
+            and known.replicas == tuple(each.broker_id for each in self.everyone)
+            and len(known.replicas) == 1
+        )
 
     def figure(self) -> Figure:
         """The copies as lanes, one bar each, for a notebook.

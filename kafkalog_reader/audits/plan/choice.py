@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.checkpoints import TopicPartition
@@ -90,7 +91,7 @@ class Choice:
         apart: brokers whose copies stay different from the leader's: KL-517.
         alternatives: the other elections, best first.
         is_forced: whether every election loses committed records.
-        merging_saves: whether it does so although the copies together hold every record.
+        merge: what merging the copies would give, if no leader has every record intact.
         not_supplied: assigned brokers of which nothing was supplied.
         lacking: brokers that were supplied and have no folder of the partition: each creates an
             empty replica.
@@ -121,7 +122,7 @@ class Choice:
     refetching: tuple[int, ...] = ()
     apart: tuple[int, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
-    merging_saves: bool = False
+    merge: MergeOutcome | None = None
     is_forced: bool = False
     not_supplied: tuple[int, ...] = ()
     lacking: tuple[int, ...] = ()
@@ -285,7 +286,7 @@ def choice_of(
             for each in audit.elections
             if _broker(each.candidate) not in equals
         ),
-        merging_saves=audit.merging_saves,
+        merge=audit.merge,
         is_forced=all(each.kind is ElectionKind.UNCLEAN for each in audit.elections),
         not_supplied=not_supplied,
         lacking=tuple(lacking),

@@ -143,7 +143,7 @@ class Plan:
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching for c in self.choices)
-        return bool(self.is_ordered or self.lost or starts or never_equal)
+        return bool(self.is_ordered or self.lost or starts or never_equal or self.merged)
 
     @cached_property
     def open_findings(self) -> tuple[OpenFinding, ...]:
@@ -178,6 +178,11 @@ class Plan:
     def apart(self) -> tuple[Choice, ...]:
         """Partitions whose copies stay different for ever."""
         return tuple(c for c in self.choices if c.apart)
+
+    @property
+    def merged(self) -> tuple[Choice, ...]:
+        """Partitions whose damaged copies become one sound log before any start."""
+        return tuple(c for c in self.choices if c.merge is not None)
 
     @property
     def down(self) -> tuple[StartLoss, ...]:

@@ -13,6 +13,7 @@ from fixtures.builder import Batch, marker_batch, parse_log, replica
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.format.control_record import ControlType
+from kafkalog_reader.salvage.merge_trial import with_merge_outcome
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
@@ -183,7 +184,9 @@ def test_where_each_copy_lacks_another_offset_every_leader_loses_one(audited: Au
         replica("0-0/e0 1-1/e0 3-3/e0", high_watermark=4),
     )
     assert lacking(audit) == {0: (1, 0, 1), 1: (1, 0, 1)}
-    assert audit.merging_saves
+    merged = with_merge_outcome(audit).merge
+    assert merged is not None
+    assert (merged.gained_offsets, merged.lost) == (1, ())
     assert "KL-903" in {each.code for each in findings_of(audit)}
 
 

@@ -1,0 +1,22 @@
+"""What merging the copies of a damaged partition into one sound log would give."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MergeOutcome:
+    """What ``kafkalog salvage --merge`` would write.
+
+    Attributes:
+        gained_offsets: how many more offsets the merged log has than the sound batches of any
+            single copy.
+        corrected_batches: batches with one flipped bit that is put right, and torn ones of which
+            whole records are kept.
+        lost: half-open ranges of offsets that no copy has readable.
+    """
+
+    gained_offsets: int
+    corrected_batches: int
+    lost: tuple[tuple[int, int], ...]

@@ -1,0 +1,56 @@
+"""Tries whether merging helps a damaged partition, before anybody is advised to do it."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.election.candidates import ElectionKind
+from kafkalog_reader.errors import KafkaLogError
+from kafkalog_reader.salvage.merge import try_merge
+from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.tables.request import ReadRequest
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+
+logger = logging.getLogger(__name__)
+
+MAX_BYTES: Final = 4 << 30
+"""Logs of a partition that are tried; larger ones take minutes, and nothing is advised."""
+_DAMAGED: Final = (Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE)
+
+
+def with_merge_outcome(audit: PartitionAudit) -> PartitionAudit:
+    """The audit with what a merge would give, if no leader has all records intact.
+
+    A merge that ``kafkalog salvage`` would refuse gives nothing.
+    """
+    if not _needs_merging(audit):
+        return audit
+    request = ReadRequest(mode=Mode.PERMISSIVE, log_range_only=True)
+    directories = [each.directory for each in audit.everyone]
+    name = f"{audit.topic}-{audit.partition}"
+    try:
+        outcome = try_merge(name, directories, request)
+    except KafkaLogError as error:
+        logger.info("%s: no merge: %s", name, error)
+        return audit
+    if outcome.gained_offsets > 0 or audit.is_only_replica:
+        return replace(audit, merge=outcome)
+    return audit
+
+
+def _needs_merging(audit: PartitionAudit) -> bool:
+    if audit.verdict not in _DAMAGED or audit.is_metadata or audit.compared_from is not None:
+        return False
+    if all(each.files.topic_id is None for each in audit.everyone):
+        return False  # before Kafka 2.8: salvage needs an id for the log that it writes
+    if sum(each.files.size_in_bytes for each in audit.everyone) > MAX_BYTES:
+        return False
+    if len(audit.everyone) == 1 and not audit.is_only_replica and audit.membership is not None:
+        return False  # other replicas come first
+    loses = all(each.kind is ElectionKind.UNCLEAN for each in audit.elections)
+    return loses or audit.verdict is Verdict.DAMAGED_UNRECOVERABLE
