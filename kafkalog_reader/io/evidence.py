@@ -53,6 +53,7 @@ class LogDirectory:
         broker_label: NAME of ``NAME=PATH``, if NAME is not a number.
         named: N or NAME as typed before the path.
         directory_id: from ``meta.properties``.
+        meta_version: of ``meta.properties``: 0 with ZooKeeper, 1 with KRaft.
         clean_shutdown: whether the marker exists; None if the log directory itself was not given.
         disk: distinguishes this directory from others of the same broker; None if there is only
             one.
@@ -67,6 +68,7 @@ class LogDirectory:
     broker_label: str | None = None
     named: str | None = field(default=None, compare=False)
     directory_id: str | None = None
+    meta_version: int | None = None
     clean_shutdown: bool | None = None
     disk: str | None = None
     context: ReadContext = field(default_factory=ReadContext)

@@ -60,6 +60,7 @@ def describe_log_directory(
         broker_label=broker_label,
         named=broker_label if broker_id is None else str(broker_id),
         directory_id=None if meta is None else meta.directory_id,
+        meta_version=None if meta is None else meta.version,
         clean_shutdown=os.path.exists(os.path.join(path, CLEAN_SHUTDOWN)) if is_whole else None,
         context=context,
     )

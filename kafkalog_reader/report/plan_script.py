@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.io.names import shown
-from kafkalog_reader.report.plan_step import BROKERS, CONTROLLERS, PlanStep, StepKind, lost_text
+from kafkalog_reader.report.plan_step import (
+    BROKERS,
+    CONTROLLERS,
+    ZOOKEEPER,
+    PlanStep,
+    StepKind,
+    lost_text,
+)
 from kafkalog_reader.report.plan_steps import plan_steps
 from kafkalog_reader.report.plan_text import headline, unanswered_texts, unanswered_word
 from kafkalog_reader.report.shell_word import shell_word
@@ -21,6 +28,7 @@ _BUILT_IN: Final = frozenset({"printf"})
 _VARIABLES: Final = {
     "BOOTSTRAP": "host:port of a broker of the cluster, one that starts first",
     "CONTROLLER": "host:port of a controller",
+    "ZOOKEEPER": "host:port of ZooKeeper",
     "SAVED": "a folder for what is saved",
 }
 _FUNCTIONS: Final = """\
@@ -31,7 +39,7 @@ stop() {
 
 filled_in() {  # VARIABLE MEANING
     case ${!1:-} in
-        '' | HOST:* | CONTROLLER:* | SAVED) stop "set $1: $2" ;;
+        '' | HOST:* | CONTROLLER:* | ZOOKEEPER:* | SAVED) stop "set $1: $2" ;;
     esac
 }
 
@@ -121,6 +129,8 @@ def _step_lines(number: int, step: PlanStep) -> Iterator[str]:
         yield f"go_on {_quoted(_question(step))}"
     elif step.kind is StepKind.CONTROLLERS:
         yield f"go_on {_quoted('Have the controllers run for 30 seconds, and no broker?')}"
+    elif step.kind is StepKind.ZOOKEEPER:
+        yield f"go_on {_quoted('Has ZooKeeper run for 30 seconds, and no broker?')}"
     elif step.kind in _ELSEWHERE:
         # Paths are those of the inputs, and the step is for another host: nothing is moved here.
         yield _say("   Run there, with the paths of that host:")
@@ -172,6 +182,7 @@ def _filled_in(command: str) -> str:
     return (
         command.replace(f"--bootstrap-server {BROKERS}", '--bootstrap-server "$BOOTSTRAP"')
         .replace(f"--bootstrap-controller {CONTROLLERS}", '--bootstrap-controller "$CONTROLLER"')
+        .replace(f"zookeeper-shell.sh {ZOOKEEPER}", 'zookeeper-shell.sh "$ZOOKEEPER"')
         .replace("--output SAVED/", '--output "$SAVED"/')
         .replace("--output 'SAVED/", '--output "$SAVED"/\'')
     )

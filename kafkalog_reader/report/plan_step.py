@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 BROKERS: Final = "HOST:9092"
 CONTROLLERS: Final = "CONTROLLER:9093"
+ZOOKEEPER: Final = "ZOOKEEPER:2181"
 SAVED: Final = "SAVED/plan"
 """Not the folder of the commands that ``replica-diff`` prints: both may be run."""
 
@@ -30,6 +31,7 @@ class StepKind(Enum):
 
     SAVE = "save"
     CONTROLLERS = "startControllers"
+    ZOOKEEPER = "startZooKeeper"
     MOVE_ASIDE = "moveAside"
     REPLACE = "replaceCopy"
     WRITE_FILE = "writeFile"

@@ -16,6 +16,7 @@ from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
 from kafkalog_reader.report.plan_step import (
     BROKERS,
     CONTROLLERS,
+    ZOOKEEPER,
     Check,
     ElectionCall,
     PlanStep,
@@ -61,7 +62,7 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
     if plan.losing or plan.set_aside or plan.merged:
         yield from _save(plan)
     if plan.is_ordered and not plan.is_one_broker:
-        yield _controllers(plan)
+        yield _zookeeper(plan) if plan.has_zookeeper else _controllers(plan)
     yield from file_steps(plan)
     for number, start in enumerate(plan.order.starts):
         yield _start(plan, number, start)
@@ -126,6 +127,36 @@ def _controllers(plan: Plan) -> PlanStep:
             f"--entity-name {shell_word(topic)} --add-config {UNCLEAN_ELECTION}=false"
             for topic in plan.freezing
         ),
+    )
+
+
+def _zookeeper(plan: Plan) -> PlanStep:
+    """The controller is the broker that starts first. Source: Kafka 2.8, KafkaController#elect."""
+    forbid = "; forbid unclean elections" if plan.freezing else ""
+    texts = [
+        "The controller of this cluster is one of its brokers, the first that starts. Before that, "
+        "ZooKeeper must have forgotten all brokers (zookeeper.session.timeout.ms, 18 seconds by "
+        "default).",
+        "Before release 2.2, Kafka's tools take --zookeeper ZOOKEEPER:2181 in place of "
+        "--bootstrap-server. Before 2.4 there is no kafka-leader-election.sh: where a leader is "
+        "missing below, set unclean.leader.election.enable=true for the topic until it has one.",
+    ]
+    if plan.freezing:
+        texts.append(
+            "While no broker runs, put unclean.leader.election.enable=false into the "
+            "server.properties of all brokers. A topic's own configuration must not say otherwise "
+            "(zookeeper-shell.sh: get /config/topics/TOPIC): "
+            f"{', '.join(map(shown, plan.freezing))}."
+        )
+    check = Check(
+        command=f"zookeeper-shell.sh {ZOOKEEPER} ls /brokers/ids",
+        expected=("[]: no broker is registered",),
+    )
+    return PlanStep(
+        kind=StepKind.ZOOKEEPER,
+        title=f"Start ZooKeeper and no broker; wait 30 seconds{forbid}",
+        texts=tuple(texts),
+        checks=(check,),
     )
 
 

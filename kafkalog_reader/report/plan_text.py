@@ -62,10 +62,14 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
         yield from wrapped(_unseen_text(choice), columns, hanging=0)
     unknown = sum(c.electable is None for c in plan.choices)
     if unknown and plan.is_ordered and not plan.is_one_broker:
+        why = (
+            "in ZooKeeper (/brokers/topics/TOPIC/partitions/N/state) and not in these files"
+            if plan.has_zookeeper
+            else "unknown, because no metadata log was supplied or it is older than the copies"
+        )
         text = (
-            f"The in-sync replicas (ISR) of {_counted(unknown, 'partition is', 'partitions are')} "
-            "unknown, because no metadata log was supplied or it is older than the copies: this "
-            "order is safe whatever they are."
+            f"The in-sync replicas (ISR) of {_counted(unknown, 'partition', 'partitions')} are "
+            f"{why}: this order is safe whatever they are."
         )
         yield from wrapped(text, columns, hanging=0)
     if plan.order.by_membership:

@@ -147,7 +147,7 @@ def test_without_a_metadata_log_elections_are_unclean_and_conditional(
     printf = shlex.split(election["commands"][0])
     assert json.loads(printf[2]) == {"partitions": [{"topic": "a", "partition": 0}]}
     text = " ".join(run("plan", root).out.split())
-    assert "in-sync replicas (ISR) of 1 partition is unknown" in text
+    assert "in-sync replicas (ISR) of 1 partition are unknown" in text
 
 
 def test_one_broker_answers_what_its_start_takes(run: Run, tmp_path: Path) -> None:
@@ -407,3 +407,24 @@ def test_states_for_real_brokers_need_the_steps_that_they_are_for(
     answer = run("plan", *evidence(tmp_path / "state"), "--format", "json")
     assert answer.status == 1
     assert NAMED[name].steps <= {step["kind"] for step in plan(answer)["steps"]}
+
+
+def test_a_cluster_with_zookeeper_has_no_controllers_to_start(tmp_path: Path, run: Run) -> None:
+    """Brokers write version 0 of meta.properties there, and one of them is the controller."""
+    paths = write(tmp_path, {0: {"t": LONG}, 1: {"t": SHORT}})
+    kraft = run("plan", paths).out
+    for number in (0, 1):
+        (properties,) = paths.glob(f"*{number}/meta.properties")
+        properties.write_text(f"version=0\nbroker.id={number}\ncluster.id=c\n")
+    answer = run("plan", paths)
+    said = " ".join(answer.out.split())
+    assert "process.roles" in kraft
+    assert "process.roles" not in said
+    assert "metadata log" not in said
+    assert "1. Start ZooKeeper and no broker; wait 30 seconds" in said
+    assert "zookeeper-shell.sh ZOOKEEPER:2181 ls /brokers/ids" in said
+    steps = plan(run("plan", paths, "--format", "json"))["steps"]
+    assert [step["kind"] for step in steps] == ["startZooKeeper", "startBrokers", "startBrokers"]
+    script = run("plan", paths, "--format", "script").out
+    assert 'zookeeper-shell.sh "$ZOOKEEPER" ls /brokers/ids' in script
+    assert "filled_in ZOOKEEPER" in script

@@ -37,6 +37,8 @@ class Decisions:
         self._decided: list[Choice | Unanswered] = []
         self._severe: list[OpenFinding] = []
         self._configs: dict[str, Mapping[str, str]] = {}
+        self._meta_versions: set[int | None] = set()
+        self._has_metadata_log = False
 
     def __len__(self) -> int:
         return len(self._decided)
@@ -56,6 +58,8 @@ class Decisions:
         self.add_directory(of_directories)
         own = [each for each in found if each not in of_directories]
         name = f"{audit.topic or ''}-{audit.partition or 0}"
+        self._has_metadata_log |= audit.is_metadata
+        self._meta_versions |= {r.directory.log_directory.meta_version for r in audit.everyone}
         if audit.is_metadata:
             for each in own:
                 self._take([each], name, (each.directory or audit.replicas[0].directory).path)
@@ -133,4 +137,5 @@ class Decisions:
             options=options,
             follow_links=follow_links,
             is_selected=is_selected,
+            has_zookeeper=self._meta_versions == {0} and not self._has_metadata_log,
         )

@@ -39,6 +39,7 @@ class Plan:
         options: options of the audit as they were given; ``replica-diff`` takes the same.
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
+        has_zookeeper: whether one of the brokers is the controller, and ZooKeeper has the ISRs.
     """
 
     paths: tuple[str, ...]
@@ -51,6 +52,7 @@ class Plan:
     options: tuple[str, ...] = ()
     follow_links: bool = False
     is_selected: bool = False
+    has_zookeeper: bool = False
 
     @property
     def partitions(self) -> int:
@@ -213,6 +215,7 @@ def plan_of(
     options: Sequence[str] = (),
     follow_links: bool = False,
     is_selected: bool = False,
+    has_zookeeper: bool = False,
 ) -> Plan:
     """Make one procedure for all partitions.
 
@@ -224,6 +227,7 @@ def plan_of(
         options: options of the audit as they were given; ``replica-diff`` takes the same.
         follow_links: whether links were followed.
         is_selected: whether other partitions of these brokers were not requested.
+        has_zookeeper: whether the cluster has ZooKeeper and no metadata log.
     """
     choices, unanswered = [], []
     for each in decided:
@@ -254,6 +258,7 @@ def plan_of(
         options=tuple(options),
         follow_links=follow_links,
         is_selected=is_selected,
+        has_zookeeper=has_zookeeper,
     )
 
 
