@@ -30,8 +30,9 @@ from kafkalog_reader.io.names import (
 logger = logging.getLogger(__name__)
 
 _LOG_DIRECTORY_FILES: Final = frozenset(
-    {META_PROPERTIES, CLEAN_SHUTDOWN, BOOTSTRAP_CHECKPOINT, *OFFSET_CHECKPOINTS}
+    {META_PROPERTIES, BOOTSTRAP_CHECKPOINT, *OFFSET_CHECKPOINTS}
 )
+"""And the clean-shutdown marker, unless somebody moved it to a folder of log directories."""
 _PARTITION_FILES: Final = frozenset({LEADER_EPOCHS, PARTITION_METADATA, "quorum-state"})
 
 
@@ -84,7 +85,7 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
     folders: list[str] = []
     files: Counter[str] = Counter()
     found: set[FolderKind] = set()
-    has_lock = False
+    has_lock = has_marker = False
     is_named_so = parse_directory_name(os.path.basename(os.path.abspath(path))) is not None
     try:
         with os.scandir(path) as entries:
@@ -92,6 +93,8 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
                 if is_folder(entry, follow_links=follow_links):
                     if entry.name not in NOT_A_PARTITION:
                         folders.append(entry.path)
+                elif entry.name == CLEAN_SHUTDOWN:
+                    has_marker = True
                 elif entry.name in _LOG_DIRECTORY_FILES:
                     found.add(FolderKind.LOG_DIRECTORY)
                 elif entry.name == LOCK:
@@ -104,6 +107,8 @@ def look_into(path: str, *, follow_links: bool) -> Folder:
                     files[_pattern(entry.name)] += 1
     except OSError as error:
         raise UnreadableFileError(str(error.strerror), LogPosition(shown(path))) from error
+    if has_marker and not any(map(_is_log_directory, folders)):
+        found.add(FolderKind.LOG_DIRECTORY)
     return Folder(
         kind=_kind(found, folders, has_lock=has_lock), folders=sorted(folders), files=files
     )
@@ -122,6 +127,10 @@ def _kind(found: set[FolderKind], folders: list[str], *, has_lock: bool) -> Fold
     ):
         return FolderKind.LOG_DIRECTORY
     return FolderKind.PARTITION_DIRECTORY if found else FolderKind.OTHER
+
+
+def _is_log_directory(path: str) -> bool:
+    return any(os.path.lexists(os.path.join(path, name)) for name in _LOG_DIRECTORY_FILES)
 
 
 def _counted(pattern: str, count: int) -> str:

@@ -78,6 +78,20 @@ def test_log_directory_without_meta_properties_is_known_by_a_checkpoint(
     assert evidence.roots[0].clean_shutdown is (marker == ".kafka_cleanshutdown")
 
 
+@pytest.mark.parametrize("brokers", [("broker-0", "broker-1"), ("b0", "b1")])
+def test_a_marker_beside_log_directories_makes_no_log_directory(
+    brokers: tuple[str, str], tree: Tree
+) -> None:
+    """Whoever moves it out of a log directory may put it into the folder above."""
+    files = [f"{broker}/{name}" for broker in brokers for name in ("meta.properties", "t-0/" + LOG)]
+    root = tree(".kafka_cleanshutdown", *files)
+    for node_id, broker in enumerate(brokers):
+        (root / broker / "meta.properties").write_text(meta(node_id))
+    evidence = discover([str(root)])
+    assert found(evidence) == [("c1", 0, "t", 0), ("c1", 1, "t", 0)]
+    assert [each.clean_shutdown for each in evidence.roots] == [False, False]
+
+
 def test_folders_named_like_partitions_are_looked_into(tree: Tree) -> None:
     root = tree(f"evidence/broker-1/t-0/{LOG}", f"evidence/broker-2/t-0/{LOG}")
     assert found(discover([str(root / "evidence")])) == [(None, None, "t", 0)] * 2

@@ -276,7 +276,7 @@ FORCE_RECOVERY: Final = action(
         "its recovery point is cut there. On a copy without the marker, kafkalog table "
         "recoveries shows beforehand what is lost.",
     ),
-    command="mv /mnt/b1/kafka-logs/.kafka_cleanshutdown /mnt/b1/",
+    command="mkdir -p /mnt/b1/aside && mv /mnt/b1/kafka-logs/.kafka_cleanshutdown /mnt/b1/aside/",
 )
 REBUILT_AT_START: Final = action(
     "A21",
