@@ -25,7 +25,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.command_text import export_command, merge_command
 from kafkalog_reader.report.repair_text import move_commands, repair_commands
@@ -232,6 +232,12 @@ def _lead_text(audit: PartitionAudit) -> str:
         for each in audit.elections
         if (each.cost, each.clean_by_membership) == (best.cost, best.clean_by_membership)
     ]
+    if audit.unseen is not None:
+        names = joined_ids(audit.unseen.brokers)
+        return (
+            f"supply a copy of {names} first, and run this again; only if that is impossible, "
+            f"{_one_of(joined_names(alike))} should lead"
+        )
     if len(alike) == len(audit.replicas):
         return "every copy may lead this partition: none is a better leader than another"
     return f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.command_text import merge_command, merged_folder, salvage_command
@@ -57,8 +57,9 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
         f"what {alone.replicas[0].name} holds, and what would be lost with it leading"
         for alone in audit.set_aside
     ]
-    supplied = {replica.broker_id for replica in audit.everyone}
-    if audit.membership is None or not supplied.issuperset(audit.membership.replicas):
+    if audit.membership is not None and audit.without_copy:
+        unknown.append(f"what {joined_ids(audit.without_copy)} may hold: no copy was supplied")
+    elif audit.membership is None:
         here = len(audit.everyone)
         supplied_here = "1 copy was" if here == 1 else f"{here} copies were"
         unknown.append(f"what further copies hold, if there are any: {supplied_here} supplied")
@@ -128,6 +129,7 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     text = ""
     if audit.merge is not None:
         return
+    leads = "Whoever" if audit.unseen is None else "Whichever supplied copy"
     if every_choice_loses(audit):
         alike = [each.candidate for each in audit.elections if each.lacking == best.lacking]
         least = (
@@ -138,7 +140,7 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         if len(audit.everyone) == 1:
             least = "No other copy was supplied"
         text = (
-            f"Whoever leads, committed records are lost. {least}: save what would be lost first, "
+            f"{leads} leads, committed records are lost. {least}: save what would be lost first, "
             "to produce it again."
         )
     elif worst.lacking.known and not best.lacking.known and _is_longest(audit, worst.candidate):

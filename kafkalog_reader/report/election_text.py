@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.log.record_count import records_text, up_to_text
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.report.membership_text import member_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 
@@ -57,6 +57,7 @@ def election_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         cells = [str(len(audit.elections) + 1).rjust(widths[0]), replica.name.ljust(widths[1])]
         what = Span("do not: its content is unknown", Style.LOST)
         yield (Span(f"  {'  '.join(cells)}  "), what)
+    yield from _unseen_lines(audit, columns)
     yield from _damaged_lines(audit, columns)
     yield from _silent_lines(audit, columns)
     yield from _out_of_sync_lines(audit, columns)
@@ -91,7 +92,7 @@ def _damaged_committed(lost: CommitCount) -> str:
 
 def every_choice_loses(audit: PartitionAudit) -> bool:
     """Whether no candidate keeps all that is known to be committed."""
-    return all(election.kind is ElectionKind.UNCLEAN for election in audit.elections)
+    return audit.loses_whoever_leads
 
 
 def choice_text(audit: PartitionAudit) -> str:
@@ -99,7 +100,8 @@ def choice_text(audit: PartitionAudit) -> str:
     if not audit.elections:
         return "no copy can lead"
     if every_choice_loses(audit):
-        return "every candidate loses committed records"
+        supplied = "supplied copy" if audit.unseen is not None else "candidate"
+        return f"every {supplied} loses committed records"
     best = audit.elections[0]
     name = best.candidate.name
     lacking = best.lacking
@@ -107,6 +109,8 @@ def choice_text(audit: PartitionAudit) -> str:
     possibly = f", {lacking.possible:,} possibly committed" if lacking.possible else ""
     possibly = up_to_text(possibly, lacking.damaged)
     unclean = " (an unclean election)" if best.clean_by_membership is False else ""
+    if audit.unseen is not None:
+        unclean = f"{unclean} if no copy of {joined_ids(audit.unseen.brokers)} can be supplied"
     return f"{name} should lead{unclean}: {lost}{possibly}"
 
 
@@ -152,6 +156,15 @@ def _cut(outcome: FollowerOutcome) -> str:
 
 def _short(names: str) -> str:
     return names.removeprefix("brokers ").removeprefix("broker ")
+
+
+def _unseen_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    """Brokers without a copy here, whose records the table cannot count."""
+    if audit.unseen is not None:
+        names = joined_ids(audit.unseen.brokers)
+        text = f" no copy of {names} was supplied: what only {names} may hold is not counted"
+        beginning = (Span("NOT SUPPLIED:", Style.ATTENTION),)
+        yield from wrapped(text, columns, indent=2, beginning=beginning)
 
 
 def _damaged_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:

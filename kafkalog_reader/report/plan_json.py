@@ -69,7 +69,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
         "silentDivergence": list(choice.apart),
         "notSupplied": list(choice.not_supplied),
         "withoutFolder": list(choice.lacking),
-        "inSyncNotSupplied": list(choice.unseen),
+        "inSyncNotSupplied": list(choice.unseen.brokers if choice.unseen else ()),
         "lost": lost_object(choice.lost_records),
         "lostRanges": [_lost(each) for each in choice.lost],
         "alternatives": [

@@ -14,7 +14,12 @@ from kafkalog_reader.report.plan_step import (
     lost_text,
 )
 from kafkalog_reader.report.plan_steps import plan_steps
-from kafkalog_reader.report.plan_text import headline, unanswered_texts, unanswered_word
+from kafkalog_reader.report.plan_text import (
+    headline,
+    unanswered_texts,
+    unanswered_word,
+    unseen_texts,
+)
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -108,6 +113,8 @@ def _head(plan: Plan, body: str) -> Iterator[str]:
 def _body(plan: Plan) -> Iterator[str]:
     if plan.choices:
         yield _say(headline(plan))
+    for text in unseen_texts(plan):
+        yield _say(text)
     for text in unanswered_texts(plan):
         yield _say(f"{unanswered_word(plan)} {text}")
     for found in plan.open_findings:

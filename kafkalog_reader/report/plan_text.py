@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
+from kafkalog_reader.audits.election.unseen import UnseenRole
 from kafkalog_reader.audits.log.record_count import cut_text
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines, to_do_lines
@@ -19,7 +20,7 @@ from kafkalog_reader.report.spans import Line, Span, Style, listed, wrapped
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from kafkalog_reader.audits.plan.choice import Choice
+    from kafkalog_reader.audits.election.unseen import Unseen
     from kafkalog_reader.audits.plan.plan import Plan
 
 _LONG: Final = frozenset({StepKind.SAVE, StepKind.CONTROLLERS, StepKind.UNFREEZE})
@@ -58,8 +59,8 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     for line in wrapped(headline(plan), columns, hanging=0):
         yield tuple(Span(span.text, style) for span in line)
     yield from _tail_lines(plan, columns)
-    for choice in [c for c in plan.choices if c.unseen][:_SHOWN]:
-        yield from wrapped(_unseen_text(choice), columns, hanging=0)
+    for text in unseen_texts(plan)[:_SHOWN]:
+        yield from wrapped(text, columns, hanging=0)
     unknown = sum(c.electable is None for c in plan.choices)
     if unknown and plan.is_ordered and not plan.is_one_broker:
         why = (
@@ -107,11 +108,39 @@ def _tail_lines(plan: Plan, columns: int) -> Iterator[Line]:
         yield from wrapped(text, columns, indent=2)
 
 
-def _unseen_text(choice: Choice) -> str:
+def unseen_texts(plan: Plan) -> list[str]:
+    """What brokers without a copy here may hold; partitions with the same brokers in one text."""
+    names: dict[Unseen, list[str]] = {}
+    for choice in plan.choices:
+        if choice.unseen is not None:
+            names.setdefault(choice.unseen, []).append(choice.name)
+    return [
+        shown(
+            f"{of_same[0] if len(of_same) == 1 else _several(of_same)}: "
+            f"{_unseen_text(unseen, is_one_broker=plan.is_one_broker)}"
+        )
+        for unseen, of_same in names.items()
+    ]
+
+
+def _unseen_text(unseen: Unseen, *, is_one_broker: bool) -> str:
+    names = brokers_text(unseen.brokers)
+    if unseen.role is UnseenRole.ALL_IN_SYNC:
+        return (
+            f"the in-sync replicas ({names}) hold every committed record, and no copy of them was "
+            "supplied. What the supplied copies lack is unknown, and would be lost: supply those "
+            "copies first."
+        )
+    if unseen.role is UnseenRole.LEADER:
+        who = f"by the metadata log {names} leads, and no copy of it was supplied"
+    else:
+        verb = "is" if len(unseen.brokers) == 1 else "are"
+        who = f"by the metadata log {names} {verb} in sync, and may hold what the copies here lack"
+    if is_one_broker:
+        return f"{who}. If this copy is elected before it, what only it holds is lost."
     return (
-        f"{shown(choice.name)}: the in-sync replicas ({brokers_text(choice.unseen)}) hold "
-        "every committed record, and no copy of them was supplied. What the supplied copies lack "
-        "is unknown, and would be lost: supply those copies first."
+        f"{who}. What only it holds is unknown, and these steps would lose it: supply its copy and "
+        "make the plan again. Only where that copy is gone for good, follow these steps."
     )
 
 
@@ -152,6 +181,7 @@ def _order(plan: Plan) -> str:
             return f"The start of broker {broker} takes {what} from its {count}{but}."
         taken = lost_words(lost) if lost else "no record"
         return f"The start of broker {broker} takes {taken}."
+    is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
     if preparations := list(_preparations(plan)):
@@ -167,10 +197,11 @@ def _order(plan: Plan) -> str:
         return f"Nothing to do: {order}. {what} is lost in {count}."
     order = f"{order[0].upper()}{order[1:]}."
     if not lost:
-        if any(c.unseen for c in plan.choices):
+        if is_partial:
             return f"{order} No supplied record is lost in {count} then."
         return f"{order} Nothing is lost in {count} then."
-    return f"{order} Lost then: {lost_words(lost)}; save them first."
+    supplied = ", of what was supplied" if is_partial else ""
+    return f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
 
 
 def _but(plan: Plan) -> str:
@@ -263,7 +294,8 @@ def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:
     yield ()
     is_choice = any(choice.alternatives for choice in plan.forced)
     head = "A person must choose: every" if is_choice else "Every"
-    yield (Span(f"{head} leader loses committed records.", Style.ATTENTION),)
+    supplied = " supplied copy" if any(c.unseen for c in plan.forced) else " leader"
+    yield (Span(f"{head}{supplied} loses committed records.", Style.ATTENTION),)
     for choice in plan.forced[:_SHOWN]:
         taken = f"broker {choice.leader} loses {lost_words(choice.lost_records)} (in this plan)"
         rest = [f"broker {a.broker_id} {lost_words(a.lost)}" for a in choice.alternatives]

@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.errors import KafkaLogError
 from kafkalog_reader.salvage.merge import try_merge
 from kafkalog_reader.scan.damage import Mode
@@ -52,5 +51,5 @@ def _needs_merging(audit: PartitionAudit) -> bool:
         return False
     if len(audit.everyone) == 1 and not audit.is_only_replica and audit.membership is not None:
         return False  # other replicas come first
-    loses = all(each.kind is ElectionKind.UNCLEAN for each in audit.elections)
+    loses = audit.loses_whoever_leads
     return loses or audit.verdict is Verdict.DAMAGED_UNRECOVERABLE

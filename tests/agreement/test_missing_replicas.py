@@ -54,8 +54,36 @@ def of_two_clusters(root: Path) -> Path:
     return root
 
 
+def without_the_leader(root: Path) -> Path:
+    """Broker 0 led, with 4 records; broker 2 was in sync and lost its last one."""
+    root = copied("s1/shrunk", root)
+    shutil.rmtree(root / "broker-0")
+    log = root / "broker-2" / "t-0" / f"{0:020d}.log"
+    log.write_bytes(log.read_bytes()[:-40])
+    return root
+
+
+def the_only_copy_in_sync_damaged(root: Path) -> Path:
+    """Every record is on broker 0, which was not supplied; broker 2 was in sync, too."""
+    root = without_the_leader(root)
+    shutil.rmtree(root / "broker-1")
+    log = root / "broker-2" / "t-0" / f"{0:020d}.log"
+    content = bytearray(log.read_bytes())
+    content[100] ^= 1
+    log.write_bytes(content)
+    return root
+
+
 @pytest.mark.parametrize(
-    "make", [outside_the_isr, without_one_folder, without_both_in_sync, of_two_clusters]
+    "make",
+    [
+        outside_the_isr,
+        without_the_leader,
+        the_only_copy_in_sync_damaged,
+        without_one_folder,
+        without_both_in_sync,
+        of_two_clusters,
+    ],
 )
 def test_commands_agree_where_replicas_are_missing_or_foreign(
     make: Callable[[Path], Path], tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -83,6 +111,55 @@ def test_a_copy_outside_the_isr_is_not_sound(
             "broker 0 is outside the in-sync replicas (brokers 1 and 2), and ends at leader epoch "
             "0, before 1"
         ) in text
+
+
+def test_without_the_leaders_copy_no_claim_is_about_more_than_what_was_supplied(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    verify, diff, plan = said_by(without_the_leader(tmp_path / "evidence"), capfd)
+    assert "Nothing is lost" not in plan
+    assert plan.startswith("Start broker 2, then brokers 0 and 1. No supplied record is lost")
+    assert "by the metadata log broker 0 leads, and no copy of it was supplied" in plan
+    assert "supply its copy and make the plan again" in plan
+    for text in (verify, diff, plan):
+        assert "KL-012 HIGH" in text
+        assert "broker 0 leads: what was supplied may lack records" in text
+    assert "NOT SUPPLIED: no copy of broker 0 was supplied" in diff
+    assert "A5 supply a copy of broker 0 first" in diff
+    assert "what broker 0 may hold: no copy was supplied" in diff
+
+
+def test_what_every_supplied_copy_loses_may_be_on_the_leader(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    root = copied("s1/shrunk", tmp_path / "evidence")
+    shutil.rmtree(root / "broker-0")
+    log = root / "broker-2" / "t-0" / f"{0:020d}.log"
+    content = bytearray(log.read_bytes())
+    content[100] ^= 1  # in the first batch: the start cuts all of it
+    log.write_bytes(content)
+    status(verify_command, [str(root), "--verbose"])
+    found = " ".join(capfd.readouterr().out.split())
+    assert "whoever leads" not in found
+    _, diff, plan = said_by(root, capfd)
+    assert "Whoever leads" not in diff
+    assert "every leader loses" not in plan
+    assert "no copy of it was supplied" in plan
+
+
+@pytest.mark.parametrize(("capture", "alone"), [("s1/stale", 1), ("s5_1/a-down", 1)])
+def test_a_follower_alone_is_not_all_there_is(
+    capture: str, alone: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The metadata log beside it names broker 0 as leader."""
+    root = copied(capture, tmp_path / "evidence")
+    for broker in {0, 1, 2} - {alone}:
+        shutil.rmtree(root / f"broker-{broker}", ignore_errors=True)
+    verify, diff, plan = said_by(root, capfd)
+    assert "KL-012 MEDIUM" in verify
+    assert "broker 0 leads: what was supplied may lack records" in verify
+    assert "KL-012 in 1 partition" in diff
+    assert "by the metadata log broker 0 leads, and no copy of it was supplied" in plan
 
 
 def test_a_copy_in_the_isr_may_be_supplied_alone(

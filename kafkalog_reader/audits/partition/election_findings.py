@@ -21,7 +21,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -140,17 +140,22 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
         },
     )
     clean = [e for e in audit.elections if e.kind is ElectionKind.CLEAN]
+    unseen = "" if audit.unseen is None else joined_ids(audit.unseen.brokers)
     if clean:
+        bound = f"; only supplied copies are counted, and {unseen} may hold more" if unseen else ""
         yield finding(
             CLEAN_LEADER_AVAILABLE,
             f"{joined_names(election.candidate for election in clean)} can lead without losing "
-            "a record that is or may be committed",
-            confidence=confidence,
+            f"a record that is or may be committed{bound}",
+            confidence="possible" if unseen else confidence,
         )
     else:
+        who, bound = "whoever leads", ""
+        if unseen:
+            who, bound = "whichever supplied copy leads", f"; {unseen} may hold them"
         yield finding(
             EVERY_LEADER_LOSES_COMMITTED,
-            "whoever leads, records are lost that are or may be committed",
+            f"{who}, records are lost that are or may be committed{bound}",
             records_at_risk=best.lacking.total,
             committed=best.lacking.state,
         )

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 from kafkalog_reader.audits.comparison.committed import newest_replica
 from kafkalog_reader.audits.comparison.difference import Comparison, KeyCheck, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.membership import named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
+from kafkalog_reader.audits.election.unseen import Unseen, unseen_brokers
 from kafkalog_reader.errors import MissingPackageError
 from kafkalog_reader.io.names import METADATA_TOPIC
 
@@ -96,18 +98,38 @@ class PartitionAudit:
         return None if newest is None else self.of(newest)
 
     @property
-    def unseen_in_sync(self) -> tuple[int, ...]:
-        """The brokers that may lead, if no copy of any of them was supplied.
+    def without_copy(self) -> tuple[int, ...]:
+        """Assigned brokers of which no copy is here; none if that is unknown."""
+        here = {each.broker_id for each in self.everyone}
+        if self.membership is None or None in here:
+            return ()
+        return tuple(sorted({*self.membership.replicas} - here))
 
-        They hold every committed record, and the copies here may lack some. Empty if one of them
-        has a copy here, or if the metadata log does not name them or is older than the copies.
+    @property
+    def unseen(self) -> Unseen | None:
+        """Brokers that may hold more than the copies here; None if the metadata log names none.
+
+        It does not if it is older than the copies.
         """
         known = self.membership
-        if known is None or known.leader_epoch < self.greatest_leader_epoch:
-            return ()
-        in_sync = known.isr or known.elr
         here = {each.broker_id for each in self.everyone}
-        return () if here & {*in_sync} else tuple(sorted(in_sync))
+        if known is None or known.leader_epoch < self.greatest_leader_epoch or None in here:
+            return None
+        return unseen_brokers(known, here, is_lacking=self.is_lacking)
+
+    @property
+    def is_lacking(self) -> bool:
+        """Whether every copy here lacks committed records, or has damaged batches."""
+        return (
+            self.missing is not None
+            or self.relation is Verdict.DAMAGED_UNRECOVERABLE
+            or (bool(self.elections) and self.loses_whoever_leads)
+        )
+
+    @property
+    def loses_whoever_leads(self) -> bool:
+        """Whether every copy here that can lead lacks committed records."""
+        return all(each.kind is ElectionKind.UNCLEAN for each in self.elections)
 
     @property
     def is_metadata(self) -> bool:

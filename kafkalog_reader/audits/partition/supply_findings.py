@@ -16,6 +16,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
     REPLICA_NOT_SUPPLIED,
 )
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.errors import LocatedError
@@ -105,13 +106,15 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         elif len(supply.absent) > 1:
             has = f"one of {which} has a replica too, which was"
         message = f"by {source}, {has} not supplied"
-        unseen = [each for each in audit.unseen_in_sync if each in supply.absent]
-        if unseen:
-            message += f"; {_outside(audit, unseen)}"
+        unseen = audit.unseen
+        if unseen is not None and not {*unseen.brokers} & {*supply.absent}:
+            unseen = None
+        if unseen is not None:
+            message += f"; {_may_hold_more(audit, unseen)}"
         yield finding(
             REPLICA_NOT_SUPPLIED,
             message,
-            severity="H" if unseen else "M" if supply.has_peers else "I",
+            severity=_severity(unseen, has_peers=supply.has_peers),
             confidence="proven" if supply.is_assigned else "possible",
             evidence={"expected": names, "supplied": len(audit.replicas), "by": source},
         )
@@ -126,6 +129,28 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
             confidence="possible",
             evidence={"brokers": names},
         )
+
+
+def _severity(unseen: Unseen | None, *, has_peers: bool) -> str:
+    """Of one broker alone nobody expects the others, unless its copy is not in sync."""
+    if unseen is None:
+        return "M" if has_peers else "I"
+    return "H" if has_peers or unseen.role is UnseenRole.ALL_IN_SYNC else "M"
+
+
+def _may_hold_more(audit: PartitionAudit, unseen: Unseen) -> str:
+    """What it means that no copy of these brokers is here."""
+    match unseen.role:
+        case UnseenRole.ALL_IN_SYNC:
+            return _outside(audit, unseen.brokers)
+        case UnseenRole.LEADER:
+            return f"{joined_ids(unseen.brokers)} leads: what was supplied may lack records"
+        case UnseenRole.IN_SYNC:
+            verb, what = ("is", "it") if len(unseen.brokers) == 1 else ("are", "they")
+            return (
+                f"{joined_ids(unseen.brokers)} {verb} in sync: {what} may hold what the supplied "
+                "copies lack"
+            )
 
 
 def _outside(audit: PartitionAudit, unseen: Sequence[int]) -> str:

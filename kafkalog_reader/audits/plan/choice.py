@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.comparison.difference import Comparison
-from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.election.unseen import Unseen
     from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
@@ -95,7 +95,7 @@ class Choice:
         not_supplied: assigned brokers of which nothing was supplied.
         lacking: brokers that were supplied and have no folder of the partition: each creates an
             empty replica.
-        unseen: brokers in sync, if no copy of any of them was supplied: what they held is unknown.
+        unseen: brokers without a copy here that may hold more than the copies here.
         set_aside: brokers whose copy must be moved away while they are stopped: otherwise the
             broker does not start, or the copy never gets in sync.
         start_losses: what the brokers' starts remove.
@@ -126,7 +126,7 @@ class Choice:
     is_forced: bool = False
     not_supplied: tuple[int, ...] = ()
     lacking: tuple[int, ...] = ()
-    unseen: tuple[int, ...] = ()
+    unseen: Unseen | None = None
     set_aside: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
     assigned: tuple[int, ...] = ()
@@ -287,10 +287,10 @@ def choice_of(
             if _broker(each.candidate) not in equals
         ),
         merge=audit.merge,
-        is_forced=all(each.kind is ElectionKind.UNCLEAN for each in audit.elections),
+        is_forced=audit.loses_whoever_leads,
         not_supplied=not_supplied,
         lacking=tuple(lacking),
-        unseen=audit.unseen_in_sync,
+        unseen=audit.unseen,
         set_aside=aside,
         start_losses=start_losses(audit),
         assigned=tuple(assigned),
