@@ -1,9 +1,9 @@
-"""Positions, sizes and bits of batches and messages: the one place where they are numbers.
+"""Positions, sizes and bits of batches and messages, as plain numbers.
 
-They are those of the declarations (``record_batch_header``, ``message``), which take a tenth of a
-second to import; a test compares the two. The compiled kernel has them from ``batch_fields.pxd``,
-which ``python -m tests.format.fields_for_c`` writes. Source: Kafka 4.0,
-common.record.DefaultRecordBatch and LegacyRecord.
+They repeat the declarations (``record_batch_header``, ``message``), which take a tenth of a second
+to import; a test compares the two. The compiled kernel has them from ``batch_fields.pxd``, which
+``python -m tests.format.fields_for_c`` writes. Source: Kafka 4.0, common.record.DefaultRecordBatch
+and LegacyRecord.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ RECORDS_COUNT_AT: Final[int] = 57
 HEADER_SIZE: Final[int] = 61
 MIN_LENGTH_2: Final[int] = 49
 
-# A header as Python reads it: all its fields in their order, and the first of them.
+# A header for ``struct``: all its fields in order, and only the first ones.
 _HEADER_FORMAT: Final = ">qiibIhiqqqhii"
 OFFSET_AND_LENGTH: Final = struct.Struct(_HEADER_FORMAT[:3])
 UP_TO_MAGIC: Final = struct.Struct(_HEADER_FORMAT[:5])
-"""Of a message, too, which has its CRC where a batch has its leader epoch."""
+"""Also of a message, whose CRC is where a batch has its leader epoch."""
 UP_TO_LAST_OFFSET_DELTA: Final = struct.Struct(_HEADER_FORMAT[:8])
 HEADER: Final = struct.Struct(_HEADER_FORMAT)
 
-# A message of magic 0 or 1. The key of magic 0 begins where magic 1 has its timestamp.
+# A message of magic 0 or 1. The key of magic 0 begins at the position of magic 1's timestamp.
 MESSAGE_CRC_AT: Final[int] = 12
 MESSAGE_CRC_COVERS_FROM: Final[int] = 16
 MESSAGE_ATTRIBUTES_AT: Final[int] = 17

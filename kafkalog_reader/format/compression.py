@@ -79,7 +79,7 @@ def decompress(
         payload: the whole payload.
         where: the place to name in errors.
         limit: maximum bytes of output; None for the default of ``Limits``.
-        magic: of the batch or wrapper; the LZ4 frames of magic 0 have another header checksum.
+        magic: of the batch or wrapper; the LZ4 frames of magic 0 have a different header checksum.
 
     Raises:
         CorruptRecordError: the payload is not valid for the codec.

@@ -91,7 +91,7 @@ def decompress_lz4_frame(
     size = 0
     while stored_size := _integer(payload, position, where):
         block_size = stored_size & ~_STORED
-        if block_size == 0:  # only the bit "stored" is set: Kafka ends the frame here, too
+        if block_size == 0:  # only the bit "stored" is set: Kafka also ends the frame here
             break
         if block_size > frame.max_block_size:
             raise CorruptRecordError(

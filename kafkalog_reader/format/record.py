@@ -40,7 +40,7 @@ NULLABLE_BYTES: Final[Construct] = FocusedSeq(  # a length of −1 is null, 0 is
     "content" / IfThenElse(this.length == -1, Computed(None), Bytes(this.length)),
 )
 RECORD_HEADER: Final = Struct(
-    "key" / Prefixed(VARINT, GreedyBytes),  # null is not allowed
+    "key" / Prefixed(VARINT, GreedyBytes),  # must not be null
     "value" / NULLABLE_BYTES,
 )
 RECORD_BODY: Final = Struct(

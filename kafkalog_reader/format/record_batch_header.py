@@ -131,7 +131,7 @@ class RecordBatchHeader:
         return _wrapped(self.base_timestamp + record.timestamp_delta)
 
     def sequence_of(self, record: Record) -> int:
-        """Computed from the offset delta, so compaction does not change it; −1 if there is none."""
+        """Computed from the offset delta: compaction does not change it; −1 if there is none."""
         return self._sequence(record.offset_delta)
 
     def _sequence(self, offset_delta: int) -> int:

@@ -1,4 +1,4 @@
-"""One raw snappy block, decompressed by the library that Arrow brings: Google's, as in Kafka.
+"""Decompresses one raw snappy block with Arrow's copy of Google's library, which Kafka also uses.
 
 Source: google/snappy format_description.txt.
 """
@@ -11,14 +11,14 @@ _MAX_VARINT: Final = 5
 
 
 class SnappyError(ValueError):
-    """The bytes are no snappy block."""
+    """The bytes are not a snappy block."""
 
 
 def announced_size(block: bytes | memoryview) -> int:
-    """How many bytes a block says that it becomes.
+    """The decompressed size that a block states.
 
     Raises:
-        SnappyError: it does not say.
+        SnappyError: the size is cut short or too long.
     """
     size = 0
     for number, byte in enumerate(block[:_MAX_VARINT]):
@@ -29,11 +29,11 @@ def announced_size(block: bytes | memoryview) -> int:
 
 
 def decompress_snappy_block(block: bytes | memoryview, size: int) -> memoryview:
-    """What a block becomes.
+    """Decompress a block.
 
     Args:
         block: the whole block.
-        size: what ``announced_size`` says of it; so much memory is allocated.
+        size: from ``announced_size``; this much memory is allocated.
 
     Raises:
         SnappyError: it does not decompress.

@@ -19,6 +19,6 @@ ZSTD_MODULE: Final = "_zstd" if sys.version_info >= (3, 14) else "backports.zstd
 
 
 def frame_decompressor(max_window: int = DEFAULT_LIMITS.zstd_window) -> ZstdDecompressor:
-    """What decompresses one frame, whose window is ``max_window`` bytes at most: a power of two."""
+    """A decompressor for one frame; ``max_window``, in bytes, must be a power of two."""
     window_log = max_window.bit_length() - 1
     return ZstdDecompressor(options={DecompressionParameter.window_log_max: window_log})

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 UNKNOWN_TAGS: Final = "_unknownTaggedFields"
 MAX_ELEMENTS: Final = 1_000_000
-"""Of one array, as since Kafka 4.4."""
+"""Maximum number of elements of one array, as since Kafka 4.4."""
 MAX_TAGS: Final = 10_000
-"""Of one structure, as since Kafka 4.4."""
+"""Maximum number of tagged fields of one structure, as since Kafka 4.4."""
 
 Value = Any
 """A number, boolean, text, bytes, None, or a list or dictionary of such values."""
@@ -132,7 +132,7 @@ def _structure(fields: Sequence[Field], version: int, *, is_flexible: bool) -> R
 
 
 def _steps(fields: Sequence[Field], version: int, is_flexible: bool) -> list[Any]:
-    """What to read one after the other; neighbours of fixed size are read together."""
+    """The reading steps, in order; neighbouring fields of fixed size are read together."""
     steps: list[Any] = []
     run: list[Field] = []
     for field in [*fields, None]:
@@ -260,7 +260,7 @@ def _array(field: Field, version: int, is_flexible: bool, is_nullable: bool) -> 
 
 
 def _nullable(read_one: Read, null: range) -> Read:
-    """A structure behind a byte that says whether it is there.
+    """A structure after a byte that states whether it is present.
 
     The byte is negative for null; in a tagged field it is 0.
     """
@@ -293,7 +293,7 @@ def _end(content: bytes, position: int, size: int) -> int:
 
 
 def read_unsigned_varint(content: bytes, position: int) -> tuple[int, int]:
-    """Read up to 32 bits, seven a byte, the lowest first; also return the position behind them.
+    """Read up to 32 bits, seven a byte, the lowest first; also return the position after them.
 
     Raises:
         MessageError: it has more than five bytes.
@@ -312,7 +312,7 @@ def read_unsigned_varint(content: bytes, position: int) -> tuple[int, int]:
 
 
 def default_of(field: Field, version: int) -> Value:
-    """What a tagged field that is not there stands for."""
+    """The value of a tagged field that is absent."""
     if field.default == "null":
         return None
     if field.type.startswith("[]"):

@@ -18,7 +18,7 @@ _BLOBS: Final = ("bytes", "records")
 def as_json(message: MessageSpec, version: int, value: Mapping[str, Value]) -> dict[str, Value]:
     """Values that ``json.dumps`` takes: bytes as base64, tagged fields only where not default.
 
-    Tagged fields that the definition does not name are left out, as Kafka's tools leave them out.
+    Like Kafka's tools, it omits tagged fields that the definition does not name.
     """
     return _structure(message.fields, version, value)
 

@@ -1,4 +1,4 @@
-"""Records of internal topics: which message their keys and values are, and what it says.
+"""Decodes the keys and values of records of internal topics.
 
 A coordinator's key begins with the record type, its value with the version (two bytes each). Values
 of ``__cluster_metadata`` and ``__remote_log_metadata`` begin with three unsigned varints: frame
@@ -33,7 +33,7 @@ class DecodedMessage:
 
     Attributes:
         type: number of the record type.
-        version: of the message; of a key, the one that its definition has.
+        version: of the message; for a key, the only version of its definition.
         message: None if no known release has the type.
         fields: by name; empty if the type is unknown.
     """
@@ -59,7 +59,7 @@ def decode_key(family: Family, content: bytes) -> DecodedMessage:
 
 
 def decode_value(family: Family, type_: int, content: bytes) -> DecodedMessage:
-    """Decode a coordinator's value, whose type its key names.
+    """Decode a coordinator's value; the type is in the key.
 
     Raises:
         UnknownVersionError: no known release has the version.

@@ -1,4 +1,4 @@
-"""What a message consists of, in each of its versions.
+"""The fields of a message in each of its versions.
 
 Source: the JSON files from which Kafka generates its message classes (KIP-482). ``definitions.py``
 has them in a compact form: a line for a message, an indented line for each of its fields.
@@ -26,7 +26,7 @@ _LATEST: Final = 0x7FFF
 
 
 class Family(StrEnum):
-    """Where messages occur; types are numbered within one family."""
+    """The topic or file in which messages occur; types are numbered within one family."""
 
     GROUP = "group"
     TRANSACTION = "transaction"
@@ -52,7 +52,7 @@ class Versions(NamedTuple):
     last: int
 
     def __contains__(self, version: object) -> bool:
-        """Whether a version lies in the range."""
+        """Whether a version is in the range."""
         return isinstance(version, int) and self.first <= version <= self.last
 
     @classmethod
@@ -95,11 +95,11 @@ class Field:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class MessageSpec:
-    """How one message is defined, after Kafka's ``org.apache.kafka.message.MessageSpec``.
+    """The definition of one message, like Kafka's ``org.apache.kafka.message.MessageSpec``.
 
     Attributes:
         type: number of the record type; -1 for a message that is not numbered.
-        versions: those that Kafka knows.
+        versions: all versions that Kafka reads.
         flexible: versions with compact lengths and tagged fields.
         release: the last release that wrote this shape; empty for the newest release.
     """
@@ -122,7 +122,7 @@ def messages() -> Sequence[MessageSpec]:
 
 @cache
 def messages_of(family: Family, part: Part) -> Mapping[int, tuple[MessageSpec, ...]]:
-    """Messages of a family by type; several where a type changed without a new version."""
+    """Messages of a family by type; several if a type changed without a new version."""
     found: dict[int, tuple[MessageSpec, ...]] = {}
     for message in messages():
         if (message.family, message.part) == (family, part):
@@ -132,7 +132,7 @@ def messages_of(family: Family, part: Part) -> Mapping[int, tuple[MessageSpec, .
 
 @cache
 def message(name: str) -> MessageSpec:
-    """The newest message of a name.
+    """The newest message with a name.
 
     Raises:
         KeyError: there is none.
