@@ -1,4 +1,4 @@
-"""The tree of histories of one partition: who holds which range of offsets with the same bytes."""
+"""The tree of histories of one partition: which replicas hold which offsets with the same bytes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Branch:
     """The offsets [first, next) as exactly these replicas hold them.
 
     A branch ends where a replica ends (one child), where another's log begins (one child), or where
-    the replicas part (several children).
+    the replicas diverge (several children).
 
     Attributes:
         records: number of client records, without transaction markers.

@@ -1,4 +1,4 @@
-"""Which records of a replica were committed: known, possibly, after an unclean election, or not.
+"""Decides which records of a replica are committed: certainly, possibly, or not.
 
 No file states the current high watermark: it is an interval, per replica and per branch.
 """
@@ -58,7 +58,7 @@ class History:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommitBounds:
-    """Bounds of one replica: records below ``known`` are committed, below ``possible`` perhaps.
+    """Bounds of one replica: records below ``known`` are committed, below ``possible`` they may be.
 
     Attributes:
         superseded: where the history of the greatest leader epoch diverges from this one; None if
@@ -115,7 +115,7 @@ class CommitCount:
 
     @property
     def only_damaged(self) -> CommitCount:
-        """Only what it says of damaged batches."""
+        """The counts of damaged batches only."""
         return CommitCount(
             damaged=self.damaged,
             damaged_known=self.damaged_known,
@@ -161,7 +161,7 @@ def superseded_at(history: History, newest: History) -> int | None:
     """The offset from which the newest leader's history lacks this replica's records.
 
     A cleanly elected leader holds all that was committed before, and the old leader commits nothing
-    afterwards. Only the greatest leader epoch proves this: one between may be on an abandoned
+    afterwards. Only the greatest leader epoch proves this: a lower one may be on an abandoned
     branch.
     """
     if newest.greatest_leader_epoch in history.leader_epochs or history.is_empty:

@@ -152,7 +152,7 @@ class _Comparer:
                 )
 
     def _note_restamped(self, apart: Sequence[tuple[ComparedLog, ...]], low: int) -> None:
-        """Note a fork whose batches are equal except for the leader epoch."""
+        """Note a fork at which the batches are equal except for the leader epoch."""
         contents = [
             bytes(group[0].stream.batch[CRC_COVERS_FROM:])
             for group in apart
@@ -258,7 +258,7 @@ class _Comparer:
             self._note_absent(present, missing, 1)
 
     def _misread_epochs(self, present: Sequence[ComparedLog]) -> list[ComparedLog]:
-        """The logs whose leader epoch is wrong where only some have the one that all declare."""
+        """The logs with another leader epoch than their checkpoint, if some logs have the same."""
         misread = [
             log
             for log in present

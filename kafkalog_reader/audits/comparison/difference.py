@@ -78,7 +78,7 @@ class Difference:
 class Differences:
     """Collects differences and joins adjacent ones.
 
-    The first of each kind is always kept, because the verdict depends on the kinds.
+    The first of each kind is always kept, because the verdict depends on them.
 
     Attributes:
         left_out: number of differences that were not kept.
@@ -157,7 +157,7 @@ class Comparison:
         )
 
     def order(self, replicas: Iterable[Replica]) -> tuple[int, ...]:
-        """The places of some replicas among all, to sort by."""
+        """A sort key: the places of some replicas among all."""
         return tuple(map(self.replicas.index, replicas))
 
     def branches(self) -> Iterator[Branch]:
@@ -166,10 +166,10 @@ class Comparison:
             yield from root.walk()
 
     def held_ranges(self) -> Iterator[tuple[Branch, tuple[Replica, ...], int, int]]:
-        """Yield every branch, its replicas and its offsets [first, next), equal content only once.
+        """Yield every branch, its replicas and its offsets [first, next); equal content only once.
 
-        Where several branches hold the same content, the first of them is yielded with the replicas
-        of all. A range that replicas of the branch lack (``MISSING``) is yielded without them.
+        If several branches hold the same content, the first is yielded with the replicas of all. A
+        range that replicas of the branch lack (``MISSING``) is yielded without them.
         """
         holes = _holes(self.differences)
         for branch, replicas, first, following in self._ranges():

@@ -1,4 +1,4 @@
-"""What reading one replica found, besides the batches that are compared."""
+"""A summary of one replica that was read, besides the batches that are compared."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def spoilt(stream: BatchStream) -> int:
 
 
 def log_summary(stream: BatchStream) -> LogSummary:
-    """What is known of a stream that was read to its end."""
+    """Summarize a stream that was read to its end."""
     return LogSummary(
         stops=tuple(stream.stops),
         regressions=tuple(stream.regressions),

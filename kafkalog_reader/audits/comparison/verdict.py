@@ -100,7 +100,7 @@ def is_replaced(
     stop: UnreadableRegion,
     stops: Mapping[Replica, Sequence[UnreadableRegion]],
 ) -> bool:
-    """Whether no record is missing at a stop, or another replica of the same history has it.
+    """Whether the records that are missing at a stop, if any, are on a replica of the same history.
 
     Args:
         comparison: of the replicas.

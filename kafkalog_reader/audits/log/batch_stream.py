@@ -285,7 +285,7 @@ class BatchStream:
             if run.is_row and last[0] >= self._log_start_offset:
                 self.run, self.index, self.crc_valid = run, 0, run.crc_valid
                 return
-            reaching = (last >= self._log_start_offset) | (last < 0)  # offsets below 0 are wrong
+            reaching = (last >= self._log_start_offset) | (last < 0)  # negative offsets are wrong
             below = int(np.argmax(reaching))
             if reaching[below]:
                 self.run, self.index = run, below
@@ -367,7 +367,7 @@ class BatchStream:
         return False
 
     def _start_of(self, segment: SegmentFiles) -> int:
-        """Where reading of a segment begins: a batch border."""
+        """The position at which reading of a segment begins: a batch border."""
         return 0
 
     def _load_segment(self, segment: SegmentFiles, next_base: int | None) -> Iterator[BatchRun]:

@@ -1,4 +1,4 @@
-"""Which leader epoch wrote which offsets of a replica, and where two replicas diverge.
+"""Finds which leader epoch wrote which offsets of a replica, and where two replicas diverge.
 
 A lineage is a step function with few steps. It is exact where batches exist; the
 ``leader-epoch-checkpoint`` fills the ranges that compaction emptied.

@@ -1,4 +1,4 @@
-"""Counts client records in a range of offsets, where the bounds alone do not give it."""
+"""Counts client records in a range of offsets, whose bounds alone do not give the number."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def cut_text(records: int, damaged: int, torn: int, size_in_bytes: int) -> str:
     """What a start cuts, in the words of every command.
 
     Args:
-        records: in whole batches behind the cut.
+        records: in whole batches after the cut.
         damaged: in damaged batches, at most.
         torn: in the unfinished batch at the end, at most.
         size_in_bytes: of all of it.
@@ -113,7 +113,7 @@ def first_batch_cut(directory: PartitionDirectory, target: int) -> int | None:
 
 
 def _readable(run: BatchRun, unreadable: Sequence[tuple[int, int]]) -> BatchRun:
-    """The batches of a run outside some byte ranges."""
+    """The batches of a run that are outside the given byte ranges."""
     is_kept = np.ones(run.count, np.bool_)
     for start, stop in unreadable:
         is_kept &= (run.position < start) | (run.position >= stop)
@@ -132,7 +132,7 @@ def _runs(directory: PartitionDirectory, first_offset: int) -> Iterator[tuple[st
 
 
 def _inside(run: BatchRun, index: int, first_offset: int, next_offset: int) -> int:
-    """Records of one batch inside the range; decoded where compaction left holes."""
+    """Records of one batch inside the range; decoded if compaction left holes."""
     base_offset = int(run.base_offset[index])
     bounds = max(base_offset, first_offset), min(int(run.last_offset[index]) + 1, next_offset)
     if int(run.records_count[index]) == int(run.last_offset_delta[index]) + 1:

@@ -1,4 +1,4 @@
-"""Which kinds of files the release writes that wrote a log directory; others are not missing.
+"""Finds out which kinds of files a log directory's release writes; others are not missing.
 
 ``meta.properties`` came with 0.9, time indexes with 0.10.1, leader epochs and the checkpoint of log
 start offsets with 0.11. Source: KAFKA-1650, KIP-33, KIP-101, KIP-107.

@@ -2,7 +2,7 @@
 
 A broker changes only fields outside the CRC when it stores a batch with the producer's timestamps,
 so a retry has the CRC, the size and the record count of the batch before it, at other offsets.
-Where the broker sets the timestamps, the greatest timestamp is masked first.
+If the broker sets the timestamps, the greatest timestamp is masked first.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What a KRaft broker makes of ``meta.properties`` in all its log directories, before it loads one.
+"""Checks ``meta.properties`` in all log directories as a KRaft broker does before it loads a log.
 
-Brokers with a ZooKeeper judge otherwise and are left alone. Source: Kafka 4.4,
+Brokers with ZooKeeper check differently and are not covered. Source: Kafka 4.4,
 MetaPropertiesEnsemble#verify, KafkaRaftServer#initializeLogDirs.
 """
 
@@ -33,17 +33,17 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.read_context import ReadContext
 
 _RESERVED_IDS: Final = 100
-"""Directory ids below it have meanings of their own (DirectoryId#reserved)."""
+"""Directory ids below it have special meanings (DirectoryId#reserved)."""
 METADATA_LOG: Final = f"{METADATA_TOPIC}-0"
 _OWN_FILES: Final = (*OFFSET_CHECKPOINTS, CLEAN_SHUTDOWN, LOCK, BOOTSTRAP_CHECKPOINT)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DiskFailures:
-    """What fails before a log is loaded.
+    """Failures before any log is loaded.
 
     Attributes:
-        fatal: why the broker does not start; empty where it does.
+        fatal: why the broker does not start; empty if it starts.
         offline: why a log directory is taken offline, by its path.
     """
 
@@ -53,7 +53,7 @@ class DiskFailures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Disk:
-    """One log directory; ``meta`` is None where the file is missing, or has the ``problem``."""
+    """One log directory; ``meta`` is None if the file is missing or has the ``problem``."""
 
     path: str
     meta: MetaProperties | None
@@ -84,16 +84,16 @@ def disk_failures(
     is_kraft: bool,
     node_id: int | None = None,
 ) -> DiskFailures:
-    """Judge all log directories of one broker that were supplied as a whole.
+    """Check all log directories of one broker that were supplied as a whole.
 
-    A missing file counts beside a disk that has one, and in a directory with other small files of
-    its own: copies of partition folders often lack it.
+    A missing file counts only if another disk has one, or if the directory has other small files of
+    its own, because copies of partition folders often lack it.
 
     Args:
         paths: of the log directories.
-        node_id: of the broker; None: as the files have it.
+        node_id: of the broker; None: the one in the files.
         context: how files are read; links are followed, as the broker does.
-        is_kraft: the broker is known to have no ZooKeeper; otherwise the files say so.
+        is_kraft: the broker is known to run without ZooKeeper; otherwise the files decide.
     """
     context = context.following_links()
     disks = [_read(path, context) for path in paths]
@@ -157,7 +157,7 @@ def _fatal(disks: Sequence[_Disk], node_id: int | None, context: ReadContext) ->
 
 
 def _twice(known: Sequence[tuple[_Disk, MetaProperties]], context: ReadContext) -> Iterator[str]:
-    """Directory ids that no two disks may have; two copies of one disk hold the same partitions."""
+    """Reserved directory ids, and those of several disks that are not copies of one disk."""
     first: dict[str, _Disk] = {}
     for disk, meta in known:
         if meta.directory_id is None:

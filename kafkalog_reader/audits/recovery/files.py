@@ -67,7 +67,7 @@ def read_recovery_points(root: LogDirectory) -> Mapping[TopicPartition, int]:
 
 
 def read_log_starts(root: LogDirectory) -> Mapping[TopicPartition, int]:
-    """The same for the log start offsets."""
+    """The rows of the log start offset checkpoint; errors as for ``read_recovery_points``."""
     return _lenient(root, LOG_STARTS)
 
 
@@ -251,7 +251,7 @@ def _entries(content: bytes, bits: Sequence[int | None]) -> list[list[bytes]]:
     if len(lines) == 1:
         return []
     count = _head(lines[1], 2)
-    if count < 0:  # new ArrayList(-1) throws what nobody catches, like an invalid number
+    if count < 0:  # new ArrayList(-1) throws an uncaught exception
         raise _NoNumber(f"line 2: {count} entries")
     entries = []
     for number, line in enumerate(lines[2:], 3):

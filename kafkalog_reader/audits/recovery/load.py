@@ -183,7 +183,7 @@ class LogLoad:
         )
 
     def _index_problem(self, segment: LoadingSegment) -> str:
-        """Why a segment is recovered even after a clean shutdown; empty if it is not."""
+        """Why a segment is recovered even after a clean shutdown; empty if it need not be."""
         is_made_anew = segment.files.suffix == "swap"  # when the start looks for its end
         if segment.files.offset_index_size is None and not is_made_anew:
             return f"{LogPosition(shown(segment.files.path('index')))}: missing"

@@ -19,7 +19,7 @@ class StartOutcome(Enum):
     CUT = "cut"
     """Recovery cuts records off."""
     EMPTIED = "emptied"
-    """Every segment is deleted: the log start lies beyond the end."""
+    """Every segment is deleted: the log start is beyond the end."""
     STRAY = "stray"
     """The directory is renamed and kept, and the partition starts empty: KL-417."""
     DIRECTORY_OFFLINE = "directoryOffline"

@@ -78,12 +78,12 @@ class Recovery:
             sees.
         max_cut_in_damaged_batches: how many client records the damaged places among the deleted
             bytes hold at most: batches by their headers, and every offset between sound batches.
-        max_cut_in_torn_batch: the same of the batch that the log ends in, if it is not whole.
+        max_cut_in_torn_batch: the same for the batch at the end of the log, if it is not whole.
         bytes_cut: bytes deleted from the log files.
         reason: why, as text, with file, position and offset; empty if nothing special happens.
-        expires_later: what retention deletes if the broker starts when the files were last
-            modified, and not right after the newest record; empty if nothing, or if the start time
-            was given.
+        expires_later: what retention deletes if the broker starts at the time at which the files
+            were last modified, and not right after the newest record; empty if nothing, or if the
+            start time was given.
         loaded: the replica after the start; None if the broker or the log directory does not start.
         is_own_failure: whether files of this replica prevent the start, so that it would succeed
             without them.
@@ -143,7 +143,7 @@ class DirectoryStart:
 
     Attributes:
         offline: why it is taken offline, as far as known; empty if it is not.
-        fails_early: before it loads a log, so that strays stay where they are.
+        fails_early: before it loads a log, so that strays are not set aside.
         fails_loading: while it loads its logs, in an order that differs between file systems.
         fatal: why it ends the broker; empty if it does not.
     """

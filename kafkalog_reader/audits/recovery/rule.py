@@ -103,7 +103,7 @@ class StartRule:
         sets_strays_aside: a replica whose topic id is missing or not the cluster's is renamed.
         default_config: for topics without settings of their own.
         started_at: milliseconds; None: right after the newest record of each log, so that retention
-            deletes only what it would have deleted there and then.
+            deletes only what it would have deleted at that time.
     """
 
     release: str = "4.0"

@@ -26,7 +26,7 @@ class SoundPrefix(NamedTuple):
 
 
 def sound_prefix(segment: LoadingSegment | None, progress: Progress) -> SoundPrefix:
-    """Find the sound batches at the beginning of a segment; None: the log has no segment.
+    """Find the sound batches at the beginning of a segment; None if the log has no segment.
 
     Raises:
         UnreadableFileError: a file cannot be opened or read.

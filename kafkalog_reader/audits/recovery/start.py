@@ -1,4 +1,4 @@
-"""The start of a broker: all its log directories, of which one can stop the others.
+"""Predicts the start of a broker, in which one log directory can stop all others.
 
 Source: Kafka 4.4, KafkaRaftServer#initializeLogDirs, LogManager#loadLogs.
 """
@@ -157,7 +157,7 @@ def _whole_directories(roots: Collection[LogDirectory]) -> list[str]:
 
 
 def _stray_in_failed_directory(stray: PartitionDirectory, failure: str) -> str:
-    """A broker that cannot rename a stray ends; of the orders of loading the worst is assumed."""
+    """Why a broker that cannot rename a stray ends; the worst order of loading is assumed."""
     return (
         f"{shown(stray.path)}: the broker sets it aside, but its log directory fails ({failure}), "
         "and the broker ends unless it loads this replica before the failing one"

@@ -80,7 +80,7 @@ def why_stray(
 
 
 def _why_not_assigned(directory: PartitionDirectory, topics: ClusterTopics) -> str:
-    """Why the metadata log says that its broker should not have it; empty if it should."""
+    """Why, by the metadata log, its broker should not have the replica; empty if it should."""
     broker_id, partition = directory.log_directory.broker_id, directory.partition
     if topics.replicas is None or broker_id is None or partition is None:
         return ""
