@@ -58,6 +58,7 @@ def with_quorum_actions(audit: PartitionAudit, found: Sequence[Finding]) -> Iter
     sound = [each for each in audit.everyone if each.directory not in damaged]
     best = max(sound, key=_progress, default=None)
     controllers = _controllers(audit.everyone)
+    supplied = {each.broker_id for each in audit.everyone}
     for each in found:
         if each.directory is None or not _is_damage(each):
             kept = tuple(action for action in each.actions if action not in _OF_ELECTIONS)
@@ -65,17 +66,26 @@ def with_quorum_actions(audit: PartitionAudit, found: Sequence[Finding]) -> Iter
             continue
         node = each.directory.log_directory.broker_id
         votes = node is None or node in controllers
-        if votes and len(controllers - {node}) == 0:
+        if best is None and controllers <= supplied:
+            yield _without_source(each, votes=votes)
+        elif best is not None and votes and not controllers - {node}:
             yield _of_only_controller(audit, each, best)
         else:
             aside = move_aside(*posixpath.split(each.directory.path.rstrip("/")))
             yield replace(each, actions=(FETCH_METADATA_AGAIN, CHECK_HARDWARE), repairs=(aside,))
 
 
-def _of_only_controller(audit: PartitionAudit, each: Finding, best: ReplicaAudit | None) -> Finding:
+def _without_source(each: Finding, *, votes: bool) -> Finding:
+    """The finding about a copy where no supplied one is sound, and every controller's was."""
+    message = each.message
+    if votes:
+        message += "; a start keeps the newest snapshot, and of the log what is before the damage"
+    actions = (DO_NOT_START, SUPPLY_WHAT_IS_MISSING, CHECK_HARDWARE)
+    return replace(each, actions=actions, message=message)
+
+
+def _of_only_controller(audit: PartitionAudit, each: Finding, best: ReplicaAudit) -> Finding:
     """The finding about the copy of a controller of which no other is known."""
-    if best is None:
-        return replace(each, actions=(DO_NOT_START, SUPPLY_WHAT_IS_MISSING, CHECK_HARDWARE))
     assert each.directory is not None
     own = next((r for r in audit.everyone if r.directory == each.directory), None)
     path = each.directory.path.rstrip("/")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 FAILURES: Final = frozenset({StartOutcome.BROKER_ABORTS, StartOutcome.DIRECTORY_OFFLINE})
 
-_REPAIR_FIRST: Final = "Repair that first and make the plan again"
+_REPAIR_FIRST: Final = "Repair that first (kafkalog verify says how), and make the plan again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

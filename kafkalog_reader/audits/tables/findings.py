@@ -150,7 +150,7 @@ def _wrong_identities(evidence: Evidence) -> Iterator[Finding]:
     clusters = cluster_metadata(evidence) if wrong else {}
     for root in wrong:
         known = clusters.get(root.cluster_id)
-        lines = () if known is None else lines_of_meta_properties(root, known)
+        lines = () if known is None else lines_of_meta_properties(root, evidence.roots, known)
         found = identity_finding(root, lines, is_kraft=known is not None)
         if found is not None:
             yield found
