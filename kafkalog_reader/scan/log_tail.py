@@ -9,7 +9,7 @@ import numpy as np
 
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.scan.batch_run import BatchRun
-from kafkalog_reader.scan.scan import Scan, ScanPolicy
+from kafkalog_reader.scan.scan import TOLERANT, Scan, ScanPolicy
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.scan.sparse_index import SparseIndex
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
@@ -67,6 +67,33 @@ def scan_tail(directory: PartitionDirectory) -> LogTail:
         before = _segment_tail(segment, context=directory.context)
         leader_epoch = before.last_leader_epoch
     return replace(tail, last_leader_epoch=leader_epoch)
+
+
+def end_after_damage(directory: PartitionDirectory, tail: LogTail) -> LogTail:
+    """The end of the log after damage: the last batch that is still on disk, as audits count it.
+
+    A batch with a wrong CRC counts if its length leads to the next one. Only a damaged last segment
+    is read, from the damage on.
+
+    Args:
+        directory: the replica.
+        tail: its log end before any damage, where readers stop.
+
+    Raises:
+        UnreadableFileError: the file cannot be opened or read.
+    """
+    if tail.end in (ScanEnd.COMPLETE, ScanEnd.ZEROS):
+        return tail
+    last = [segment for segment in segments(directory) if segment.log_size is not None][-1]
+    for run in Scan(last, TOLERANT, tail.end_position, context=directory.context).runs():
+        tail = replace(
+            tail,
+            next_offset=max(tail.next_offset, int(run.last_offset[-1]) + 1),
+            end_position=int(run.position[-1]) + int(run.size_in_bytes[-1]),
+            last_position=int(run.position[-1]),
+            last_leader_epoch=int(run.leader_epoch[-1]),
+        )
+    return tail
 
 
 def _segment_tail(segment: SegmentFiles, *, context: ReadContext) -> LogTail:

@@ -12,7 +12,7 @@ from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.partition_directory import segments, size_of_files
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage, Mode
-from kafkalog_reader.scan.log_tail import scan_tail
+from kafkalog_reader.scan.log_tail import end_after_damage, scan_tail
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.high_watermark import HighWatermark, high_watermark_of
@@ -170,54 +170,54 @@ class _Replica:
             Damage(self.mode).left_out(UnsupportedFormatError(problem, where))
             return {}
         is_torn = tail.end not in (ScanEnd.COMPLETE, ScanEnd.ZEROS)
-        torn_bytes = (last.log_size or 0) - tail.end_position if is_torn else 0
+        end = end_after_damage(self.directory, tail)
+        torn_bytes = (last.log_size or 0) - end.end_position if is_torn else 0
         if is_torn and self.mode is not Mode.DROPMALFORMED:
-            logger.warning(
-                "%s: %s: the log ends here; %d bytes after it are left out",
-                where,
-                tail.end.value,
-                torn_bytes,
-            )
+            what = f"the log ends here; {torn_bytes:,} bytes after it are left out"
+            if end.end_position > tail.end_position:
+                what = f"damaged; batches after it reach offset {end.next_offset:,}"
+            logger.warning("%s: %s: %s", where, tail.end.value, what)
         return {
-            "logEndOffset": tail.next_offset,
-            "lastLeaderEpoch": tail.last_leader_epoch,
+            "logEndOffset": end.next_offset,
+            "lastLeaderEpoch": end.last_leader_epoch,
             "tornBytes": torn_bytes,
         }
 
     def _high_watermark_columns(
-        self, row: dict[str, Any], first_base: int, log_end: int
+        self, row: dict[str, Any], first_base: int, sound_end: int
     ) -> dict[str, Any]:
         log_start = first_base if row["logStartOffset"] is None else row["logStartOffset"]
         high_watermark = high_watermark_of(
             checkpointed=row["checkpointedHighWatermark"],
             cleaner_offset=row["cleanerOffset"],
             log_start=log_start,
-            log_end=log_end,
+            log_end=row["logEndOffset"],
         )
         columns: dict[str, int | None] = {
             "highWatermarkLow": high_watermark.low,
             "highWatermarkHigh": high_watermark.high,
         }
         if not self.wanted.isdisjoint(_LAST_STABLE):
-            columns |= self._last_stable_columns(high_watermark, log_start)
+            columns |= self._last_stable_columns(high_watermark, log_start, sound_end)
         return columns
 
     def _last_stable_columns(
-        self, high_watermark: HighWatermark, log_start: int
+        self, high_watermark: HighWatermark, log_start: int, sound_end: int
     ) -> dict[str, int | None]:
+        """The last stable offset up to the first damage, where read_committed consumers stop."""
+        low, high = min(high_watermark.low, sound_end), min(high_watermark.high, sound_end)
         # Where nothing proves more than the log start, nothing is read to find what is stable
         # there: without its checkpoints a copy would be replayed from its first segment on.
-        is_proven = high_watermark.low > log_start
+        is_proven = low > log_start
         transactions = replay_transactions(
             self.directory,
-            decided_from=high_watermark.low if is_proven else high_watermark.high,
-            log_end=high_watermark.high,
+            decided_from=low if is_proven else high,
+            log_end=high,
             mode=self.mode,
             progress=self.progress,
         )
-        low = high_watermark.low
         return {
-            "lastStableOffset": transactions.last_stable_offset(high_watermark.high, log_start),
+            "lastStableOffset": transactions.last_stable_offset(high, log_start),
             "lastStableOffsetLow": (
                 transactions.last_stable_offset(low, log_start) if is_proven else low
             ),

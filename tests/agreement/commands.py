@@ -104,6 +104,11 @@ def replica_diff_text(*paths: str) -> str:
     return asked(replica_diff, *paths, "--topic", "t")[1]
 
 
+def replica_diff_documents(*paths: str) -> list[dict[str, Any]]:
+    """What `replica-diff` says, one document for each partition."""
+    return objects(asked(replica_diff, *paths, "--format", "json")[1])
+
+
 def replica_diff_json(*paths: str) -> list[dict[str, Any]]:
     """What `replica-diff` says about the topic of a capture, one document for each partition."""
     return objects(asked(replica_diff, *paths, "--topic", "t", "--format", "json")[1])
