@@ -16,7 +16,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.membership import named_leader
 from kafkalog_reader.audits.election.truncation_rule import TruncationRule
-from kafkalog_reader.audits.election.unseen import Unseen, unseen_brokers
+from kafkalog_reader.audits.election.unseen import Unseen, UnseenRole, unseen_brokers
 from kafkalog_reader.errors import MissingPackageError
 from kafkalog_reader.io.names import METADATA_TOPIC
 
@@ -59,6 +59,7 @@ class PartitionAudit:
             merging helps; ``salvage.merge_trial`` tries it.
         may_be_compacted: whether the log cleaner may have removed records, by the files and the
             metadata log; None if nothing says how the topic is cleaned up.
+        lacking: brokers that were supplied and have no folder of the partition.
     """
 
     cluster_id: str | None
@@ -79,6 +80,7 @@ class PartitionAudit:
     started_at: int | None = None
     may_be_compacted: bool | None = None
     merge: MergeOutcome | None = None
+    lacking: tuple[int, ...] = ()
 
     @property
     def relation(self) -> Verdict:
@@ -99,8 +101,8 @@ class PartitionAudit:
 
     @property
     def without_copy(self) -> tuple[int, ...]:
-        """Assigned brokers of which no copy is here; none if that is unknown."""
-        here = {each.broker_id for each in self.everyone}
+        """Assigned brokers that were not supplied; none if that is unknown."""
+        here = {*self.lacking, *(each.broker_id for each in self.everyone)}
         if self.membership is None or None in here:
             return ()
         return tuple(sorted({*self.membership.replicas} - here))
@@ -115,7 +117,10 @@ class PartitionAudit:
         here = {each.broker_id for each in self.everyone}
         if known is None or known.leader_epoch < self.greatest_leader_epoch or None in here:
             return None
-        return unseen_brokers(known, here, is_lacking=self.is_lacking)
+        unseen = unseen_brokers(known, here, is_lacking=self.is_lacking)
+        if unseen is None or unseen.role is UnseenRole.ALL_IN_SYNC:
+            return unseen
+        return unseen_brokers(known, here | {*self.lacking}, is_lacking=self.is_lacking)
 
     @property
     def is_lacking(self) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.election.truncation_rule import rule_named
@@ -30,7 +31,7 @@ def audit_unit(
         progress: receives the number of bytes read.
         quick: compare epochs, ends and tails only, and no other files.
     """
-    return audit_partition(
+    audit = audit_partition(
         unit.directories,
         progress,
         check_files=not quick,
@@ -41,3 +42,4 @@ def audit_unit(
         quick=quick,
         started_at=request.started_at,
     )
+    return replace(audit, lacking=unit.lacking)
