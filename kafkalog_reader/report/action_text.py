@@ -27,7 +27,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.report.advice_text import expected_election
-from kafkalog_reader.report.command_text import export_command, merge_command
+from kafkalog_reader.report.command_text import export_command, forbid_command, merge_command
 from kafkalog_reader.report.repair_text import move_commands, repair_commands
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
 
 BROKERS: Final = "HOST:9092"
+CONTROLLERS: Final = "CONTROLLER:9093"
 _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
 """The words of a command for a shell, options together with their values."""
@@ -260,11 +261,18 @@ def _elect(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator
 
 
 def _freeze(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
-    yield (
-        f"kafka-configs.sh --bootstrap-server {BROKERS} --alter --entity-type topics "
-        f"--entity-name {shell_word(audit.topic or '')} "
-        "--add-config unclean.leader.election.enable=false"
-    )
+    """For a running cluster, and for one whose brokers are all stopped."""
+    topic = audit.topic or ""
+    yield "# while brokers run:"
+    yield forbid_command(topic, f"--bootstrap-server {BROKERS}")
+    if {each.directory.log_directory.meta_version for each in audit.everyone} == {0}:
+        yield (
+            "# while no broker runs: unclean.leader.election.enable=false in the server.properties "
+            "of all brokers"
+        )
+        return
+    yield "# while only the controllers run (release 3.7 or later):"
+    yield forbid_command(topic, f"--bootstrap-controller {CONTROLLERS}")
 
 
 def _move_aside(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

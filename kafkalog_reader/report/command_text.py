@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -54,6 +55,14 @@ def merge_command(audit: PartitionAudit) -> str:
 def merged_folder(topic: str | None, partition: int | None) -> str:
     """The output folder of a merge."""
     return f"{SAVED}/{topic}-{partition}-merged"
+
+
+def forbid_command(topic: str, bootstrap: str) -> str:
+    """Forbids unclean elections of a topic; ``bootstrap`` is the option that names the servers."""
+    return (
+        f"kafka-configs.sh {bootstrap} --alter --entity-type topics --entity-name "
+        f"{shell_word(topic)} --add-config {UNCLEAN_ELECTION}=false"
+    )
 
 
 def _paths(audit: PartitionAudit) -> str:

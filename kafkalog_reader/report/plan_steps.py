@@ -9,6 +9,7 @@ from kafkalog_reader.audits.catalogue.log_rules import START_WILL_EXPIRE, START_
 from kafkalog_reader.audits.plan.plan import UNCLEAN_ELECTION
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import shown
+from kafkalog_reader.report.command_text import forbid_command
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.merge_text import merge_reason
 from kafkalog_reader.report.plan_file_steps import file_steps
@@ -123,8 +124,7 @@ def _controllers(plan: Plan) -> PlanStep:
             "process.roles=controller until its turn as a broker comes below.",
         ),
         commands=tuple(
-            f"kafka-configs.sh --bootstrap-controller {CONTROLLERS} --alter --entity-type topics "
-            f"--entity-name {shell_word(topic)} --add-config {UNCLEAN_ELECTION}=false"
+            forbid_command(topic, f"--bootstrap-controller {CONTROLLERS}")
             for topic in plan.freezing
         ),
     )

@@ -559,6 +559,20 @@ def test_explain_shows_each_round_with_both_caches(diff: Run) -> None:
     ) in text
 
 
+def test_with_zookeeper_no_controller_runs_before_the_first_broker(
+    diff: Run, tmp_path: Path
+) -> None:
+    """meta.properties has version 0 there (Kafka 2.8, BrokerMetadataCheckpoint)."""
+    root = shutil.copytree(S3_2, tmp_path / "evidence")
+    shutil.rmtree(root / "controller-100")
+    for path in root.glob("broker-*/meta.properties"):
+        text = path.read_text().replace("version=1", "version=0").replace("node.id", "broker.id")
+        path.write_text(text)
+    _, out, _ = diff(root, "--topic", "t")
+    assert "--bootstrap-controller" not in out
+    assert "unclean.leader.election.enable=false in the server.properties" in " ".join(out.split())
+
+
 def test_unknown_rule_is_refused_with_the_nearest(diff: Run) -> None:
     code, _, err = diff(S3_2, "--rule", "curent")
     assert code == 2
@@ -568,7 +582,9 @@ def test_unknown_rule_is_refused_with_the_nearest(diff: Run) -> None:
 def test_actions_of_a_fork_freeze_first(diff: Run) -> None:
     _, out, _ = diff(S3_2, "--topic", "t")
     assert out.index("A16 freeze") < out.index("A5  one of brokers 1 and 2 should lead")
-    assert "unclean.leader.election.enable=false" in out
+    assert "kafka-configs.sh --bootstrap-server HOST:9092 --alter" in out
+    assert "kafka-configs.sh --bootstrap-controller CONTROLLER:9093 --alter" in out
+    assert out.count("--add-config unclean.leader.election.enable=false") == 2
     _, out, _ = diff(captures.path("s1/shrunk"), "--topic", "t")
     assert "What to do" not in out
 

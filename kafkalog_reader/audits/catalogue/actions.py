@@ -27,15 +27,24 @@ DO_NOT_START: Final = action(
 FORBID_UNCLEAN_ELECTION: Final = action(
     "A16",
     "forbid-unclean-election",
-    short="freeze: forbid unclean election of this topic until the choice is made",
+    short="freeze: forbid unclean election of this topic until the choice is made; if every broker "
+    "is stopped, before the first one starts",
     explanation="With unclean.leader.election.enable=true the controller elects a replica "
     "outside the in-sync set as soon as no other replica is alive, and every follower then "
-    "truncates to it.",
+    "truncates to it. kafkalog plan forbids it where its order of starts needs that; the unclean "
+    "elections of a plan are held by command, which the setting does not prevent.",
     warnings=(
-        "The setting needs a running controller. It does not stop an election of a replica that "
-        "is in the in-sync set and has lost its records.",
+        "The setting does not stop an election of a replica that is in the in-sync set and has "
+        "lost its records.",
+        "Only a running controller takes it: while every broker is stopped, start the controllers "
+        "alone. With ZooKeeper, the controller is a broker: put the setting into the "
+        "server.properties of all brokers before the first one starts.",
     ),
-    command="kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-type topics "
+    command="# while brokers run:\n"
+    "kafka-configs.sh --bootstrap-server HOST:9092 --alter --entity-type topics "
+    "--entity-name TOPIC --add-config unclean.leader.election.enable=false\n"
+    "# while only the controllers run (release 3.7 or later):\n"
+    "kafka-configs.sh --bootstrap-controller CONTROLLER:9093 --alter --entity-type topics "
     "--entity-name TOPIC --add-config unclean.leader.election.enable=false",
 )
 CHOOSE_A_BRANCH: Final = action(
