@@ -12,11 +12,13 @@ from kafkalog_reader.audits.catalogue.actions import (
     ACTIONS,
     CHOOSE_A_BRANCH,
     COMPARE_REPLICAS,
+    DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     SAVE_RECORDS,
+    SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
@@ -27,6 +29,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.report.advice_text import expected_election
+from kafkalog_reader.report.before_start import is_complete, keep_commands, until_text
 from kafkalog_reader.report.command_text import export_command, forbid_command, merge_command
 from kafkalog_reader.report.repair_text import move_commands, repair_commands
 from kafkalog_reader.report.shell_word import shell_word
@@ -101,7 +104,12 @@ def actions_of(
                 text=(
                     _lead_text(audit)
                     if code == LET_BEST_LEAD
-                    else ACTIONS[code].text(where, best, are_several=len(replicas) > 1)
+                    else ACTIONS[code].text(
+                        where,
+                        best,
+                        are_several=len(replicas) > 1,
+                        until=until_text(audit, findings),
+                    )
                 ),
                 commands=tuple(
                     dict.fromkeys(
@@ -136,6 +144,8 @@ def _is_pointless(audit: PartitionAudit, code: str) -> bool:
         return audit.merge is not None
     if code == COMPARE_REPLICAS:
         return audit.is_only_replica
+    if code == SUPPLY_WHAT_IS_MISSING:
+        return is_complete(audit)
     return code == FORBID_UNCLEAN_ELECTION and (
         audit.membership is not None and len(audit.membership.replicas) == 1
     )
@@ -319,6 +329,7 @@ def _abort(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator
 
 
 _COMMANDS: Final[dict[str, Callable[[PartitionAudit, Sequence[ReplicaAudit]], Iterator[str]]]] = {
+    DO_NOT_START: keep_commands,
     LET_BEST_LEAD: _elect,
     MOVE_COPY_ASIDE: _move_aside,
     SAVE_RECORDS: _export,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.election.candidates import ElectionKind
@@ -143,7 +142,7 @@ def _cells(election: Election) -> tuple[str, str, str, str]:
     followers = [f"{_short(joined_names(names))}: {cut}" for cut, names in cuts.items()]
     name = election.candidate.name
     lost = election.lacking
-    words = lost_words(replace(lost, damaged=0)) if lost.total or not lost else "damaged batches"
+    words = lost_words(lost.only_sound) if lost.total or not lost else "damaged batches"
     return str(election.rank), name, ", ".join(followers) or _NO_CUT, words
 
 

@@ -18,6 +18,7 @@ from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import choice_text
 from kafkalog_reader.report.spans import Style, listed, offsets_text
@@ -54,6 +55,7 @@ _CONSEQUENCES: Final = 2
 """Maximum findings in one headline; all are listed below it."""
 _NOT_READ: Final = codes_with(Role.NOT_READ)
 _PICTURED: Final = codes_with(Role.PICTURED)
+_OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS)
 
 
 def worst_severity(audit: PartitionAudit, found: Sequence[Finding]) -> str:
@@ -131,10 +133,9 @@ def _missing_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     missing = audit.missing
     assert missing is not None
     reported = next(each for each in found if each.code == COMMITTED_RECORDS_MISSING)
+    first, following = missing.first_offset, missing.next_offset
     return reported.message.replace(
-        reported.message.partition(" were ")[0],
-        offsets_text(missing.first_offset, missing.next_offset),
-        1,
+        offsets_words(first, following), offsets_text(first, following), 1
     )
 
 
@@ -238,10 +239,13 @@ def _fork_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 
 def _damaged_on(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """The copies whose own files are damaged, whatever the others hold."""
     directories = {
         each.directory
         for each in found
-        if each.directory is not None and each.severity in _ALARMING
+        if each.directory is not None
+        and each.severity in _ALARMING
+        and each.code not in _OF_SEVERAL
     }
     damaged = [each for each in audit.everyone if each.directory in directories]
     return f"on {joined_names(damaged)} · " if damaged else ""

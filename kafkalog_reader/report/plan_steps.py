@@ -212,7 +212,8 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
 
 def start_text(loss: StartLoss) -> str:
     """What a start does to one copy, and why."""
-    what = _START_WORDS[loss.outcome].format(loss.text)
+    words = "the start cuts {}" if loss.is_tail else _START_WORDS[loss.outcome]
+    what = words.format(loss.text)
     why = f" ({loss.reason})" if loss.reason else ""
     more = _EXPLAINED.get(loss.outcome)
     keep = f". `kafkalog explain {more}` says how to keep them" if more else ""

@@ -283,7 +283,12 @@ def _open_lines(plan: Plan, columns: int) -> Iterator[Line]:
         return
     links = ("--follow-links",) if plan.follow_links else ()
     command = " ".join(map(shell_word, ("replica-diff", *plan.paths, *links, *plan.options)))
-    yield (Span("Before you start a broker, read what to do about it:"),)
+    which = brokers_text(plan.brokers)
+    order = "" if plan.is_one_broker else " in any order"
+    is_next = not plan.has_work and plan.choices and not plan.unanswered
+    then = f"; then start {which}{order}" if is_next else ""
+    text = f"Before you start a broker, do what this prints about it{then}:"
+    yield from wrapped(text, columns, hanging=0)
     yield (Span(f"  {command}"),)
 
 

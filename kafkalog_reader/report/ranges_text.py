@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.comparison.difference import NotCompared
+from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined_names
-from kafkalog_reader.audits.partition.replica_findings import side_of
 from kafkalog_reader.report.spans import Line, offsets_text, wrapped
 
 if TYPE_CHECKING:
@@ -32,15 +32,13 @@ def sides_of(audit: PartitionAudit) -> tuple[Branch, ...]:
 def range_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     """Which replicas alone hold which range, and whether consumers may have read it."""
     rows = []
-    for side in sides_of(audit):
-        records, end, count = side_of(audit, side)
-        epochs = sorted(
-            {interval.leader_epoch for part in side.walk() for interval in part.intervals}
-        )
+    for part in _parts(audit):
+        epochs = sorted({interval.leader_epoch for interval in part.intervals})
+        count = committed_records(part, audit.candidates, audit.comparison)
         cells = (
-            f"only on {joined_names(side.replicas)}",
-            offsets_text(side.first_offset, end),
-            records_text(records),
+            f"only on {joined_names(part.replicas)}",
+            offsets_text(part.first_offset, part.next_offset),
+            _records_words(count, part.records),
             f"epoch {', '.join(map(str, epochs))}",
         )
         rows.append((cells, _committed_words(count)))
@@ -54,16 +52,36 @@ def range_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         yield from wrapped(words, columns, indent=6)
 
 
-def _committed_words(count: CommitCount) -> str:
+def _parts(audit: PartitionAudit) -> Iterator[Branch]:
+    """The sides, each divided where one of its replicas ends."""
+    seen: list[Branch] = []
+    for side in sides_of(audit):
+        for part in side.walk():
+            if part.batches and all(part is not each for each in seen):
+                seen.append(part)
+                yield part
+
+
+def _records_words(count: CommitCount, records: int) -> str:
+    """How many records a part holds, those in damaged batches apart."""
+    if not count.damaged:
+        return records_text(records)
     if not count.total:
+        return f"up to {records_text(count.damaged)}, damaged"
+    return f"{records_text(count.total)}, up to {count.damaged:,} damaged"
+
+
+def _committed_words(count: CommitCount) -> str:
+    held, known = count.total + count.damaged, count.known + count.damaged_known
+    if not held:
         return "transaction markers, no client records"
-    if count.known == count.total:
-        return "committed: consumers may have read them"
+    if known == held:
+        return f"committed: consumers may have read {'it' if held == 1 else 'them'}"
     parts = []
-    if count.known:
-        parts.append(f"{count.known:,} committed")
-    if count.possible:
-        parts.append(f"{count.possible:,} possibly committed")
+    if known:
+        parts.append(f"{known:,} committed")
+    if possible := count.possible + count.damaged_possible:
+        parts.append(f"{possible:,} possibly committed")
     if not parts:
         return (
             "none known committed "

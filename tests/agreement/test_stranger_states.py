@@ -271,6 +271,45 @@ def test_a_torn_tail_is_cut_and_holds_no_whole_record(tmp_path: Path) -> None:
     assert "cuts 521 bytes at the tail that hold no whole record (up to 5 records)" in planned
 
 
+def test_what_must_not_start_yet_says_what_comes_first(tmp_path: Path) -> None:
+    """The folder with the torn batch, then another copy of what it held; then the start."""
+    said = Said(torn_tail(tmp_path / "evidence"))
+    compared = said.text(replica_diff)
+    assert "do not start broker 0 yet" in compared
+    assert "first copy the folder of broker 0, because its start cuts 521 bytes" in compared
+    assert "look for another copy of offsets 115 to 119 (a backup," in compared
+    assert "then start as `kafkalog plan` says" in compared
+    assert "then start broker 0: replica-diff" in said.text(plan_command)
+
+
+def test_nothing_is_supplied_where_no_replica_is_missing(tmp_path: Path) -> None:
+    said = Said(all_cut(tmp_path / "evidence"))
+    compared = said.text(replica_diff)
+    assert "supply the missing replica" not in compared
+    assert "first look for another copy of offset 3 (a backup," in compared
+    assert "then start brokers 0, 1 and 2 in any order: replica-diff" in said.text(plan_command)
+
+
+def test_a_damaged_committed_record_of_a_fork_is_one_truth(tmp_path: Path) -> None:
+    """Broker 0 has offsets 2 to 4 of epoch 0; 2 of epoch 1 is sound, 3 is damaged or torn."""
+    said = Said(damaged_fork(tmp_path / "evidence"))
+    assert said.cuts() == {(1, "t"): (0, 1, 0, BATCH), (2, "t"): (0, 0, 1, BATCH - 30)}
+    lost = said.plan["lost"]
+    assert (lost["lostRecords"], lost["lostCommittedRecords"]) == (3, 0)
+    assert (lost["maxLostInDamagedBatches"], lost["maxLostCommittedInDamagedBatches"]) == (1, 1)
+    compared, planned = said.text(replica_diff), said.text(plan_command)
+    assert "DAMAGED, NO INTACT COPY SUPPLIED on brokers 1 and 2 " in compared
+    assert "only on brokers 1 and 2 offset 2 " in compared
+    assert "only on broker 1 offset 3 up to 1 record, damaged" in compared
+    for words in (compared, planned):
+        assert "up to 1 record in damaged batches (1 committed)" in words
+    assert "3 records, none committed, and up to 1 in damaged batches (1 committed)" in planned
+    alone = {
+        row["firstOffset"]: row["brokerId"] for row in said.findings if row["code"] == "KL-520"
+    }
+    assert alone == {2: 0, 3: 1}
+
+
 def test_a_zeroed_block_costs_the_same_everywhere(tmp_path: Path) -> None:
     """37 records in the block, 106 behind it, all below the high watermark of 250."""
     said = Said(zeroed_block(tmp_path / "evidence"))

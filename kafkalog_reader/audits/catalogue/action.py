@@ -36,13 +36,15 @@ class Action:
         best: str = "the replica that replica-diff ranks first",
         *,
         are_several: bool = False,
+        until: str = "`replica-diff` says what to do first",
     ) -> str:
-        """The imperative, about brokers or replicas by name."""
+        """The imperative, about brokers or replicas by name, and what ends it."""
         return self.short.format(
             where=where,
             best=best,
             are="are" if are_several else "is",
             their="their" if are_several else "its",
+            until=until,
         )
 
 

@@ -15,9 +15,10 @@ if TYPE_CHECKING:
 DO_NOT_START: Final = action(
     "A4",
     "do-not-start",
-    short="do not start {where} yet: {their} start or an election may destroy records",
+    short="do not start {where} yet: {their} start or an election may destroy records; {until}",
     explanation="A start recovers, truncates, renames or deletes before anybody can stop it. As "
-    "long as the broker is stopped, its files can still be saved or repaired.",
+    "long as the broker is stopped, its files can still be saved or repaired. When what "
+    "replica-diff names is done, start the brokers as kafkalog plan says.",
     warnings=(
         "A supervisor such as systemd or Kubernetes may start the broker again by itself: disable "
         "it first.",

@@ -114,6 +114,11 @@ class CommitCount:
         )
 
     @property
+    def only_sound(self) -> CommitCount:
+        """Without damaged batches."""
+        return replace(self, damaged=0, damaged_known=0, damaged_possible=0)
+
+    @property
     def only_damaged(self) -> CommitCount:
         """The counts of damaged batches only."""
         return CommitCount(

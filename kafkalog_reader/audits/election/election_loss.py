@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import numpy as np
 
 from kafkalog_reader.audits.comparison.committed import CommitCount
+from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.branch_records import records_of
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from kafkalog_reader.audits.comparison.branch import Branch
-    from kafkalog_reader.audits.comparison.difference import Comparison
+    from kafkalog_reader.audits.comparison.difference import NotCompared
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
     from kafkalog_reader.audits.log.replica import Replica
@@ -91,7 +92,7 @@ def lost_ranges(
         unreadable = _unreadable(replicas, by_replica, comparison)
         if leader.replica not in replicas and stays_from < stays_until:
             kept_here = counted(branch, replicas, (stays_from, stays_until), unreadable)
-            apart.append(replace(kept_here, records=replace(kept_here.records, damaged=0)))
+            apart.append(replace(kept_here, records=kept_here.records.only_sound))
         lost += [
             counted(branch, replicas, span, unreadable)
             for span in ((start, stays_from), (stays_until, next_offset))
@@ -100,11 +101,26 @@ def lost_ranges(
     return in_order(lost), in_order(apart)
 
 
-def committed_records(branch: Branch, candidates: Sequence[Candidate]) -> CommitCount:
-    """The commit state of the records of one branch."""
+def committed_records(
+    branch: Branch,
+    candidates: Sequence[Candidate],
+    comparison: Comparison | NotCompared | None = None,
+) -> CommitCount:
+    """The commit state of the records of one branch.
+
+    Args:
+        branch: the branch.
+        candidates: all replicas.
+        comparison: to count apart what is damaged on every copy; None: it counts like the rest.
+    """
     by_replica = _by_replica(candidates)
     holders = [by_replica[each] for each in branch.replicas]
-    return _committed(branch, holders, holders[0], branch.first_offset, branch.next_offset)
+    damaged = (
+        _unreadable(branch.replicas, by_replica, comparison)
+        if isinstance(comparison, Comparison)
+        else None
+    )
+    return _committed(branch, holders, holders[0], branch.first_offset, branch.next_offset, damaged)
 
 
 def _by_replica(candidates: Sequence[Candidate]) -> dict[Replica, Candidate]:

@@ -116,17 +116,19 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     if missing is None:
         return
     first, following = missing.first_offset, missing.next_offset
-    says = "says" if len(missing.replicas) == 1 else "say"
+    is_one = len(missing.replicas) == 1
+    taken = "that copy was" if is_one else "these copies were"
     innocent = (
         ""
         if missing.is_proven
-        else ", unless that copy was taken from a running broker, the log before the checkpoint"
+        else f", unless {taken} taken from a running broker, the log before the checkpoint"
     )
-    were = "was" if following - first == 1 else "were"
+    were, them = ("was", "it") if following - first == 1 else ("were", "them")
     yield finding(
         COMMITTED_RECORDS_MISSING,
-        f"{offsets_words(first, following)} {were} committed, as the high-watermark checkpoint of "
-        f"{joined_names(missing.replicas)} {says}, and no supplied copy holds them{innocent}",
+        f"{offsets_words(first, following)} {were} committed, as the high-watermark "
+        f"{'checkpoint' if is_one else 'checkpoints'} of {joined_names(missing.replicas)} "
+        f"{'says' if is_one else 'say'}, and no supplied copy holds {them}{innocent}",
         confidence="proven" if missing.is_proven else "possible",
         offsets=(first, following),
         evidence={

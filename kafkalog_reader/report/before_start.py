@@ -1,0 +1,78 @@
+"""What to do before brokers that must not start yet may be started after all."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.recovery.recovery import Recovery
+from kafkalog_reader.format.offset_words import offsets_words
+from kafkalog_reader.report.advice_text import expected_election
+from kafkalog_reader.report.command_text import SAVED
+from kafkalog_reader.report.shell_word import shell_word
+from kafkalog_reader.salvage.one_sided import one_sided_ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+
+_LOST_ENDS: Final = codes_with(Role.LOST_END)
+
+
+def until_text(audit: PartitionAudit, found: Sequence[Finding]) -> str:
+    """The end of "do not start yet": what to do first, and that the start comes then."""
+    first = [*_before(audit, found)] or ["do what follows here"]
+    return f"first {'; '.join(first)}; then start as `kafkalog plan` says"
+
+
+def keep_commands(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
+    """Copies of the folders from which a start cuts a torn batch: nothing else has its bytes."""
+    for replica, _ in _torn(audit):
+        name = f"{audit.topic}-{audit.partition}-broker-{replica.broker_id}"
+        path = shell_word(replica.directory.path.rstrip("/"))
+        yield f"mkdir -p {SAVED} && cp -a {path} {shell_word(f'{SAVED}/{name}-as-found')}"
+
+
+def _before(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:
+    has_election = bool(audit.elections)
+    if has_election and (expected_election(audit).lacking_ranges or one_sided_ranges(audit)):
+        yield "save what is listed above"
+    for replica, recovery in _torn(audit):
+        yield f"copy the folder of {replica.name}, because its start cuts {recovery.cut_text}"
+    if missing := _missing(audit, found):
+        first, following = missing
+        others = "" if is_complete(audit) else "a replica that was not supplied, "
+        yield (
+            f"look for another copy of {offsets_words(first, following)} ({others}a backup, an "
+            "older image of a disk)"
+        )
+
+
+def _torn(audit: PartitionAudit) -> list[tuple[ReplicaAudit, Recovery]]:
+    """Replicas that end in a torn batch, which their start removes, and no whole record."""
+    return [
+        (each, each.start)
+        for each in audit.replicas
+        if isinstance(each.start, Recovery)
+        and each.start.max_cut_in_torn_batch
+        and not each.start.records_cut
+        and not each.start.max_cut_in_damaged_batches
+    ]
+
+
+def _missing(audit: PartitionAudit, found: Iterable[Finding]) -> tuple[int, int] | None:
+    """Offsets that a checkpoint proves, and that no supplied copy holds."""
+    end = max(each.log_end for each in audit.replicas)
+    stops = [each.next_offset or 0 for each in found if each.code in _LOST_ENDS]
+    highest = max(stops, default=0)
+    return (end, highest) if highest > end else None
+
+
+def is_complete(audit: PartitionAudit) -> bool:
+    """Whether a copy of every assigned replica was supplied."""
+    supplied = {replica.broker_id for replica in audit.everyone}
+    return audit.membership is not None and supplied.issuperset(audit.membership.replicas)
