@@ -1,4 +1,4 @@
-"""`make agreement-long`: the commands about every fault in every base; half an hour."""
+"""`make agreement-long`: compares the commands on every fault in every base, in half an hour."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.agreement.faulty_copy import contradicted_by_fault
 
 
 def main() -> int:
-    """Print every contradiction; 1 where there is one."""
+    """Print every contradiction; return 1 if there is one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--fault", default="", help="only faults whose id begins with this")
     asked = parser.parse_args().fault

@@ -1,4 +1,4 @@
-"""What the commands say of the same evidence, and where two of them cannot both be right."""
+"""Runs all commands on the same evidence and finds contradictions between their answers."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ HIGH_WATERMARK_ABOVE_END: Final = "KL-304"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answers:
-    """What five commands say of one evidence.
+    """The answers of five commands about the same evidence.
 
     Attributes:
         verify, replica_diff, salvage, plan: exit statuses.
-        first_lines: of the text of `verify` and `replica-diff`.
-        found: (code, severity) of the findings of `verify`; those of `replica-diff`.
-        records_cut: by the table `recoveries`, all replicas together; None: not predicted.
+        first_lines: of the output of `verify` and of `replica-diff`.
+        found, compared: (code, severity) of the findings of `verify` and of `replica-diff`.
+        records_cut: sum over all replicas in the table `recoveries`; None: not predicted.
         is_complete, has_lost_offsets: by the manifest of `salvage`.
         planned: (code, severity) of the open findings of `plan`.
-        has_steps: `plan` has something to do.
-        is_node_unknown: `plan` cannot name a broker, because its node id is unknown.
-        is_committed_gone: by `verify`, a high watermark is above the end of every copy.
+        has_steps: whether `plan` has steps.
+        is_node_unknown: whether `plan` cannot name a broker, because its node id is unknown.
+        is_committed_gone: whether `verify` finds a high watermark above the end of every copy.
     """
 
     verify: int
@@ -61,7 +61,7 @@ class Answers:
 
 
 def answers(paths: Sequence[str], output: Path) -> Answers:
-    """Ask all of them; ``output`` does not exist yet."""
+    """Run all commands; ``output`` must not exist yet."""
     verify_status, verify_text = asked(verify_command, *paths)
     _, verify_rows = asked(verify_command, *paths, "--format", "json")
     diff_status, diff_text = asked(replica_diff, *paths)
@@ -100,7 +100,7 @@ def answers(paths: Sequence[str], output: Path) -> Answers:
 
 
 def replica_diff_text(*paths: str) -> str:
-    """What `replica-diff` prints about the topic of a capture."""
+    """The output of `replica-diff` for the topic of a capture."""
     return asked(replica_diff, *paths, "--topic", "t")[1]
 
 
@@ -110,17 +110,17 @@ def replica_diff_documents(*paths: str) -> list[dict[str, Any]]:
 
 
 def replica_diff_json(*paths: str) -> list[dict[str, Any]]:
-    """What `replica-diff` says about the topic of a capture, one document for each partition."""
+    """The JSON output of `replica-diff` for the topic of a capture, one document per partition."""
     return objects(asked(replica_diff, *paths, "--topic", "t", "--format", "json")[1])
 
 
 def plan_text(*paths: str) -> str:
-    """What `plan` prints."""
+    """The output of `plan`."""
     return asked(plan_command, *paths)[1]
 
 
 def contradictions(said: Answers) -> Iterator[str]:
-    """Yield what cannot both be right."""
+    """Yield the contradictions between the answers."""
     verify_line, diff_line = said.first_lines
     if said.verify != said.replica_diff:
         yield f"verify ends with {said.verify}, replica-diff with {said.replica_diff}"
@@ -149,7 +149,7 @@ def contradictions(said: Answers) -> Iterator[str]:
 
 
 def _of_plan(said: Answers) -> Iterator[str]:
-    """The plan has the findings of the others, and ends as they do, or has more to say."""
+    """Yield the contradictions between `plan` and the other commands; `plan` may find more to do."""
     is_more = said.plan == FOUND and said.has_steps
     is_unable = said.plan == TROUBLE and said.is_node_unknown
     if said.plan != said.verify and not (said.verify == CLEAN and (is_more or is_unable)):
@@ -164,7 +164,7 @@ def _of_plan(said: Answers) -> Iterator[str]:
 
 
 def says_sound(line: str) -> bool:
-    """Whether a first line calls everything sound; of the metadata log it may say so by itself."""
+    """Whether a first line calls everything sound; it may say so of the metadata log alone."""
     words = line.replace("cluster metadata sound", "").lower()
     if "not sound" in words or "damaged" in words:
         return False
@@ -172,7 +172,7 @@ def says_sound(line: str) -> bool:
 
 
 def asked(command: click.Command, *arguments: str) -> tuple[int, str]:
-    """Run a command as a process would, errors turned into its exit status."""
+    """Run a command in this process; errors become its exit status, as in a process of its own."""
     ended: list[int] = []
 
     def run() -> None:
@@ -187,7 +187,7 @@ def asked(command: click.Command, *arguments: str) -> tuple[int, str]:
 
 
 def manifest(output: Path) -> dict[str, Any]:
-    """What `salvage` wrote; empty if it refused."""
+    """The manifest that `salvage` wrote; empty if it refused."""
     path = output / "manifest.json"
     found: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
     return found

@@ -1,4 +1,4 @@
-"""One copy with a fault, as evidence to ask the commands about."""
+"""Makes one faulty copy as evidence for the commands."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ SEED: Final = os.environ.get("KAFKALOG_SEED", "1")
 
 
 def base_of(fault: Fault, seed: str = SEED) -> Base:
-    """One base that can have the fault; another seed may choose another one."""
+    """A base that can have the fault, chosen by the seed."""
     return random.Random(f"{seed} {fault.id}").choice([*bases_of(fault)])
 
 
 def contradicted(path: str, folder: Path) -> list[str]:
-    """What the commands cannot all be right about; ``folder`` takes what salvage writes."""
+    """The contradictions between the commands; ``folder`` receives the output of `salvage`."""
     return list(contradictions(answers([path], folder / "salvaged")))
 
 
 def contradicted_by_fault(fault: Fault, base: Base, folder: Path) -> list[str]:
-    """Make a fault in a copy of a base below ``folder``, and ask about it."""
+    """Make a fault in a copy of a base below ``folder``; return the contradictions."""
     return contradicted(faulty_copy(fault, base, folder / "evidence"), folder)
 
 
 def faulty_copy(fault: Fault, base: Base, root: Path) -> str:
-    """Make a fault in a copy of a base below ``root``; return the path to ask about."""
+    """Make a fault in a copy of a base below ``root``; return the path for the commands."""
     fault.change(base.copied(root / "disk"))
     return str(root) if fault.label is None else f"{fault.label}={root / 'disk'}"

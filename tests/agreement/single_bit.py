@@ -1,4 +1,4 @@
-"""Copies of a capture with single flipped bits, and what the commands say of them."""
+"""Makes copies of a capture with single flipped bits."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def flipped(root: Path, *bits: tuple[int, int, int]) -> Path:
     """Copy the healed capture to ``root`` and flip bits of the log of ``t-0``.
 
     Args:
-        root: does not exist yet.
-        bits: broker, byte of its segment, and number of the bit, 0 the lowest.
+        root: must not exist yet.
+        bits: broker, byte of its segment, and number of the bit (0: the lowest).
     """
     shutil.copytree(HEALED, root)
     for broker, byte, bit in bits:
@@ -32,6 +32,6 @@ def flipped(root: Path, *bits: tuple[int, int, int]) -> Path:
 
 
 def drawn_bits(seed: str, count: int) -> list[tuple[int, int]]:
-    """Bytes of the header of the third batch, with a bit each; another seed draws others."""
+    """Random bytes of the third batch's header, each with a random bit; the seed decides."""
     random = Random(f"{seed} single bits")
     return [(138 + random.randrange(61), random.randrange(8)) for _ in range(count)]

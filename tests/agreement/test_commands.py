@@ -36,6 +36,6 @@ def test_commands_agree_on_a_fault_across_replicas(fault: CrossFault, tmp_path: 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.id)
 def test_commands_agree_on_a_fault_of_one_copy(fault: Fault, tmp_path: Path) -> None:
-    """In one base, which KAFKALOG_SEED chooses; `make agreement-long` takes all."""
+    """The base depends on KAFKALOG_SEED; `make agreement-long` takes all bases."""
     base = base_of(fault)
     assert not contradicted_by_fault(fault, base, tmp_path), base.name

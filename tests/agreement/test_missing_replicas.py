@@ -1,4 +1,4 @@
-"""The commands about evidence that lacks a replica, or has one too many."""
+"""The commands on evidence with a missing or an extra replica."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def copied(capture: str, folder: Path) -> Path:
 
 
 def outside_the_isr(root: Path) -> Path:
-    """Broker 0 alone; by the metadata log, 1 and 2 lead and are in sync since epoch 1."""
+    """Broker 0 alone; by the metadata log, brokers 1 and 2 are the ISR since epoch 1."""
     root = copied("s3_2/both-led", root)
     for broker in (1, 2):
         shutil.rmtree(root / f"broker-{broker}")
@@ -94,7 +94,7 @@ def test_commands_agree_where_replicas_are_missing_or_foreign(
 
 
 def said_by(root: Path, capfd: pytest.CaptureFixture[str]) -> list[str]:
-    """What each command writes, in one line."""
+    """The output of each command, in one line."""
     texts = []
     for command in COMMANDS:
         status(command, [str(root)])

@@ -1,4 +1,4 @@
-"""One damaged bit in a copy of the healed capture: every command gives the answer of a broker.
+"""One damaged bit in a copy of the healed capture: every command predicts what brokers did.
 
 The segment holds four batches of one record, 69 bytes each: offsets 0 and 1 of leader epoch 0,
 offsets 2 and 3 of leader epoch 1.
@@ -29,9 +29,9 @@ def test_a_copy_whose_followers_never_get_in_sync_ranks_last(tmp_path: Path, bit
 
     Broker 1 then has epoch 3 (or 5) from offset 2 on, and no entry for epoch 1, under which the
     others hold offsets 2 and 3: as a leader it answers with the end of epoch 0, so they truncate to
-    2, fetch both batches, and truncate again. As a follower it asks for an epoch that a leader of
-    epoch 2 does not know (replica-divergence, 8.5). 4.4.0 did both, the second with epoch 2²⁴ + 1
-    and leader epoch 1,001.
+    2, fetch both batches, and truncate again. As a follower it requests an epoch that a leader of
+    epoch 2 does not know (replica-divergence, 8.5). Brokers of 4.4.0 did both, the latter with
+    epoch 2²⁴ + 1 and leader epoch 1,001.
     """
     path = str(flipped(tmp_path / "evidence", (1, 153, bit)))
     said = replica_diff_text(path)
@@ -54,21 +54,21 @@ def test_a_copy_whose_followers_never_get_in_sync_ranks_last(tmp_path: Path, bit
 def test_a_copy_with_a_wrong_base_offset_is_replaced(tmp_path: Path) -> None:
     """Byte 145 is the lowest of the base offset of offset 2: consumers of broker 1 see offset 10.
 
-    On 4.4.0 every election left both bytes as they were: a follower fetches from its end on.
+    On 4.4.0 no election changed either copy, because a follower fetches only from its log end on.
     """
     path = str(flipped(tmp_path / "evidence", (1, 145, 3)))
     words = " ".join(replica_diff_text(path).split())
     assert "A5 one of brokers 0 and 2 should lead this partition" in words
     assert "A6 while broker 1 is stopped, move the partition directory aside" in words
-    assert "A15" not in words  # a flipped bit is no defect of software
+    assert "A15" not in words  # a flipped bit is not a software defect
     planned = " ".join(plan_text(path).split())
     assert "then broker 1, then replace 1 copy by reassignments. Nothing is lost" in planned
 
 
 def test_records_of_a_damaged_batch_are_counted_as_lost(tmp_path: Path) -> None:
-    """Byte 130 is the length of the record in the second batch, at 69: no copy has it intact.
+    """Byte 130 is the length of the record in the second batch, at 69; no copy has it intact.
 
-    Recovery cuts at offset 1: the record there, by its header one, and the two sound ones after it.
+    Recovery cuts at offset 1. It removes one damaged record, by the header, and two sound ones.
     """
     path = str(flipped(tmp_path / "evidence", (0, 130, 2), (1, 130, 2), (2, 130, 2)))
     counts = {(row["recordsCut"], row["maxCutInDamagedBatches"]) for row in recoveries(path)}
@@ -109,7 +109,7 @@ def test_what_a_wrong_base_offset_hides_is_named(tmp_path: Path) -> None:
 
 
 def test_each_log_end_has_its_name(tmp_path: Path) -> None:
-    """Byte 200 is the length of the record at 138: a start cuts at offset 2; 3 is sound behind."""
+    """Byte 200 is the length of the record at 138: a start cuts at offset 2; offset 3 is sound."""
     path = str(flipped(tmp_path / "evidence", (1, 200, 2)))
     (row,) = (row for row in recoveries(path) if row["brokerId"] == 1)
     assert (row["soundEndOffset"], row["logEndOffsetAfterStart"]) == (2, 2)
@@ -121,7 +121,7 @@ def test_each_log_end_has_its_name(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("byte", "bit"), drawn_bits(SEED, 12))
 def test_commands_agree_on_a_flipped_bit_of_a_header(tmp_path: Path, byte: int, bit: int) -> None:
-    """KAFKALOG_SEED draws others. Two of three copies are sound: nothing has to be lost."""
+    """KAFKALOG_SEED chooses the bits. Two of three copies are sound, so nothing need be lost."""
     path = str(flipped(tmp_path / "evidence", (1, byte, bit)))
     assert contradicted(path, tmp_path) == []
     (document,) = replica_diff_json(path)

@@ -1,6 +1,6 @@
-"""States in which an operator saw commands disagree: what is lost, by each of them.
+"""States in which an operator saw commands disagree about what is lost.
 
-Expected figures come from the layout of the captures: segments, sizes of batches, high watermarks.
+The expected figures come from the captures: segments, sizes of batches, high watermarks.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 LOG: Final = f"{0:020}.log"
 BATCH: Final = 69
-"""Bytes of each batch of s3_2: a header of 61 and a record of 8."""
+"""Bytes of each batch of s3_2: a header of 61 bytes and a record of 8."""
 START_WILL_CUT: Final = "KL-412"
 
 
@@ -53,7 +53,7 @@ def zero(path: Path, start: int, size: int) -> None:
 
 
 def without_a_segment(root: Path) -> Path:
-    """codec-none has three segments of 24 records; the middle one is gone with its indexes."""
+    """codec-none has three segments of 24 records; the middle one is removed with its indexes."""
     root = copied("everything/stopped", root)
     for path in (root / "broker-0" / "codec-none-0").glob(f"{24:020}.*"):
         path.unlink()
@@ -61,7 +61,7 @@ def without_a_segment(root: Path) -> Path:
 
 
 def without_a_batch(root: Path) -> Path:
-    """Offset 1 is gone from all three copies."""
+    """Offset 1 is missing in all three copies."""
     root = copied("s3_2/healed", root)
     for path in root.glob(f"broker-?/t-0/{LOG}"):
         edit(path, lambda content: content.__delitem__(slice(BATCH, 2 * BATCH)))
@@ -69,14 +69,14 @@ def without_a_batch(root: Path) -> Path:
 
 
 def torn_tail(root: Path) -> Path:
-    """The last batch of java-producer, with offsets 115 to 119 in 621 bytes, lacks 100 bytes."""
+    """The last batch of java-producer (offsets 115 to 119, 621 bytes) lacks its last 100 bytes."""
     root = copied("everything/killed", root)
     cut(root / "broker-0" / "java-producer-0" / LOG, 100)
     return root
 
 
 def zeroed_block(root: Path) -> Path:
-    """Batches of one record: 107 to 143 lie in the block, 144 to 249 behind it."""
+    """Batches of one record: offsets 107 to 143 are in the block, 144 to 249 after it."""
     root = copied("everything/killed", root)
     zero(root / "broker-0" / "one-record-batches-0" / LOG, 3 * 4096, 4096)
     return root
@@ -89,7 +89,7 @@ def zeroed_block_in_large_batches(root: Path) -> Path:
 
 
 def flipped_bit(root: Path) -> Path:
-    """In the last segment, which a start after a kill reads again."""
+    """One bit in the last segment, which a start reads again after a kill."""
     root = copied("everything/killed", root)
     flip(root / "broker-0" / "codec-none-0" / f"{48:020}.log", 700)
     return root
@@ -102,7 +102,7 @@ def torn_segment(root: Path) -> Path:
 
 
 def damaged_fork(root: Path) -> Path:
-    """Offset 3, committed under epoch 1, is damaged on broker 1 and torn on broker 2."""
+    """Offset 3, committed under epoch 1, is damaged on broker 1 and cut short on broker 2."""
     root = copied("s3_2/both-led", root)
     flip(root / "broker-1" / "t-0" / LOG, 274)
     cut(root / "broker-2" / "t-0" / LOG, 30)
@@ -110,7 +110,7 @@ def damaged_fork(root: Path) -> Path:
 
 
 def all_cut(root: Path) -> Path:
-    """The last committed batch is gone from all three copies."""
+    """The last committed batch is missing in all three copies."""
     root = copied("s3_2/healed", root)
     for path in root.glob(f"broker-?/t-0/{LOG}"):
         cut(path, BATCH)
@@ -125,7 +125,7 @@ def all_torn(root: Path) -> Path:
 
 
 def all_flipped(root: Path) -> Path:
-    """The same bit of the second batch."""
+    """The same bit of the second batch is flipped on every broker."""
     root = copied("s3_2/healed", root)
     for path in root.glob(f"broker-?/t-0/{LOG}"):
         flip(path, 130)
@@ -133,7 +133,7 @@ def all_flipped(root: Path) -> Path:
 
 
 def flipped_apart(root: Path) -> Path:
-    """Another batch on each broker."""
+    """A bit of a different batch is flipped on each broker."""
     root = copied("s3_2/healed", root)
     for broker in range(3):
         flip(root / f"broker-{broker}" / "t-0" / LOG, broker * BATCH + 65)
@@ -154,7 +154,7 @@ STATES: Final = (
 
 
 class Said:
-    """What the commands print about one folder."""
+    """The output of the commands for one folder."""
 
     def __init__(self, path: Path) -> None:
         self.path = str(path)
@@ -167,7 +167,7 @@ class Said:
         return " ".join(asked(command, self.path)[1].split())
 
     def cuts(self) -> dict[tuple[int, str], tuple[int, ...]]:
-        """By the table `recoveries`, the records, bounds and bytes that each start cuts."""
+        """The records, upper bounds and bytes that each start cuts, from the table `recoveries`."""
         return {
             (row["brokerId"], row["topic"]): (
                 row["recordsCut"],
@@ -311,7 +311,7 @@ def test_a_damaged_committed_record_of_a_fork_is_one_truth(tmp_path: Path) -> No
 
 
 def test_a_zeroed_block_costs_the_same_everywhere(tmp_path: Path) -> None:
-    """37 records in the block, 106 behind it, all below the high watermark of 250."""
+    """37 records in the block and 106 after it, all below the high watermark of 250."""
     said = Said(zeroed_block(tmp_path / "evidence"))
     ((place, (records, damaged, torn, _)),) = said.cuts().items()
     assert (place, records, damaged, torn) == ((0, "one-record-batches"), 106, 37, 0)

@@ -1,4 +1,4 @@
-"""Who should lead: the ranks of elections, A5 and the plan have one answer."""
+"""The ranks of elections, action A5 and the plan name the same leader."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_ranks_advice_and_plan_name_one_leader(
 def test_the_leader_of_the_metadata_log_leads_where_only_uncommitted_records_go(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    """S5.1: broker 1 was elected without offset 2, which only broker 0 has; nobody committed it."""
+    """S5.1: broker 1 was elected without offset 2, which only broker 0 has and nobody committed."""
     root = str(captures.path("s5_1/b-elected"))
     document = json.loads(said(kafkalog, ["plan", root, "--format", "json"], capfd))
     assert document["startOrder"] == [[1], [0]]
