@@ -149,7 +149,7 @@ def contradictions(said: Answers) -> Iterator[str]:
 
 
 def _of_plan(said: Answers) -> Iterator[str]:
-    """Yield the contradictions between `plan` and the other commands; `plan` may find more to do."""
+    """Yield contradictions between `plan` and the other commands; `plan` may find more to do."""
     is_more = said.plan == FOUND and said.has_steps
     is_unable = said.plan == TROUBLE and said.is_node_unknown
     if said.plan != said.verify and not (said.verify == CLEAN and (is_more or is_unable)):

@@ -1,4 +1,4 @@
-"""Replicas and histories without a file behind them."""
+"""Replicas and histories without files."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def bare(
     topic_id: str | None = None,
     directory_id: str | None = None,
 ) -> Replica:
-    """A replica of t-0; ``epochs`` is its checkpoint as ``0:0 1:5``."""
+    """A replica of t-0; ``epochs`` is its checkpoint in the form ``0:0 1:5``."""
     path = path or f"/{broker_id}"
     root = LogDirectory(path=path, broker_id=broker_id, directory_id=directory_id)
     return Replica(

@@ -1,4 +1,4 @@
-"""What real brokers left behind, against what is known of it (``expected.json``)."""
+"""Audits of real brokers' files give what is known about them (``expected.json``)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Flipped bits, torn ends, impossible lengths, foreign magics: with peers and without."""
+"""Flipped bits, torn ends, impossible lengths and unknown magics, with and without other copies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 LOG = " ".join(f"v{offset}@{offset}/e0" for offset in range(10))
 SEGMENT = "00000000000000000000.log"
 BATCH = 70
-"""Bytes of each batch of ``LOG``: a header of 61, a record of 9 (format reference, 2.1 and 2.3)."""
+"""Bytes of each batch of ``LOG``: a header of 61 bytes, a record of 9 (reference, 2.1 and 2.3)."""
 Change = Callable[[bytearray], None]
 
 
@@ -149,7 +149,7 @@ def test_a_batch_missing_in_the_middle_is_found_by_its_peers(tmp_path: Path) -> 
 
 
 def test_copies_damaged_each_in_its_own_way_are_not_called_intact(tmp_path: Path) -> None:
-    """F33: KL-101 on each and KL-905; KL-506 is for copies of which some are valid."""
+    """F33: KL-101 on each copy and KL-905; KL-506 needs a copy that is valid."""
     roots = cluster(tmp_path, dict.fromkeys(range(3), replica(LOG, high_watermark=10)))
     for node, root in roots.items():
         segment = root / "t-0" / SEGMENT

@@ -1,4 +1,4 @@
-"""KL-005: a cap on work is a finding, never silence."""
+"""KL-005: a limit on work is reported as a finding."""
 
 from __future__ import annotations
 

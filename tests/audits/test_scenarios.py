@@ -25,7 +25,7 @@ def ranking(audit: PartitionAudit) -> list[int]:
 
 
 def lost(audit: PartitionAudit, leader: int) -> tuple[int, int, int, str]:
-    """Records lost, known and possibly committed of them, kind of the election."""
+    """Lost records, how many of them are known or possibly committed, and the kind of election."""
     (election,) = (each for each in audit.elections if each.candidate.broker_id == leader)
     count = election.lost
     return count.total, count.known, count.possible, election.kind.value

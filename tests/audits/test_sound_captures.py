@@ -1,4 +1,4 @@
-"""What real brokers of every release left, running, killed and stopped: nothing to worry about."""
+"""Sound files of real brokers of every release, running, killed or stopped, raise no alarm."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""T35 and T36: replicas and segments that look too short or too large, and are as they should be.
+"""T35 and T36: replicas and segments that look too short or too large, but are sound.
 
-Nobody can start a broker with remote storage here: the plugin of Kafka's own tests is not in Maven
-Central. The states are those of KIP-1023 and of its ``TierStateMachine``.
+No broker with remote storage can be started here, because the plugin of Kafka's own tests is not in
+Maven Central. The states are those of KIP-1023 and of its ``TierStateMachine``.
 """
 
 from __future__ import annotations

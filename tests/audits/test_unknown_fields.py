@@ -1,4 +1,4 @@
-"""T37: fields of later releases that stand beside those we know raise no alarm (KIP-482).
+"""T37: fields that later releases add to known messages raise no alarm (KIP-482).
 
 4.4.0 brokers start on the files of the log directory with such fields (oracle disks).
 """
@@ -103,7 +103,7 @@ def test_a_later_tag_in_the_metadata_log_is_passed_over(tmp_path: Path) -> None:
 
 
 def test_a_later_field_behind_a_marker_raises_no_alarm(tmp_path: Path) -> None:
-    """``EndTransactionMarker#deserializeValue`` reads what it knows and leaves the rest."""
+    """``EndTransactionMarker#deserializeValue`` reads the known fields and ignores the rest."""
     value = struct.pack(">hi", 1, 5) + LATER_TAG
     marker = data_batch(
         1,

@@ -1,4 +1,4 @@
-"""One copy with wrong base offsets, or of which is not known what it holds, beside sound ones."""
+"""One copy with wrong base offsets or unknown content, next to sound copies."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ HELD = replica(LOG, high_watermark=10)
 def audit_of(
     root: Path, change: Callable[[bytearray], None], copies: Mapping[int, Replica], *, clean: bool
 ) -> PartitionAudit:
-    """The last broker's segment changed, everything else as it is."""
+    """The audit after a change of only the last broker's segment."""
     roots = cluster(root, copies, clean=list(copies) if clean else ())
     segment = roots[max(copies)] / "t-0" / SEGMENT
     content = bytearray(segment.read_bytes())
@@ -40,7 +40,7 @@ def audit_of(
 
 
 def flipped(batch: int, bit: int) -> Callable[[bytearray], None]:
-    """One bit of a base offset, 0 the lowest."""
+    """Flip one bit of a base offset; 0 is the lowest."""
 
     def change(content: bytearray) -> None:
         content[batch * BATCH + 7 - bit // 8] ^= 1 << bit % 8
@@ -49,23 +49,23 @@ def flipped(batch: int, bit: int) -> Callable[[bytearray], None]:
 
 
 def swapped(content: bytearray) -> None:
-    """F17: batches 3 and 4 change places."""
+    """F17: batches 3 and 4 are swapped."""
     at, between, end = (number * BATCH for number in (3, 4, 5))
     content[at:end] = content[between:end] + content[at:between]
 
 
 def repeated(content: bytearray) -> None:
-    """F18: batch 3 twice."""
+    """F18: batch 3 occurs twice."""
     content[4 * BATCH : 4 * BATCH] = content[3 * BATCH : 4 * BATCH]
 
 
 def newer(content: bytearray) -> None:
-    """F09: a magic that comes after those that are known."""
+    """F09: a magic above the known ones."""
     content[2 * BATCH + 16] = 3
 
 
 def candidates(audit: PartitionAudit) -> list[int]:
-    """Broker ids by rank; a broker that does not come up is no candidate."""
+    """Broker ids by rank; a broker that does not start is not a candidate."""
     rows: list[dict[str, Any]] = election_rows(audit)
     assert all(one["rank"] <= other["rank"] for one, other in pairwise(rows))
     return list(dict.fromkeys(row["candidateBrokerId"] for row in rows))
@@ -135,7 +135,7 @@ def test_a_copy_of_a_newer_leader_leaves_the_partition_undecidable(tmp_path: Pat
 
 
 def test_a_record_stored_twice_is_no_wrong_offset(tmp_path: Path) -> None:
-    """Broker 1 lacks offset 3; at 4 it has the retry, equal but for the offset, as the others."""
+    """Broker 1 lacks offset 3. At 4 all have the retry, which is equal except for its offset."""
     batches = parse_log("a@0/e0 b@1/e0 c@2/e0 m@3/e0 m@4/e0 d@5/e0")
     whole = replica(batches, high_watermark=6)
     lacking = replica((*batches[:3], *batches[4:]), high_watermark=6)

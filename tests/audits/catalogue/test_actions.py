@@ -1,4 +1,4 @@
-"""What findings advise: one wording for all commands, and none that misleads."""
+"""The advice of findings: the same wording in all commands, and none that misleads."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def test_zeros_that_end_a_stopped_log_are_not_nothing_to_do(broker: Path) -> Non
 
 
 def outcome(root: Path) -> tuple[str, int]:
-    """What the next start does to the partition, and how many records go."""
+    """The outcome of the partition's next start, and how many records it removes."""
     rows = kafkalog_reader.open(str(root)).table("recoveries").to_arrow().to_pylist()
     ((outcome, records),) = {
         (row["outcome"], row["recordsCut"]) for row in rows if row["topic"] == TOPIC
@@ -105,7 +105,7 @@ def outcome(root: Path) -> tuple[str, int]:
 def test_without_the_marker_a_bad_end_goes_and_no_record(
     broker: Path, content: bytes, with_marker: str
 ) -> None:
-    """By the prediction, which real brokers confirm in the oracle of recoveries."""
+    """As predicted; the oracle of recoveries compares the prediction with real brokers."""
     with (broker / f"{SEGMENT_AT_END}.log").open("ab") as segment:
         segment.write(content)
     assert outcome(broker)[0] == with_marker
@@ -120,7 +120,7 @@ def test_what_does_not_belong_is_left_out_and_nothing_supplied(code: str) -> Non
 
 
 def test_one_copy_alone_names_no_broker_to_start_first() -> None:
-    """Which replica loses least is known only where several were compared."""
+    """The replica that loses least is known only if several were compared."""
     assert [
         code for code, rule in CATALOGUE.items() if LET_BEST_LEAD in rule.actions and code < "KL-5"
     ] == []

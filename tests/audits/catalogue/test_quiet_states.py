@@ -1,6 +1,6 @@
-"""Every code has a state in which it must not fire: sound replicas, and forks for what forks lack.
+"""Every code has a state in which it must not fire: sound replicas, or forks of another kind.
 
-That each code fires, tests/test_findings_page.py checks.
+tests/test_findings_page.py checks that each code fires.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ ALONE: Final = {
     "4.4.0 killed transactions": NOT_STOPPED | {"KL-408"},
     "3.9.1 running java-none": NOT_STOPPED,
     "0.11.0.3 running java-snappy": NOT_STOPPED,
-    # Its configuration asked for an old message format later on.
+    # Its configuration requested an old message format later.
     "2.8.2 stopped java-lz4": {"KL-117"},
     "2.8.2 stopped compacted-lz4": {"KL-117", "KL-315"},
     # This release writes no meta.properties.
     "0.8.2.2 stopped java-none": {"KL-312"},
 }
-"""What is found in a sound replica of one broker; nothing in the others."""
+"""Findings in a sound replica of one broker; the others have none."""
 TOGETHER: Final = {
     **dict.fromkeys(SETS, AGREE),
-    # Cleaned to different points; C has a timestamp after those of its files.
+    # Cleaned to different points; C has a record timestamp after its file times.
     "C": AGREE | {"KL-113", "KL-509"},
     "C2": AGREE | {"KL-509"},
     "C3": AGREE | {"KL-509"},
@@ -48,7 +48,7 @@ TOGETHER: Final = {
     "R": AGREE | {"KL-510"},
     "Z": AGREE | {"KL-510"},
 }
-"""What is found in three healthy replicas."""
+"""Findings in three healthy replicas."""
 CAPTURED: Final = {
     "s1/healed": AGREE | {"KL-601"},
     "s3_2/healed": AGREE | {"KL-523"},
@@ -56,11 +56,11 @@ CAPTURED: Final = {
         "KL-013", "KL-303", "KL-502", "KL-503", "KL-520", "KL-901", "KL-902",
     },
 }  # fmt: skip
-"""What real brokers left: a repeated batch, the trace of a truncation, a fork in the making."""
+"""Findings in files of real brokers: a repeated batch, traces of a truncation, a future fork."""
 
 
 def codes_in(path: Path | str) -> set[str]:
-    """The codes that are found when every record is read."""
+    """The codes that are found if every record is read."""
     table = kafkalog_reader.open(str(path)).table("findings", columns=["code"], deep=True)
     return {row["code"] for row in table.to_arrow().to_pylist()}
 
@@ -84,7 +84,7 @@ def test_captured_replicas_have_these_codes_only(name: str) -> None:
 
 @pytest.mark.parametrize("code", CATALOGUE)
 def test_there_is_a_state_in_which_a_code_must_not_fire(code: str) -> None:
-    """Among several replicas where it takes several to find it."""
+    """Among several replicas, if the code needs several."""
     several = [*TOGETHER.values(), *CAPTURED.values()]
     alone = [ALONE.get(base.name, set()) for base in BASES]
     of_several = code in codes_with(Role.SEVERAL_REPLICAS)

@@ -1,4 +1,4 @@
-"""Every set of codes that the program uses is a role of the catalogue's rules."""
+"""Every set of codes in the program is defined as a role of the catalogue's rules."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def constants() -> frozenset[str]:
 
 
 def sets_of_codes(module: str) -> Iterator[str]:
-    """Sets, lists and tuples that hold two constants or more, as the source has them."""
+    """Sets, lists and tuples of at least two constants, as source text."""
     known = constants()
     tree = ast.parse((PACKAGE / module).read_text())
     for node in ast.walk(tree):

@@ -1,4 +1,4 @@
-"""Every code can be looked up, and every rule is fired somewhere."""
+"""Every code can be looked up, and every rule fires somewhere."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ BEGINNING = re.compile(r"[A-Z]|[\w.-]*[-._]")  # a capital, or the name of a fil
 
 
 def sentences(code: str) -> Iterator[str]:
-    """All that is said about a finding, an action or a trap in full sentences."""
+    """All full sentences about findings, actions and traps."""
     if code in CATALOGUE:
         rule = CATALOGUE[code]
         yield from (rule.explanation, rule.start, rule.election, rule.reader)

@@ -1,7 +1,7 @@
-"""Traps that one replica shows (replica-divergence.md, section 2): innocent form and broken.
+"""Traps in one replica (replica-divergence.md, section 2), in innocent and broken form.
 
-Of each the innocent situation has no finding above low (KL-117 excepted where formats are mixed),
-and what only looks like it has its code.
+The innocent form has no finding above low (except KL-117 if formats are mixed). The broken form,
+which only looks like it, has its own code.
 """
 
 from __future__ import annotations
@@ -36,16 +36,16 @@ TEN = "0-9/e0 10-19/e0 20-29/e0"
 
 
 def nothing(_: Path) -> None:
-    """Leave it as it is."""
+    """Change nothing."""
 
 
 class Trap(NamedTuple):
-    """A replica, what is done to its directory, and whether its broker stopped in order."""
+    """A replica, a change of its directory, and whether its broker was shut down cleanly."""
 
     id: str
     replica: Replica
     code: str | None = None
-    """Of the broken form; None is the innocent one."""
+    """The code of the broken form; None for the innocent form."""
     change: Change = nothing
     clean: bool = True
     deep: bool = False
@@ -68,7 +68,7 @@ def whole(log: str | list[Batch] = TEN, **given: Any) -> Replica:
 
 
 def stopped(log: str | list[Batch] = TEN, **given: Any) -> Replica:
-    """Of a broker that flushed everything, as a clean stop does."""
+    """The directory of a broker that flushed everything, as a clean shutdown does."""
     batches = parse_log(log) if isinstance(log, str) else log
     return whole(list(batches), recovery_point=batches[-1].next_offset, **given)
 

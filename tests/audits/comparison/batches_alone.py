@@ -1,4 +1,4 @@
-"""Compares logs by their batches alone, as if no other file were there."""
+"""Compares logs by their batches alone, without other files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def compared(root: Path | str, window_size: int) -> Comparison:
-    """The comparison of the one partition below a folder; logs start with their first batch."""
+    """The comparison of the only partition below a folder; logs start with their first batch."""
     ((_, directories),) = discover([str(root)]).topic_partitions(ReadRequest())
     streams = [BatchStream(each, window_size=window_size) for each in directories]
     replicas = [

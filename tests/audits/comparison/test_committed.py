@@ -1,4 +1,4 @@
-"""Bounds of the high watermark: what is committed, and what a newer leader lacks."""
+"""Bounds of the high watermark: which records are committed, and which a newer leader lacks."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_above_the_fork_with_the_newest_leader_only_an_unclean_election_left_com
 def test_a_high_watermark_above_the_fork_shows_an_unclean_election(
     high_watermark: int, possible: int
 ) -> None:
-    """KL-514: then committed records may be on any branch."""
+    """KL-514: after it, committed records may be on any branch."""
     old = history((0, 0, 6), high_watermark=high_watermark)
     found = commit_bounds({ONE: old, TWO: history((0, 0, 4), (1, 4, 5))})[ONE]
     assert found == bound(high_watermark, possible, 6, 6, superseded=4)

@@ -1,4 +1,4 @@
-"""The streaming comparison against the plain one: lists of records, offset by offset."""
+"""The streaming comparison equals a plain one of lists of records, offset by offset."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More damaged batches than are listed one by one: conclusions are drawn from all of them."""
+"""Conclusions come from all damaged batches, even if there are too many to list."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ MANY = range(EXAMPLES + 30)
 
 
 def copy(wrong: Collection[int], until: int = COUNT) -> Replica:
-    """One with a wrong checksum in these batches."""
+    """A copy with a wrong checksum in these batches."""
     log = [damaged(batch) if n in wrong else batch for n, batch in enumerate(LOG[:until])]
     return replica(log, epochs="0:0", high_watermark=until)
 
@@ -44,7 +44,7 @@ def test_a_batch_behind_many_that_no_copy_has_intact_decides(audited: Audited) -
 
 
 def test_damaged_batches_are_no_loss_however_many(audited: Audited) -> None:
-    """Electing broker 1 loses what is sound on broker 0 alone."""
+    """Electing broker 1 loses the records that are sound only on broker 0."""
     kept = 20
     wrong = range(kept, COUNT - 5)
     audit = audited(copy(wrong), copy((), until=kept), clean=range(2))

@@ -1,4 +1,4 @@
-"""Damage that many batches of several copies have, taken at once: as one batch after the other."""
+"""Comparing many damaged batches at once gives the same result as one batch after another."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EPOCH = 15  # the last byte of the leader epoch, which no CRC covers
 
 
 def sound_log(chance: random.Random) -> list[Batch]:
-    """Some seventy batches in three leader epochs, with gaps as compaction leaves them."""
+    """About seventy batches in three leader epochs, with gaps as after compaction."""
     log, offset = [], 0
     for number in range(70):
         count = chance.randint(1, 3)
@@ -44,10 +44,10 @@ def damaged(
 
     Args:
         log: the batches.
-        shared: which of them are damaged as in other copies.
-        share: of the others, how many are damaged by themselves.
-        chance: decides.
-        others: how many have another leader epoch in their header instead, or another content.
+        shared: which of them are damaged in the same way in other copies.
+        share: share of the other batches that are damaged in this copy alone.
+        chance: the random generator.
+        others: share of the rest that has another leader epoch in the header, or other content.
     """
     content, wrong = bytearray(), set()
     for number, batch in enumerate(log):

@@ -1,4 +1,4 @@
-"""Collected differences, and where two replicas hold different content."""
+"""Collected differences, and the first offset at which two replicas hold different content."""
 
 from __future__ import annotations
 

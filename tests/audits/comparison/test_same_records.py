@@ -28,7 +28,7 @@ TIME = 1_700_000_000_000
 
 
 def records(chance: random.Random) -> list[Record]:
-    """What was produced."""
+    """The records that were produced."""
     return [
         Record(
             offset_delta=n,
@@ -45,7 +45,7 @@ def records(chance: random.Random) -> list[Record]:
 
 
 def cleaned(produced: list[Record], chance: random.Random) -> Batch:
-    """A copy with some of the records; its deletions may have been dated."""
+    """A copy with some of the records; it may have a delete horizon."""
     kept = [record for record in produced if chance.random() < 0.7]
     if not kept:
         kept = produced[:1]
@@ -62,7 +62,7 @@ def cleaned(produced: list[Record], chance: random.Random) -> Batch:
 
 
 def changed(batch: Batch, chance: random.Random) -> Batch:
-    """The same with one record that is another."""
+    """The same records, except that one is different."""
     at = chance.randrange(len(batch.records))
     record = batch.records[at]
     other = chance.choice([

@@ -1,4 +1,4 @@
-"""KL-713: leaders whose log ends inside of a transaction, and those that only seem to."""
+"""KL-713: leaders whose log ends inside a transaction, and those where it only seems to."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 OPEN, LAST_MARKER, LAST_DATA = 150, 149, 147
-"""Of the base set T: the transaction that nobody decided, the last marker, and its records."""
+"""In the base set T: the undecided transaction, the last marker, and its records."""
 
 
 def audited(copies: Copies, root: Path) -> PartitionAudit:
@@ -46,7 +46,7 @@ def test_a_log_that_ends_before_a_marker(tmp_path: Path, batches: int, first: in
 
 
 def test_a_marker_on_the_other_side_of_a_fork_is_lost_too(tmp_path: Path) -> None:
-    """Broker 0 never had the marker and wrote on its own; what began below the fork stays open."""
+    """Broker 0 never had the marker and wrote alone; the transaction before the fork stays open."""
     base = transactional()
     alone = tail(cut(base[0], 2), 7, [3])
     audit = audited(changed(base, n0=alone), tmp_path)

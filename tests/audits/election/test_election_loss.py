@@ -1,6 +1,6 @@
-"""What is lost where a log start lies inside a batch, and where what is damaged is a marker.
+"""Losses if a log start is inside a batch, or if a transaction marker is damaged.
 
-Expected are records counted one by one, each replica from its own log start
+The expected numbers count records one by one, in each replica from its own log start
 (replica-divergence.md, section 4.8).
 """
 
@@ -23,12 +23,12 @@ EMPTY = replica("", epochs="", high_watermark=0, base_offset=0)
 
 
 def damaged(batch: Batch) -> Batch:
-    """The same with another checksum."""
+    """The same batch with a wrong checksum."""
     return replace(batch, lies={"crc": 1})
 
 
 def lost(audit: PartitionAudit) -> dict[int, int]:
-    """Distinct records by candidate."""
+    """Number of distinct lost records by candidate."""
     return {each.candidate.broker_id: each.lost.total for each in audit.elections}
 
 
@@ -45,7 +45,7 @@ def test_followers_lose_records_from_their_own_log_start_on(audited: Audited) ->
 
 
 def test_a_leader_with_an_older_log_start_counts_no_more(audited: Audited) -> None:
-    """Seed 625: what lies in the batches of broker 1 below 5 nobody could read there."""
+    """Seed 625: nobody could read the records of broker 1 below 5, although its file has them."""
     audit = audited(
         replica("0-2/e0 5-5/e6", epochs="0:0 1:3 6:5", high_watermark=6),
         replica("0-2/e0 3-6/e4 7-8/e4", epochs="4:5", log_start=5, high_watermark=9),
@@ -91,7 +91,7 @@ def test_a_damaged_count_of_records_is_no_number_of_records(audited: Audited) ->
 
 
 def test_a_damaged_marker_was_no_record_of_a_client(audited: Audited) -> None:
-    """Seed 710: the marker had gone bad on one broker, and the others began above it."""
+    """Seed 710: the marker was damaged on one broker, and the other logs began above it."""
     marker = marker_batch(3, control_type=ControlType.COMMIT, producer_id=1, producer_epoch=0)
     first, second = parse_log("0-2/e0 4-5/e0")
     held = replica([first, damaged(marker), second], high_watermark=6)
@@ -99,7 +99,7 @@ def test_a_damaged_marker_was_no_record_of_a_client(audited: Audited) -> None:
 
 
 def test_a_follower_cut_to_its_log_start_keeps_no_record_below_it(audited: Audited) -> None:
-    """It cannot read offset 4 of the batch it is cut in, whatever its file held."""
+    """Its cut is inside a batch, whose offset 4 it no longer serves, although its file held it."""
     audit = audited(
         replica("0-3/e3 4-5/e3 6-6/e3", high_watermark=0),
         replica("0-3/e1 4-9/e1", high_watermark=0),
@@ -121,7 +121,7 @@ def test_logs_that_part_where_one_cannot_be_read_do_not_part(audited: Audited) -
 
 
 def test_a_leader_emptied_by_its_start_has_nothing_otherwise(audited: Audited) -> None:
-    """Seed 7131: damage ended its log below its log start, which is where it begins anew."""
+    """Seed 7131: damage ended its log below its log start, at which it begins again."""
     first, forked, last = parse_log("0-4/e0 5-8/e2 9-9/e2")
     leader = replica([first, forked, damaged(last)], epochs="0:0", log_start=10, high_watermark=10)
     follower = replica("0-4/e0 5-6/e0 7-8/e0 9-12/e4 13-15/e4", epochs="0:0 4:9", high_watermark=13)
@@ -132,7 +132,7 @@ def test_a_leader_emptied_by_its_start_has_nothing_otherwise(audited: Audited) -
 
 
 def test_what_replicas_hold_alike_behind_a_fork_is_lost_once(audited: Audited) -> None:
-    """Seed 8011: broker 1 was cut inside a batch, so that 3 and 4 are gone; it went on at 5."""
+    """Seed 8011: broker 1 was cut inside a batch, which removed 3 and 4; it continued at 5."""
     written = "0-0/e0 1-4/e3 5-6/e5"
     audit = audited(
         replica(written, epochs="5:5", log_start=5, high_watermark=7),
@@ -154,13 +154,13 @@ WHOLE, WITH_A_HOLE = "0-0/e0 1-1/e0 2-3/e1", "0-0/e0 2-3/e1"
 
 
 def lacking(audit: PartitionAudit) -> dict[int, tuple[int, int, int]]:
-    """By candidate, the records that it lacks: committed, possibly committed, all."""
+    """The records that each candidate lacks: committed, possibly committed, all."""
     counts = {each.candidate.broker_id: each.lacking for each in audit.elections}
     return {broker: (c.known, c.possible, c.total) for broker, c in counts.items()}
 
 
 def test_a_leader_without_an_offset_inside_its_log_lacks_that_record(audited: Audited) -> None:
-    """No follower cuts it, no consumer of this leader gets it, and no later copy has it."""
+    """No follower truncates it, but no consumer of this leader gets it, nor will a later copy."""
     whole = replica(WHOLE, high_watermark=4)
     audit = audited(whole, whole, replica(WITH_A_HOLE, high_watermark=4))
     assert lacking(audit) == {0: (0, 0, 0), 1: (0, 0, 0), 2: (1, 0, 1)}
@@ -191,7 +191,7 @@ def test_where_each_copy_lacks_another_offset_every_leader_loses_one(audited: Au
 
 
 def test_a_record_that_its_only_holder_is_cut_of_is_lost(audited: Audited) -> None:
-    """Broker 2 ends at 1: brokers 0 and 1 cut what they have, and 1 lacked offset 1 before."""
+    """Broker 2 ends at 1, so that brokers 0 and 1 truncate there; only broker 0 had offset 1."""
     audit = audited(
         replica("0-0/e0 1-1/e0 2-2/e0", high_watermark=3),
         replica("0-0/e0 2-2/e0", high_watermark=3),
@@ -208,7 +208,7 @@ def test_a_record_that_its_only_holder_is_cut_of_is_lost(audited: Audited) -> No
 def test_offsets_that_compaction_may_have_removed_speak_against_no_leader(
     audited: Audited,
 ) -> None:
-    """The cleaner of broker 1 has passed them."""
+    """The cleaner of broker 1 has processed these offsets."""
     cleaned = replica(WITH_A_HOLE, high_watermark=4, cleaner_offset=2)
     audit = audited(replica(WHOLE, high_watermark=4), cleaned)
     assert {each.kind.value for each in audit.elections} == {"clean"}

@@ -1,4 +1,4 @@
-"""The truncation rule: worked examples, and its property (replica-divergence.md, section 4.7)."""
+"""The truncation rule: worked examples and its invariant (replica-divergence.md, section 4.7)."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_a_follower_that_ends_below_the_leaders_start_begins_there() -> None:
 
 @dataclass
 class Broker:
-    """A replica in a model of a cluster: records are (leader epoch, a number of their own)."""
+    """A replica in a model of a cluster; a record is a leader epoch and a unique number."""
 
     records: list[tuple[int, int]] = field(default_factory=list)
     cache: LeaderEpochCache = field(default_factory=LeaderEpochCache)

@@ -1,8 +1,8 @@
-"""Followers that do not get into sync by themselves.
+"""Followers that cannot get in sync without help.
 
-One that fetches from the middle of a batch refuses it, as 4.3.1 does in state M8. One whose leader
-has forgotten the epoch of its own last batches cuts them off as often as it fetched them: seed
-11021 of the random histories on 4.3.1, 14,482 rounds until it was stopped.
+A follower that fetches from the middle of a batch refuses the batch, as 4.3.1 does in state M8. A
+follower whose leader has lost the epoch of its own last batches truncates them each time after it
+fetched them: seed 11021 of the random histories on 4.3.1, 14,482 rounds until it was stopped.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def outcomes(
 
 
 def test_a_follower_cut_inside_of_the_leaders_batch_is_stuck(tmp_path: Path) -> None:
-    """Seen with real brokers: leader 1 and follower 0 never got in sync, the other way they do."""
+    """Seen on real brokers: follower 0 never got in sync with leader 1; 1 did with leader 0."""
     assert outcomes(tmp_path, M8.replicas) == {
         (0, 1): FollowingEnd.ACCEPTED,
         (1, 0): FollowingEnd.STUCK,
@@ -108,7 +108,7 @@ UNDERCUT = replica("0-4/e0 5-9/e0", epochs="0:0 2:5", high_watermark=10)
 def test_an_epoch_that_begins_below_the_leaders_older_batches_is_fetched_for_ever(
     tmp_path: Path, follower: Replica
 ) -> None:
-    """The leader lets epoch 0 end at 5, below its own batch of it at 5 to 9."""
+    """For the leader, epoch 0 ends at 5, although its own batch at 5 to 9 is of epoch 0."""
     replicas = {0: UNDERCUT, 1: follower}
     assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is FollowingEnd.REFETCHES
     intact = {0: replica("0-4/e0 5-9/e0", epochs="0:0", high_watermark=10), 1: follower}
@@ -116,7 +116,7 @@ def test_an_epoch_that_begins_below_the_leaders_older_batches_is_fetched_for_eve
 
 
 def test_later_batches_end_the_fetching_under_an_older_epoch(tmp_path: Path) -> None:
-    """One fetch brings the batches of epoch 2 too, and the leader knows where it ends."""
+    """One fetch also returns the batches of epoch 2, and the leader knows where that epoch ends."""
     leader = replica("0-4/e0 5-9/e0 10-12/e2", epochs="0:0 2:5", high_watermark=13)
     replicas = {0: leader, 1: replica("0-4/e0", high_watermark=5)}
     assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is not FollowingEnd.REFETCHES

@@ -1,4 +1,4 @@
-"""The metadata log, against what Kafka's own decoder prints of the same bytes."""
+"""The metadata log read here equals the output of Kafka's own decoder for the same bytes."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def _metadata(path: Path) -> ClusterMetadata:
 
 
 def _said_by_kafka(captures: Path, names: Sequence[str]) -> dict[tuple[str, int], dict[str, Any]]:
-    """Per capture and partition: leader, leader epoch, ISR, by a replay of the tool's JSON."""
+    """Leader, leader epoch and ISR per capture and partition, from a replay of the tool's JSON."""
     text = dump_log_segments(captures, names, (".log",), ["--cluster-metadata-decoder"])
     found: dict[tuple[str, int], dict[str, Any]] = {}
     where = ""
@@ -119,7 +119,7 @@ def test_features_are_those_of_the_release() -> None:
 
 
 def test_snapshot_stands_for_the_log_before_it(tmp_path: Path) -> None:
-    """The log's beginning is gone; the broker's bootstrap.checkpoint is a real snapshot."""
+    """The beginning of the log is missing; the broker's bootstrap.checkpoint is a real snapshot."""
     state = captures.path("s1/healed")
     root = tmp_path / "0"
     shutil.copytree(state / "broker-0" / "__cluster_metadata-0", root / "__cluster_metadata-0")
@@ -136,7 +136,7 @@ def test_snapshot_stands_for_the_log_before_it(tmp_path: Path) -> None:
     metadata = _metadata(tmp_path)
     assert metadata.features["metadata.version"] == 30
     assert metadata.last_offset == 4999
-    # Without its footer it is incomplete: nothing can be said.
+    # Without its footer it is incomplete and allows no conclusion.
     snapshot.write_bytes(snapshot.read_bytes()[:-75])
     assert read_cluster_metadata(discover([str(tmp_path)])) == {}
 
@@ -159,7 +159,7 @@ def test_damaged_copy_is_left_to_a_whole_one(
 
 
 def test_of_equal_copies_one_is_replayed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A fleet has as many copies as controllers, each with a record a partition."""
+    """A cluster has a copy for each controller, with at least one record per partition."""
     replayed: list[str] = []
     real = replaying.read_metadata_log
 

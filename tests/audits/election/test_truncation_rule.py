@@ -1,4 +1,4 @@
-"""Rules of truncation of older releases, and which of them the files allow."""
+"""The truncation rules of older releases, and which of them fit the files."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_before_epochs_a_follower_cuts_to_its_own_high_watermark(
 @pytest.mark.parametrize(
     ("leader", "follower", "offset", "outcome", "rounds"),
     [
-        # KIP-101: the follower asks where its newest epoch ended, and cuts there.
+        # KIP-101: the follower requests the end of its newest epoch and truncates there.
         pytest.param(
             log("0:0 1:5", 9), log("0:0", 7, high_watermark=2), 5, FollowingEnd.ACCEPTED, 1,
             id="cut_where_the_epoch_ended",
@@ -90,7 +90,7 @@ def test_before_epochs_a_follower_cuts_to_its_own_high_watermark(
             log("0:0", 9), log("0:0", 7, high_watermark=2), 7, FollowingEnd.ACCEPTED, 0,
             id="same_epoch_longer_leader",
         ),
-        # KIP-279, the flaw: the leader skipped epoch 1 and answers with an offset only.
+        # The flaw that KIP-279 fixes: the leader skipped epoch 1 and answers only with an offset.
         pytest.param(
             log("0:0 2:6", 9), log("0:0 1:5", 8, high_watermark=2), 6, FollowingEnd.ACCEPTED, 1,
             id="offset_of_an_unknown_epoch",
@@ -114,7 +114,7 @@ def test_one_round(
 
 
 def test_several_rounds_go_below_an_epoch_that_the_leader_skipped() -> None:
-    """KIP-279: epoch 1 is unknown to the leader, so the follower asks again for epoch 0."""
+    """KIP-279: the leader does not know epoch 1, so that the follower also requests epoch 0."""
     leader, follower = log("0:0 2:6", 9), log("0:0 1:5", 8, high_watermark=2)
     following = follow_in_several_rounds(leader, follower)
     assert following.truncation_offset == 5
@@ -131,8 +131,8 @@ def test_several_rounds_without_an_answer_cut_to_the_high_watermark() -> None:
 def test_several_rounds_cut_again_where_the_leader_skipped_two_epochs() -> None:
     """Source: AbstractFetcherThread#getOffsetTruncationState.
 
-    Asked for epoch 4, the leader answers with 3, which the follower lacks: it cuts to the end of
-    its own epoch 2 and asks for that one.
+    The leader answers a request for epoch 4 with 3, which the follower lacks. The follower
+    truncates to the end of its own epoch 2 and then requests that epoch.
     """
     leader, follower = log("0:0 3:6 5:7", 20), log("0:0 2:5 4:8", 12, high_watermark=2)
     following = follow_in_several_rounds(leader, follower)

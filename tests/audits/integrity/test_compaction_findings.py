@@ -1,4 +1,4 @@
-"""KL-416: below the cleaner offset a key has one record."""
+"""KL-416: a key has only one record below the cleaner offset."""
 
 from __future__ import annotations
 
@@ -51,6 +51,6 @@ def test_two_records_of_one_key_are_reported_with_their_offsets(tmp_path: Path) 
 def test_only_a_copy_of_a_stopped_broker_proves_two_values(
     clean: Collection[int], confidence: str, tmp_path: Path
 ) -> None:
-    """Of a running one the cleaner checkpoint may be copied after the cleaner swapped segments."""
+    """The cleaner may swap segments after the log and before its checkpoint is copied."""
     (found,) = found_in(tmp_path, "k=a@0/e0 l=b@3/e0 k=c@4/e0", 5, clean)
     assert found.confidence == confidence

@@ -20,7 +20,7 @@ def verified(*paths: str) -> tuple[int, str]:
 
 
 def test_a_replica_in_the_brokers_other_log_directory_is_not_missing(tmp_path: Path) -> None:
-    """LogManager.loadLogs takes the folders that it finds; checkpoints only give their offsets."""
+    """LogManager.loadLogs loads the folders that it finds; checkpoints only give their offsets."""
     (first,) = cluster(tmp_path, {0: replica("a@0/e0 b@1/e0", high_watermark=2)}).values()
     second = tmp_path / "second"
     shutil.copytree(first, second)
@@ -34,6 +34,6 @@ def test_a_replica_in_the_brokers_other_log_directory_is_not_missing(tmp_path: P
     assert "t-0: named by" in text
     assert "but its folder is in another log directory of this broker" in text
     assert status == 0
-    status, text = verified(f"0={first}")  # without the other, its folder is missing
+    status, text = verified(f"0={first}")  # without the other log directory, the folder is missing
     assert "KL-310" in text
     assert status == 1

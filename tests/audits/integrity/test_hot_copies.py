@@ -1,4 +1,4 @@
-"""T01: a log that was copied before its indexes and checkpoints, at any byte of its open end."""
+"""T01: a log that was copied before its indexes and checkpoints, and ends at any byte."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SOURCES = [
 
 
 def cut_everywhere(root: Path, share: float) -> None:
-    """Cut the last segment of every partition to a share of it, as an earlier copy has it."""
+    """Cut the last segment of every partition to a share of its size, as in an earlier copy."""
     for directory in root.iterdir():
         segments = sorted(directory.glob("*.log")) if directory.is_dir() else []
         if segments and not directory.name.startswith("__cluster_metadata"):

@@ -23,7 +23,7 @@ HOUR = 3600
 
 
 def written(root: Path, *, last_record: float) -> Path:
-    """The log directory of a broker that ends at 1, and whose high watermark is 5."""
+    """A log directory whose log ends at 1 and whose high watermark is 5."""
     batch = data_batch(
         0, [Record(offset_delta=0, value=b"a")], base_timestamp=int(last_record * 1000)
     )

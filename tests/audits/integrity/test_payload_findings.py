@@ -1,4 +1,4 @@
-"""``--deep``: what only decoded records show, on batches that the builder lets lie."""
+"""``--deep``: findings that only decoded records show, on deliberately inconsistent batches."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def batch(base_offset: int, **lies: Any) -> bytes:
 
 
 def deep(root: Path, *batches: bytes, **options: Any) -> list[Finding]:
-    """What a deep look at one segment of these batches finds in its log."""
+    """The findings of ``--deep`` in the log of one segment with these batches."""
     directory = root / "t-0"
     directory.mkdir()
     (directory / f"{0:020}.log").write_bytes(b"".join(batches))

@@ -37,7 +37,7 @@ def data(offset: int, sequence: int, **given: Any) -> Batch:
 
 
 def batches() -> list[Batch]:
-    """A transaction of two batches, committed, and idempotent batches; offsets 0 to 10."""
+    """A committed transaction of two batches, and idempotent batches; offsets 0 to 10."""
     return [
         data(0, 0, flags=TRANSACTIONAL_BIT),
         data(2, 2, flags=TRANSACTIONAL_BIT),

@@ -1,4 +1,4 @@
-"""The replay of producers, batch by batch in plain Python and as the audit does it."""
+"""The audit's replay of producers equals one in plain Python, batch by batch."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NAMES = ("producer_epoch", "last_sequence", "last_offset", "current_transaction_
 
 
 def random_log(chance: random.Random) -> tuple[bytes, dict[int, dict[str, int]]]:
-    """Batches of four producers, and what ProducerStateManager would know behind the last."""
+    """Batches of four producers, and the state of ProducerStateManager after the last one."""
     log, offset = b"", 0
     known: dict[int, dict[str, Any]] = {}
     for _ in range(chance.randrange(1, 60)):

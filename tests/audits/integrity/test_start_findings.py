@@ -1,7 +1,7 @@
-"""KL-412 to 418 on copies of what a real broker left: what 4.3.1 did with each kind of damage.
+"""KL-412 to KL-418 on damaged copies of a real broker's files.
 
-Expected: what real brokers did when they were started on such copies (fixtures/recovery proves the
-predictions).
+Expected is what 4.3.1 brokers did when they were started on such copies (fixtures/recovery tests
+the predictions).
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def test_recovery_cuts_at_damage_and_deletes_later_segments(tmp_path: Path) -> N
     assert (found.code, found.severity) == ("KL-412", "C")
     assert found.next_offset == 72
     assert evidence["logEndOffsetAfterStart"] == str(found.first_offset)
-    assert found.records_at_risk == 24  # those of the last segment; the damaged batch is no record
+    assert found.records_at_risk == 24  # those of the last segment, not the damaged batch
     assert (found.caused_by or "").startswith(f"KL-101 {NAME}/{MIDDLE}.log ")
 
 

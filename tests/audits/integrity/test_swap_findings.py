@@ -1,4 +1,4 @@
-"""KL-405: what a start does with .swap, .cleaned and .deleted files, as LogLoader settles them."""
+"""KL-405: what a start does with .swap, .cleaned and .deleted files, by Kafka's LogLoader."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LOG = "0-9/e0 10-19/e0 20-29/e0 30-39/e0"
 
 @pytest.fixture
 def partition(tmp_path: Path) -> Path:
-    """Segments 0 and 20, of a broker that was killed."""
+    """Segments 0 and 20 of a broker that was killed."""
     batches = parse_log(LOG)
     described = replica(batches, segment_bytes=350, high_watermark=40)
     (root,) = cluster(tmp_path, {0: described}).values()

@@ -1,4 +1,4 @@
-"""One wrong bit is found from two checksums; two are never taken for one."""
+"""One wrong bit is found from two checksums; two wrong bits are never mistaken for one."""
 
 from __future__ import annotations
 

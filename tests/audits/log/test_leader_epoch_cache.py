@@ -1,4 +1,4 @@
-"""The cache's operations, case by case as the format reference (8.2) lists them."""
+"""The operations of the leader epoch cache, in each case that the format reference (8.2) lists."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Lineages as step functions, and where two of them part."""
+"""Lineages as step functions, and where two of them diverge."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Batches stored again, as producers without idempotence leave them behind."""
+"""Batches that were stored again because of retries without idempotence."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _evidence(finding: Finding) -> dict[str, str]:
 def test_every_batch_several_times_suggests_the_producers_retries(
     tmp_path: Path, times: int
 ) -> None:
-    """Q01; in S3.2 variant B three contents are there four times each."""
+    """Q01; in S3.2 variant B, each of three contents occurs four times."""
     batches = [
         _batch(offset, f"v{offset // times}", when=offset // times) for offset in range(3 * times)
     ]
@@ -81,7 +81,7 @@ def test_idempotent_batches_are_not_looked_at(tmp_path: Path) -> None:
 
 
 def test_retry_to_another_leader_is_distinguished(tmp_path: Path) -> None:
-    """H4: the old leader failed between storing and acknowledging."""
+    """H4: the old leader failed after it stored the batch and before it acknowledged it."""
     old = [_batch(0, "a"), _batch(1, "b", when=1), _batch(2, "m", when=2)]
     new = [*old, _batch(3, "m", epoch=1, when=2)]
     (finding,) = _found(tmp_path, old, new, new)
@@ -99,7 +99,7 @@ def test_far_apart_is_no_retry(tmp_path: Path) -> None:
 
 
 def test_a_window_that_ends_between_two_copies_counts_each_once(tmp_path: Path) -> None:
-    """A log larger than a window; its batches are large, so that few fill one."""
+    """The log is larger than a window; its batches are large, so that few fill a window."""
     large = "x" * (1 << 20)
     batches = [_batch(offset, f"{offset // 3}{large}", when=offset // 3) for offset in range(30)]
     (finding,) = _found(tmp_path, batches)

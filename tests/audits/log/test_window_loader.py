@@ -1,4 +1,4 @@
-"""Replicas of several large windows, read by threads, compare as in small windows."""
+"""Replicas that threads read in large windows give the same comparison as in small windows."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ VALUE = bytes(range(256)) * 1024
 
 @pytest.fixture
 def copies(tmp_path: Path) -> Path:
-    """Three copies of six MiB; what is done to them is done to the files."""
+    """Three copies of six MiB, for tests that change their files."""
     log = [data_batch(offset, [Record(offset_delta=0, value=VALUE)]) for offset in range(BATCHES)]
     cluster(tmp_path, {broker: replica(log) for broker in range(3)})
     return tmp_path
@@ -35,7 +35,7 @@ def copies(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def threads(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Names of the threads that load windows, which are of two MiB here."""
+    """Names of the threads that load windows, which have two MiB here."""
     monkeypatch.setattr(auditor, "_WINDOW", 2 << 20)
     names: set[str] = set()
     real = BatchStream.load

@@ -1,4 +1,4 @@
-"""Offsets missing inside a log: lost, held by a peer, or perhaps compacted.
+"""Offsets that are missing inside a log: lost, on another copy, or perhaps compacted.
 
 The severities are those of replica-divergence.md, section 3, for KL-111 and KL-403.
 """
@@ -25,7 +25,7 @@ GAPS = ("KL-111", "KL-403", "KL-404")
 
 
 def written(log: str, **given: Any) -> Replica:
-    """A log whose broker stopped in order, with every record committed."""
+    """A log of a broker that was shut down cleanly, with every record committed."""
     batches = list(parse_log(log))
     end = batches[-1].next_offset
     return replica(batches, **{"recovery_point": end, "high_watermark": end, **given})
@@ -63,7 +63,7 @@ def test_records_that_another_copy_holds_are_not_lost(tmp_path: Path) -> None:
 
 
 def test_a_copy_that_holds_some_of_them_leaves_the_loss_open(tmp_path: Path) -> None:
-    """Half of the range is on the other copy, which shows that it was written."""
+    """The other copy has half of the range, which proves that it was written."""
     longer = written("0-9/e0 15-19/e0 20-29/e0")
     found = of_replicas(tmp_path, written("0-9/e0 20-29/e0"), longer)
     lost = [(each.first_offset, each.next_offset) for each in found if each.records_at_risk]

@@ -1,4 +1,4 @@
-"""The greatest leader epoch that is left on a disk may be one that nobody continued."""
+"""The greatest leader epoch on any disk may be one that nobody continued."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
-# Broker 1 is elected for epoch 4 before it has x, and cut off; broker 2 follows for epoch 7, and
-# commits x together with broker 0. It wrote nothing: its entry 7:1 starts at its log end, and goes
-# with its next start (replica-divergence.md, section 4.6). All elections were clean.
+# Broker 1 is elected in epoch 4 before it has x, and is then cut off. Broker 2 is elected in epoch
+# 7 and commits x together with broker 0, but writes nothing: its entry 7:1 starts at its log end,
+# and its next start removes the entry (replica-divergence.md, section 4.6). All elections were
+# clean.
 CONTINUED = held("x@0/e2", "2:0", 1)
 DEAD = held("y@0/e4", "4:0", 0)
 RESTARTED = held("x@0/e2", "2:0", 1)

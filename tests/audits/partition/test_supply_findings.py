@@ -1,4 +1,4 @@
-"""What was supplied, against what there should be: replicas, clusters, node ids, moments."""
+"""Findings about what was supplied: missing replicas, clusters, node ids, times of copies."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ AB = "a@0/e0 b@1/e0"
 
 
 def found_in(*paths: Path | str, topic: str | None = None) -> list[Finding]:
-    """What is wrong with the single copies, and with what was supplied."""
+    """The findings of each copy, and those about what was supplied."""
     findings = table("findings")
     asked = request(findings, topic=topic)
     units = findings.units(discover([str(path) for path in paths]), asked)
@@ -54,7 +54,7 @@ def test_one_broker_alone_is_reported_and_not_blamed() -> None:
 
 
 def test_one_broker_outside_the_isr_is_severe() -> None:
-    """By the metadata log, brokers 1 and 2 are in sync, with leader epoch 1."""
+    """By the metadata log, the ISR is brokers 1 and 2, with leader epoch 1."""
     (found,) = of_code(
         found_in(CAPTURE / "broker-0", CAPTURE / "controller-100", topic="t"), "KL-012"
     )
@@ -108,7 +108,7 @@ def test_one_topic_id_in_two_clusters_is_one_wrong_cluster_id(tmp_path: Path) ->
 
 
 def test_the_metadata_log_has_the_same_topic_id_in_every_cluster() -> None:
-    """``Uuid.METADATA_TOPIC_ID``; nothing is wrong with these two clusters."""
+    """It is ``Uuid.METADATA_TOPIC_ID``; both clusters are sound."""
     other = captures.path("s5_1/a-down")
     assert of_code(found_in(CAPTURE, other), "KL-008") == []
 
@@ -133,7 +133,7 @@ def test_two_clusters_named_as_one_broker(tmp_path: Path) -> None:
     meta = other / "meta.properties"
     lines = meta.read_text().splitlines()
     meta.write_text("\n".join("cluster.id=other" if "cluster.id" in x else x for x in lines))
-    assert of_code(found_in(one, other), "KL-008") == []  # two clusters in one folder are two
+    assert of_code(found_in(one, other), "KL-008") == []  # two clusters in one folder stay two
     (found,) = of_code(found_in(f"4={tmp_path / 'disks'}"), "KL-008")
     assert "named 4" in found.message
 

@@ -1,4 +1,4 @@
-"""What one partition wants: followers that need more than a start."""
+"""The plan of one partition: followers that need more than a start."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def scenario(root: Path, name: str, wanted: int | None = None) -> Choice:
 def test_a_copy_that_stays_different_keeps_its_records_until_it_is_repaired(
     tmp_path: Path,
 ) -> None:
-    """M3: broker 1 keeps y where leader 0 has x; 4.4.0 brokers left it so."""
+    """M3: broker 1 keeps y at the offset where leader 0 has x; 4.4.0 brokers did not change it."""
     choice = scenario(tmp_path, "m3")
     assert choice.apart == (1,)
     (lost,) = choice.lost
@@ -96,7 +96,7 @@ def test_equal_copies_want_nothing(audited: Audited) -> None:
 def test_a_chosen_leader_that_lacks_an_offset_costs_the_copies_that_have_it(
     audited: Audited,
 ) -> None:
-    """Their copies are replaced one after the other: the second takes the record with it."""
+    """Their copies are replaced one after another; replacing the second one loses the record."""
     whole = replica("0-0/e0 1-1/e0 2-3/e1", high_watermark=4)
     audit = audited(whole, whole, replica("0-0/e0 2-3/e1", high_watermark=4))
     best = choice_of(audit)

@@ -1,4 +1,4 @@
-"""Orders of starts: by hand, and every small set of wishes against all orders there are."""
+"""Start orders: by hand, and for every small set of preferences compared with all orders."""
 
 from __future__ import annotations
 

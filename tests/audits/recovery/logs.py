@@ -1,4 +1,4 @@
-"""The small partition of the format reference 14.8, to be damaged and then started in mind."""
+"""The small partition of the format reference 14.8, for predictions of starts after damage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LAST: Final = f"{13:020}"
 
 
 def write_small(root: Path, *, is_clean: bool, **checkpoints: Any) -> Path:
-    """Write its log directory, of broker 1, and return the partition directory."""
+    """Write a log directory of broker 1 with it; return the partition directory."""
     described = replica(
         small_batches(), segment_bytes=600, index_interval=100, high_watermark=23, **checkpoints
     )
@@ -35,7 +35,7 @@ def start(root: Path, **arguments: Any) -> Recovery:
 
 
 def starts(root: Path, **arguments: Any) -> Mapping[str, Recovery]:
-    """The predictions for all replicas of the one broker below a folder, by ``topic-partition``."""
+    """The predictions for all replicas of a folder's only broker, by ``topic-partition``."""
     directories = tuple(discover([str(root)]).partition_directories(ReadRequest()))
     recoveries = predict_start(directories, **arguments)
     return {

@@ -1,4 +1,4 @@
-"""The same damage as a real broker was started on, predicted: it must come as it came there."""
+"""The predictions for damaged files equal what real brokers did with the same files."""
 
 from __future__ import annotations
 

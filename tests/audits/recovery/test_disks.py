@@ -1,4 +1,4 @@
-"""Several log directories of one broker: 4.4.0 brokers did what is expected here (oracle disks)."""
+"""Several log directories of one broker; expected is what 4.4.0 brokers did (oracle disks)."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_one_disk_goes_offline_and_the_other_one_loads(
 
 
 def test_every_partition_knows_that_another_disk_stops_the_broker(tmp_path: Path) -> None:
-    """The plan asks partition by partition; partition 0 is on the disk that is sound."""
+    """The plan examines one partition at a time; partition 0 is on the sound disk."""
     _disks(tmp_path)
     (tmp_path / "b" / "meta.properties").unlink()
     ((_, directories), *_) = discover([f"1={tmp_path}"]).topic_partitions(
@@ -134,7 +134,7 @@ def test_two_times_of_one_disk_are_not_two_disks(tmp_path: Path) -> None:
 
 
 def test_a_link_to_no_marker_is_no_marker(tmp_path: Path) -> None:
-    """``Files.exists`` follows links: the torn end was cut by recovery."""
+    """``Files.exists`` follows links: recovery truncated the torn end."""
     _disks(tmp_path)
     marker = tmp_path / "b" / ".kafka_cleanshutdown"
     marker.unlink()

@@ -1,4 +1,4 @@
-"""A start and the version of an aborted transaction: 4.4 reads both bytes of it, 4.3 the first.
+"""Index checks of a start: 4.4 reads both bytes of an aborted transaction's version, 4.3 one.
 
 Seen on brokers: 4.3.1 starts; 4.4.0 ends with "Unexpected aborted transaction version 1 in
 transaction index ..., supported version range is 0 to 0".

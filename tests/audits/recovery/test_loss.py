@@ -1,4 +1,4 @@
-"""Records that a start removes: counted while their segment was read, or read once more."""
+"""Records that a start removes are counted while their segment is read, or by reading it again."""
 
 from __future__ import annotations
 
@@ -34,9 +34,10 @@ WRONG_LENGTH = {20, 41}
 
 
 class Place(NamedTuple):
-    """Where a batch begins, and the records of clients from there to the end.
+    """The position of a batch, and the client records from there to the end.
 
-    A wrong CRC leaves the count of the header, a wrong length the offsets up to the next batch.
+    With a wrong CRC the header's count applies, with a wrong length the offsets up to the next
+    batch.
     """
 
     position: int
@@ -44,7 +45,7 @@ class Place(NamedTuple):
 
 
 def write_damaged(root: Path) -> list[Place]:
-    """Write a log of six mebibytes in one segment, damaged here and there."""
+    """Write a log of six mebibytes in one segment, damaged at random places."""
     content = bytearray()
     begins, held, damaged = [], [], []
     for n in range(BATCHES):

@@ -155,7 +155,7 @@ def test_log_start_beyond_the_end_empties_the_log(tmp_path: Path) -> None:
     recovery = start(tmp_path)
     assert (recovery.outcome, _end(recovery)) == (StartOutcome.EMPTIED, 30)
     assert recovery.bytes_cut == 576 + 440
-    assert recovery.records_cut == 22  # the marker at 12 is no record of a client
+    assert recovery.records_cut == 22  # the marker at 12 is not a client record
     assert recovery.loaded is not None
     assert recovery.loaded.log.is_empty
     assert _epochs(recovery) == []
@@ -243,7 +243,7 @@ def test_topic_id_is_held_against_the_clusters(
     assert recovery.outcome is outcome
     assert (recovery.log_end_offset_after_start is None) == (outcome is StartOutcome.STRAY)
     assert recovery.records_cut == (22 if outcome is StartOutcome.STRAY else 0)
-    assert recovery.bytes_cut == 0  # the directory stays, under another name
+    assert recovery.bytes_cut == 0  # the directory is kept under another name
 
 
 def test_stray_is_no_outcome_of_brokers_that_set_nothing_aside(tmp_path: Path) -> None:
@@ -341,7 +341,7 @@ def _topics(**settings: str) -> ClusterTopics:
 
 HOUR = 3_600_000
 NEWEST = EPOCH_MILLIS
-"""The builder's batches all have this time."""
+"""The timestamp of all batches of the builder."""
 
 
 def test_a_plain_copy_is_taken_to_start_right_after_its_newest_record(tmp_path: Path) -> None:
@@ -396,7 +396,7 @@ def test_assignment_decides_whether_a_directory_stays(
     reason: str,
     tmp_path: Path,
 ) -> None:
-    """LogManager#isStrayReplica of 4.3.1; the topic id is the cluster's in all of these."""
+    """LogManager#isStrayReplica of 4.3.1; the topic id is the cluster's in all cases."""
     write_small(tmp_path, is_clean=True, recovery_point=23)
     recovery = start(tmp_path, topics=ClusterTopics(topic_ids={"t": TOPIC_ID}, replicas=assigned))
     assert recovery.outcome is outcome
@@ -414,7 +414,7 @@ def test_an_index_interval_of_zero_is_a_value(text: str | None, expected: int) -
 
 def test_an_index_that_a_lowered_size_has_no_room_for_stops_the_broker(tmp_path: Path) -> None:
     write_small(tmp_path, is_clean=False, recovery_point=0)
-    narrow = LogConfig(index_interval=0, max_index_size=36)  # four entries, and three of time
+    narrow = LogConfig(index_interval=0, max_index_size=36)  # four offset and three time entries
     recovery = start(tmp_path, rule=StartRule(default_config=narrow))
     assert recovery.outcome is StartOutcome.BROKER_ABORTS
     assert "segment.index.bytes of 36" in recovery.reason

@@ -1,4 +1,4 @@
-"""What starts of older releases do otherwise; real brokers of them did so (``tests/oracle``)."""
+"""Differences in starts of older releases, as seen with real brokers (``tests/oracle``)."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def test_a_log_start_beyond_the_end_deleted_nothing_before_2_3(
 @pytest.mark.parametrize(
     ("rule", "outcome"),
     [
-        (SINCE_0_11, StartOutcome.LOADS),  # 17 bytes are too few to begin with
-        (SINCE_0_10_1, StartOutcome.BROKER_ABORTS),  # it looks at 12, and fails at a length of 0
-        (SINCE_0_9, StartOutcome.LOADS),  # which was the end of the log
+        (SINCE_0_11, StartOutcome.LOADS),  # 17 bytes are too few for the start of a header
+        (SINCE_0_10_1, StartOutcome.BROKER_ABORTS),  # it reads 12, and fails at a length of 0
+        (SINCE_0_9, StartOutcome.LOADS),  # a length of 0 was the end of the log
     ],
 )
 def test_seventeen_zeros_behind_the_end_ended_brokers_of_one_release(

@@ -1,4 +1,4 @@
-"""Rebuilding an index over offsets that fall: held against Kafka's loop, batch by batch."""
+"""An index rebuilt over falling offsets equals that of Kafka's loop, batch by batch."""
 
 from __future__ import annotations
 

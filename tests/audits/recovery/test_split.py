@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LAST = 2**31 - 1
-"""Integer.MAX_VALUE, the greatest relative offset: Kafka 4.3, LocalLog#splitOverflowedSegment."""
+"""The greatest relative offset, Integer.MAX_VALUE: Kafka 4.3, LocalLog#splitOverflowedSegment."""
 
 
 def split(root: Path, offsets: list[int], times: list[int] | None = None) -> list[LoadingSegment]:

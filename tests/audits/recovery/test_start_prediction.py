@@ -1,4 +1,4 @@
-"""The result of reading a log is as good as reading it again: the same start is predicted."""
+"""A prediction from the result of reading a log equals one that reads the log again."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_damaged_logs_start_as_a_second_reading_predicts(seed: int, tmp_path: Pa
 
 
 def damaged(sound: Replica, chance: random.Random) -> Replica:
-    """The replica with a few bits flipped, or a file cut or gone, at random."""
+    """The replica with a few bits flipped, or with a file cut or removed, at random."""
     built = sound.build(is_clean=False)
     files: dict[str, bytes | None] = {}
     for _ in range(chance.randint(1, 3)):

@@ -1,4 +1,4 @@
-"""When a start sets a directory aside, judged by the other brokers' copies."""
+"""When a start sets a directory aside, according to other brokers' copies."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables divergence and elections: who holds what, and what becomes of it."""
+"""The tables ``divergence`` and ``elections``."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def test_a_candidate_without_followers_has_one_row(tmp_path: Path) -> None:
 
 
 def test_rules_that_disagree_are_named(tmp_path: Path) -> None:
-    # No topic id and no directory id: 0.11 or later, and nothing says which.
+    # No topic id and no directory id: some release from 0.11 on, nothing shows which.
     without_id: dict[str, bytes | None] = {"partition.metadata": None}
     leader = replica("x@0/e2", epochs="2:0", high_watermark=0, files=without_id)
     follower = replica("y@0/e1", epochs="1:0", high_watermark=1, files=without_id)
@@ -123,7 +123,7 @@ def test_rules_that_disagree_are_named(tmp_path: Path) -> None:
         replace(directory, files={"meta.properties": old}).write(tmp_path / str(node))
     row = next(r for r in rows_of(tmp_path, "elections") if r["candidateBrokerId"] == 0)
     assert (row["rule"], row["truncationOffset"]) == ("current", 0)
-    # KIP-101 answers an epoch older than all with undefined: the follower keeps its watermark.
+    # KIP-101: the answer for an epoch older than all is undefined; the follower uses its watermark.
     assert row["otherRules"] == [{"rule": "one-round", "truncationOffset": 1}]
 
 

@@ -13,7 +13,7 @@ STOPPED = captures.path("everything/stopped")
 
 
 def implausible(**options: object) -> int:
-    """Segments of a topic with timestamps of the year 9999 that are reported."""
+    """The segments of a topic that are reported for timestamps of the year 9999."""
     rows = kafkalog_reader.open(str(STOPPED)).table("findings", topic="timestamps", **options)
     return rows.to_arrow()["code"].to_pylist().count("KL-113")
 

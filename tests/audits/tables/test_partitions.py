@@ -1,4 +1,4 @@
-"""The tables partitions and findings, as Python, Spark and the terminal get them."""
+"""The tables ``partitions`` and ``findings`` in Python, in Spark and on the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table over real captures: what a broker left in order is no alarm."""
+"""The table ``recoveries`` on real captures: a sound log directory raises no alarm."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs of batches without a gap are judged by their ends; batch by batch must say the same."""
+"""Checking a run without gaps by its ends gives the same result as batch by batch."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 SEGMENT = "00000000000000000000.log"
 BATCH = 70
-"""Bytes of each batch: a header of 61, a record of 9 (format reference, 2.1 and 2.3)."""
+"""Bytes of each batch: a header of 61 bytes, a record of 9 (format reference, 2.1 and 2.3)."""
 COVERED_FROM = 21
 LAST = 2**63 - 1
 
 
 @dataclass(frozen=True)
 class Field:
-    """One of a batch's header (format reference, 2.1)."""
+    """A field of a batch's header (format reference, 2.1)."""
 
     position: int
     format: str
@@ -73,7 +73,7 @@ def sound_batches(tmp_path: Path, count: int) -> list[bytearray]:
 
 
 def changed(batches: list[bytearray], draw: random.Random) -> bytes:
-    """The log after some changes: batches go, come twice or change places, headers say else."""
+    """The log after random changes: batches removed, repeated or swapped, header fields changed."""
     batches = [bytearray(batch) for batch in batches]
     for _ in range(draw.randrange(4)):
         at = draw.randrange(len(batches))
@@ -99,7 +99,7 @@ def changed(batches: list[bytearray], draw: random.Random) -> bytes:
 
 
 def entries(draw: random.Random, entry: str, count: int) -> bytes:
-    """Index entries, of which most are right where nothing was changed."""
+    """Index entries; most are correct if nothing was changed."""
     found = b""
     for number in sorted(draw.sample(range(count), draw.randrange(count))):
         wrong = draw.choice((-1, 1, 3)) if draw.random() < 0.05 else 0
@@ -173,7 +173,7 @@ def test_one_batch_that_breaks_a_row(tmp_path: Path, field: Field, value: int) -
 
 
 def test_numbers_that_overflow_make_no_row(tmp_path: Path) -> None:
-    """A count and a delta whose difference wraps, offsets that go on behind the last one."""
+    """A count and a delta whose difference overflows; offsets that continue after the greatest."""
     first, second = sound_batches(tmp_path, 2)
     LAST_OFFSET_DELTA.put(first, 2**31 - 1)
     RECORDS_COUNT.put(first, -(2**31))
@@ -207,7 +207,7 @@ def test_a_wrong_checksum_breaks_a_row_and_moving_a_batch_does(tmp_path: Path) -
 def test_a_run_that_ends_at_the_greatest_offset(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """There is no offset one past it; what follows is read all the same."""
+    """No offset follows the greatest one; later batches are still read."""
     batches = sound_batches(tmp_path, 3)
     BASE_OFFSET.put(batches[1], LAST)
     (segment,) = tmp_path.glob(f"*/t-0/{SEGMENT}")
