@@ -96,7 +96,8 @@ def actions_of(
             replicas = [each for each in replicas if not _has_doubtful_epochs(audit, each)]
             if not replicas:
                 continue
-        where = joined_names(replicas) if replicas else "the broker"
+        brokers = _named(audit, replicas, findings)
+        where = joined_names(brokers) if brokers else "the broker"
         best = audit.elections[0].candidate.name if audit.elections else ""
         made.append(
             AdvisedAction(
@@ -107,7 +108,7 @@ def actions_of(
                     else ACTIONS[code].text(
                         where,
                         best,
-                        are_several=len(replicas) > 1,
+                        are_several=len(brokers) > 1,
                         until=until_text(audit, findings),
                     )
                 ),
@@ -226,6 +227,27 @@ def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAu
         or replica.directory.log_directory in roots
         or replica.files in damaged
     ]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class _Broker:
+    """A broker without a copy, by its name in texts."""
+
+    name: str
+
+
+def _named(
+    audit: PartitionAudit, replicas: Sequence[ReplicaAudit], found: Sequence[Finding]
+) -> list[ReplicaAudit | _Broker]:
+    """The replicas, and the brokers of findings that have no copy of the partition."""
+    here = {each.broker_id for each in audit.everyone}
+    others = {
+        _Broker(each.directory.replica_name)
+        for each in found
+        if each.directory is not None
+        and each.directory.log_directory.broker_id not in {None, *here}
+    }
+    return [*replicas, *sorted(others)]
 
 
 def _nothing(_audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
@@ -61,17 +62,7 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
     yield from _tail_lines(plan, columns)
     for text in unseen_texts(plan)[:_SHOWN]:
         yield from wrapped(text, columns, hanging=0)
-    unknown = sum(c.electable is None for c in plan.choices)
-    if unknown and plan.is_ordered and not plan.is_one_broker:
-        why = (
-            "in ZooKeeper (/brokers/topics/TOPIC/partitions/N/state) and not in these files"
-            if plan.has_zookeeper
-            else "unknown, because no metadata log was supplied or it is older than the copies"
-        )
-        text = (
-            f"The in-sync replicas (ISR) of {_counted(unknown, 'partition', 'partitions')} are "
-            f"{why}: this order is safe whatever they are."
-        )
+    for text in _unknown_isr_texts(plan):
         yield from wrapped(text, columns, hanging=0)
     if plan.order.by_membership:
         text = (
@@ -106,6 +97,21 @@ def _tail_lines(plan: Plan, columns: int) -> Iterator[Line]:
             f"... {len(plan.tails) - _SHOWN:,} more: {cut_text(0, 0, torn, size)} (--format json)"
         )
         yield from wrapped(text, columns, indent=2)
+
+
+def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
+    """Why the ISR of partitions is unknown, where the order depends on it."""
+    if plan.is_one_broker or not plan.is_ordered:
+        return
+    reasons = Counter(choice.why_unknown for choice in plan.choices if choice.electable is None)
+    for reason, count in reasons.items():
+        why = f"unknown, because {reason or 'no metadata log was supplied'}"
+        if not reason and plan.has_zookeeper:
+            why = "in ZooKeeper (/brokers/topics/TOPIC/partitions/N/state) and not in these files"
+        yield (
+            f"The in-sync replicas (ISR) of {_counted(count, 'partition', 'partitions')} are "
+            f"{why}: this order is safe whatever they are."
+        )
 
 
 def unseen_texts(plan: Plan) -> list[str]:

@@ -224,3 +224,39 @@ def test_naming_a_broker_does_not_bring_it_up_without_meta_properties(
     assert ended == [1, 1, 1], out
     said = " ".join(out.split())
     assert said.count("missing: the node does not start without it") == len(COMMANDS)
+
+
+def the_only_copy_left(root: Path) -> Path:
+    """Broker 0 has all records and a wrong epoch entry, broker 1 zeros, broker 2 no folder."""
+    root = copied("s3_2/healed", root)
+    (root / "broker-0" / "t-0" / "leader-epoch-checkpoint").write_text("0\n2\n0 0\n5 2\n")
+    (root / "broker-1" / "t-0" / f"{0:020d}.log").write_bytes(bytes(276))
+    shutil.rmtree(root / "broker-2" / "t-0")
+    return root
+
+
+def test_an_epoch_entry_that_batches_contradict_makes_no_metadata_log_older(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """The metadata log names the ISR at leader epoch 1, the last of any batch."""
+    _, diff, plan = said_by(the_only_copy_left(tmp_path / "evidence"), capfd)
+    assert "metadata log: leader 1 (epoch 1), ISR 0, 1 and 2" in diff
+    assert "(ISR)" not in plan
+
+
+def test_an_action_names_the_broker_that_has_no_folder(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    _, diff, _ = said_by(the_only_copy_left(tmp_path / "evidence"), capfd)
+    assert "A4 do not start brokers 1 and 2 yet" in diff
+
+
+def test_a_partition_that_the_metadata_log_does_not_have_is_on_no_other_broker(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """t-0 renamed t-1; node 100 is the controller."""
+    root = copied("s3_2/healed", tmp_path / "evidence")
+    (root / "broker-1" / "t-0").rename(root / "broker-1" / "t-1")
+    verify, diff, plan = said_by(root, capfd)
+    assert not any("KL-012" in text or "100" in text for text in (verify, diff))
+    assert "because the metadata log does not have the partition" in plan

@@ -115,12 +115,26 @@ class PartitionAudit:
         """
         known = self.membership
         here = {each.broker_id for each in self.everyone}
-        if known is None or known.leader_epoch < self.greatest_leader_epoch or None in here:
+        if known is None or self.is_metadata_older or None in here:
             return None
         unseen = unseen_brokers(known, here, is_lacking=self.is_lacking)
         if unseen is None or unseen.role is UnseenRole.ALL_IN_SYNC:
             return unseen
         return unseen_brokers(known, here | {*self.lacking}, is_lacking=self.is_lacking)
+
+    @property
+    def is_metadata_older(self) -> bool:
+        """Whether a copy has a later leader epoch than the metadata log.
+
+        An entry of an epoch checkpoint that later batches contradict is no sign of that.
+        """
+        known = self.membership
+        return known is not None and any(
+            known.leader_epoch < epoch
+            for each in self.replicas
+            for epoch in each.history.leader_epochs
+            if not each.is_contradicted(epoch)
+        )
 
     @property
     def is_lacking(self) -> bool:

@@ -64,6 +64,14 @@ class ReplicaAudit:
     def directory(self) -> PartitionDirectory:
         return self.files.directory
 
+    def is_contradicted(self, leader_epoch: int) -> bool:
+        """Whether batches behind the start of an epoch in the checkpoint have older ones."""
+        last, end = self.history.last_leader_epoch, self.log_end
+        return (last is not None and last < leader_epoch) and any(
+            entry.leader_epoch == leader_epoch and entry.start_offset < end
+            for entry in self.files.epoch_entries or ()
+        )
+
     @property
     def log_start(self) -> int:
         """The first offset of the log."""

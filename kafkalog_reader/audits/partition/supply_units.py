@@ -40,8 +40,8 @@ def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[
             here = frozenset(brokers[cluster_id])
             if unit.membership is not None:
                 supply = assigned_supply(unit.membership, unit.directories, here)
-            elif topic is None or topic == METADATA_TOPIC:
-                yield unit
+            elif topic is None or topic == METADATA_TOPIC or unit.topics is not None:
+                yield unit  # a metadata log assigns the partition to nobody
                 continue
             else:
                 supply = suggested_supply(unit.directories, replicas[cluster_id], here)

@@ -80,7 +80,8 @@ class Choice:
         equals: brokers whose election loses exactly the same, ``leader`` among them.
         others: brokers whose copy must not lead: they start once one of ``equals`` leads.
         electable: node ids that the controller may elect by itself: the ISR, the ELR and the last
-            known ELR; None if no cluster metadata was supplied.
+            known ELR; None if that is unknown.
+        why_unknown: why ``electable`` is unknown; empty if no metadata log was supplied.
         stays_leaderless: whether the controller elects nobody by itself: only eligible leader
             replicas (ELR) may lead, and each of them crashed, which takes it from the ELR as soon
             as it registers.
@@ -116,6 +117,7 @@ class Choice:
     equals: frozenset[int]
     others: frozenset[int]
     electable: frozenset[int] | None
+    why_unknown: str = ""
     stays_leaderless: bool = False
     lost: tuple[LostRecords, ...] = ()
     lost_with_copies: tuple[LostRecords, ...] = ()
@@ -212,6 +214,7 @@ def choice_of(
     not_read: Sequence[Finding] = (),
     lacking: Sequence[int] = (),
     down: Mapping[int, str] = MappingProxyType({}),
+    has_metadata: bool = False,
 ) -> Choice | Unanswered:
     """Decide one partition.
 
@@ -222,6 +225,7 @@ def choice_of(
         not_read: findings about files of the copies that could not be read.
         lacking: brokers that were supplied without a folder of the partition.
         down: why some of those do not start, by broker.
+        has_metadata: whether a metadata log was supplied.
     """
     replicas = audit.everyone
     brokers = [_broker(each) for each in replicas]
@@ -264,6 +268,7 @@ def choice_of(
         equals=equals - aside,
         others=others,
         electable=_electable(audit),
+        why_unknown=_why_unknown(audit, has_metadata=has_metadata),
         stays_leaderless=_stays_leaderless(audit),
         lost=_lost(
             audit,
@@ -315,9 +320,18 @@ def choice_of(
 def _electable(audit: PartitionAudit) -> frozenset[int] | None:
     """The brokers that the controller may elect; None if unknown, or older than the logs."""
     membership = audit.membership
-    if membership is None or membership.leader_epoch < audit.greatest_leader_epoch:
+    if membership is None or audit.is_metadata_older:
         return None
     return frozenset((*membership.isr, *membership.elr, *membership.last_known_elr))
+
+
+def _why_unknown(audit: PartitionAudit, *, has_metadata: bool) -> str:
+    """Why a metadata log that was supplied does not name the in-sync replicas; else empty."""
+    if audit.is_metadata_older:
+        return "the metadata log is older than the copies"
+    if audit.membership is None and has_metadata:
+        return "the metadata log does not have the partition"
+    return ""
 
 
 def _stays_leaderless(audit: PartitionAudit) -> bool:

@@ -81,6 +81,7 @@ class Decisions:
                 not_read=[each for each in found if each.code in _NOT_READ],
                 lacking=() if unit is None else unit.lacking,
                 down={} if unit is None else dict(unit.down),
+                has_metadata=topics is not None,
             )
         )
 
