@@ -1,4 +1,4 @@
-"""What the tests of the commands share: a way to run them, and files to run them on."""
+"""Fixtures that run the commands, and files to run them on."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROGRAM = "from kafkalog_reader.cli.scripts import kafkalog; kafkalog()"
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command left behind."""
+    """The exit status and output of a command."""
 
     status: int
     out: str
@@ -49,7 +49,7 @@ def run(capfdbinary: pytest.CaptureFixture[bytes]) -> Run:
 def start(
     *arguments: object, environment: Mapping[str, str] | None = None, **options: Any
 ) -> subprocess.Popen[bytes]:
-    """Start ``kafkalog`` as a process of its own, standard output and error in pipes."""
+    """Start ``kafkalog`` as a separate process with pipes for standard output and error."""
     return subprocess.Popen(
         [sys.executable, "-c", PROGRAM, *map(str, arguments)],
         cwd=options.pop("cwd", ROOT),
@@ -62,7 +62,7 @@ def start(
 
 @pytest.fixture
 def run_process() -> Run:
-    """Run ``kafkalog`` as a process of its own to its end."""
+    """Run ``kafkalog`` as a separate process to its end."""
 
     def run(*arguments: object, **options: Any) -> Answer:
         process = start(*arguments, **options)
@@ -74,7 +74,7 @@ def run_process() -> Run:
 
 @pytest.fixture
 def start_process() -> Iterator[Start]:
-    """Start processes that are gone, with their pipes, when the test is over."""
+    """Start processes that are killed, and whose pipes are closed, at the end of the test."""
     started: list[subprocess.Popen[bytes]] = []
 
     def start_one(*arguments: object, **options: Any) -> subprocess.Popen[bytes]:
@@ -93,7 +93,7 @@ def start_process() -> Iterator[Start]:
 
 @pytest.fixture
 def brokers(tmp_path: Path) -> Path:
-    """Scenario S3.2 as bytes: three brokers, the first of them wrote alone."""
+    """The files of scenario S3.2: three brokers, of which the first wrote alone."""
     root = tmp_path / "evidence"
     shared = "a@0/e0 b@1/e0"
     cluster(
@@ -121,7 +121,7 @@ def digest(root: Path) -> dict[str, tuple[str, int]]:
 
 @pytest.fixture
 def untouched(brokers: Path) -> Any:
-    """Fail the test when the inputs are not what they were."""
+    """Fail the test if the inputs have changed."""
     before = digest(brokers)
     yield brokers
     assert digest(brokers) == before

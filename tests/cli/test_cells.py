@@ -73,7 +73,7 @@ def _expected(value: object, rendering: str) -> object:
     return value
 
 
-@settings(deadline=None)  # a busy machine is no defect
+@settings(deadline=None)  # a busy machine is not a defect
 @given(
     lists=st.lists(st.none() | st.lists(HEADER)),
     rendering=st.sampled_from(["base64", "hex"]),

@@ -1,4 +1,4 @@
-"""What happened on one broker between two copies of its disks."""
+"""Changes on one broker between two copies of its disks."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_keys_that_have_newer_values_went_by_compaction(tmp_path: Path, run: Run
     assert "compaction has gone further in the new copy" in answer.out
     lost = {"log": [log[0], *log[2:]], "base_offset": 0, "high_watermark": 4, "cleaner_offset": 3}
     status, found = changed(tmp_path / "lost", run, old, lost)
-    assert status == 1  # the only value of b
+    assert status == 1  # the only record with key b
     assert ("missing", 1, 2) in found
     answer = run("changes", tmp_path / "lost" / "old", tmp_path / "lost" / "new")
     assert "missing inside the log of the new copy, and nothing explains it" in answer.out

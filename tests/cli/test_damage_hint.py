@@ -1,4 +1,4 @@
-"""Where reading stops at damage, the way past it is named, and works."""
+"""If reading stops at damage, the error names a way to continue, and that way works."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``replica-diff``: what is wrong with a whole log directory comes first."""
+"""``replica-diff`` prints the problems of a whole log directory first."""
 
 from __future__ import annotations
 

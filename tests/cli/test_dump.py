@@ -1,4 +1,4 @@
-"""The expected text is what DumpLogSegments of Kafka 4.3.1 printed about the same files."""
+"""The expected text is the output of Kafka 4.3.1's DumpLogSegments for the same files."""
 
 from __future__ import annotations
 
@@ -92,7 +92,7 @@ def test_on_a_terminal_a_record_cannot_act(tmp_path: Path, start_process: Start)
     process = start_process("dump", "--print-data-log", log, stdout=terminal)
     os.close(terminal)
     printed = b""
-    with contextlib.suppress(OSError):  # Linux: the other side is closed
+    with contextlib.suppress(OSError):  # Linux: the other end is closed
         while part := os.read(controller, 65536):
             printed += part
     os.close(controller)
@@ -151,7 +151,7 @@ def test_what_cannot_be_read_is_named_with_its_place(
     assert answer.status == 2
     assert answer.err.startswith(f"error: {log} {problem}")
     assert answer.err.count("\n") == 1
-    assert len(answer.out.splitlines()) == 3  # what comes before the damage is there
+    assert len(answer.out.splitlines()) == 3  # the output before the damage is complete
 
 
 def test_unknown_file_is_ignored_as_kafka_does(tmp_path: Path, run: Run) -> None:
@@ -159,7 +159,7 @@ def test_unknown_file_is_ignored_as_kafka_does(tmp_path: Path, run: Run) -> None
     answer = run("dump", tmp_path / "notes.txt")
     assert answer.out == f"Dumping {tmp_path}/notes.txt\n"
     assert answer.err == f"Ignoring unknown file {tmp_path}/notes.txt\n"
-    assert answer.status == 2  # the tool says 0; a script must not take it for an answer
+    assert answer.status == 2  # Kafka's tool returns 0, which a script could take for success
 
 
 def test_a_path_that_leads_nowhere_is_not_ignored(tmp_path: Path, run: Run) -> None:

@@ -1,4 +1,4 @@
-"""What ``kafkalog dump`` decodes of internal topics equals what Kafka's tool prints."""
+"""``kafkalog dump`` decodes internal topics to the output of Kafka's tool."""
 
 from __future__ import annotations
 

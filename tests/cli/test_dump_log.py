@@ -1,4 +1,4 @@
-"""Every line about every file of the real captures is what Kafka 4.3.1 printed about it."""
+"""Every line for every file of the real captures equals the output of Kafka 4.3.1."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 EVERY = [
     (scenario, capture)
     for scenario in captures.names()
-    # Tools of older releases print otherwise.
+    # Tools of older releases use another format.
     if truth.load(captures.path(scenario)).expected["kafka"] in (jars.LATEST, jars.LATEST_TOOLS)
     for capture in truth.load(captures.path(scenario)).captures
 ]

@@ -1,4 +1,4 @@
-"""The expected lines are what DumpLogSegments of Kafka 4.3.1 printed about the same files."""
+"""The expected lines are the output of Kafka 4.3.1's DumpLogSegments for the same files."""
 
 from __future__ import annotations
 

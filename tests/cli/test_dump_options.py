@@ -1,4 +1,4 @@
-"""The options of ``kafka-dump-log`` print what the tool of Kafka prints, byte for byte."""
+"""The options of ``kafka-dump-log`` give the output of Kafka's tool, byte for byte."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OLD_TOPICS = ("broker-gzip-0", "java-gzip-0")
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Partitions of a broker that stopped, and two of a release with messages."""
+    """Partitions of a stopped broker, and two of a release that wrote messages of magic 0 and 1."""
     root = tmp_path_factory.mktemp("dumped")
     for topic in TOPICS:
         shutil.copytree(captures.path("everything/stopped/broker-0") / topic, root / topic)
@@ -34,7 +34,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def tool(directory: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Kafka's own tool; on a copy, because it opens indexes for writing."""
+    """Run Kafka's own tool on a copy, because it opens indexes for writing."""
     return subprocess.run(
         [*JAVA, "-cp", jars.class_path(jars.LATEST_TOOLS), LATEST_TOOL, *arguments],
         capture_output=True, text=True, timeout=60, check=False, cwd=directory,

@@ -1,4 +1,4 @@
-"""Segments of messages of magic 0 and 1: every line is the one that Kafka's own tool prints."""
+"""Segments of messages of magic 0 and 1: every line equals that of Kafka's own tool."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ RECORDS = [
 
 @pytest.fixture(scope="module")
 def segment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Each magic with each codec and timestamp type, a gap in each wrapper, magic 2 behind them."""
+    """Each magic, codec and timestamp type, with a gap in each wrapper, followed by magic 2."""
     messages: list[bytes] = []
     for magic in (0, 1):
         for codec in (Codec.NONE, Codec.GZIP, Codec.SNAPPY, Codec.LZ4):

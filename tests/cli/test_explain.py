@@ -1,4 +1,4 @@
-"""``kafkalog explain``: every code can be looked up, by itself and by its name."""
+"""``kafkalog explain``: every code can be looked up by code and by name."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``kafkalog inspect``: every structure, and the answers where none starts."""
+"""``kafkalog inspect``: every structure, and positions at which none starts."""
 
 from __future__ import annotations
 

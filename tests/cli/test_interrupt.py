@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def interrupted(times: int) -> list[str]:
-    """What a block did that was interrupted so often before its last statement."""
+    """The actions of a block that was interrupted this often before its last statement."""
     done: list[str] = []
     try:
         with whole():

@@ -1,4 +1,4 @@
-"""Kafka's own option parsers take every command of Kafka's tools that we print."""
+"""Kafka's own option parsers accept every command of Kafka's tools that we print."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ CAPTURED = ("s3_2/both-led", "s5_1/b-elected", "s5_1/c-written", "s5_2/c-written
 
 
 def kafka_commands(out: str) -> Iterator[tuple[str, ...]]:
-    """Commands of Kafka's tools in a text, lines that end with a backslash joined."""
+    """Commands of Kafka's tools in a text; lines that end with a backslash are joined."""
     for line in out.replace("\\\n", " ").splitlines():
         if line.strip().startswith("kafka-"):
             yield tuple(shlex.split(line, comments=True))
 
 
 def answers(commands: list[tuple[str, ...]]) -> list[str]:
-    """What the parsers of Kafka's newest tools say: ``ok`` and the command, or why not."""
+    """The results of the newest tools' parsers: ``ok`` and the command, or the error."""
     done = subprocess.run(
         [*JAVA, "-cp", jars.class_path(jars.LATEST_TOOLS), str(PARSER)],
         input="".join("\t".join(command) + "\n" for command in commands),
@@ -46,7 +46,7 @@ def answers(commands: list[tuple[str, ...]]) -> list[str]:
 
 @pytest.fixture(scope="module")
 def printed(tmp_path_factory: pytest.TempPathFactory) -> set[tuple[str, ...]]:
-    """Every command that replica-diff and plan print about captures, scenarios and faults."""
+    """Every command that replica-diff and plan print for captures, scenarios and faults."""
     root = tmp_path_factory.mktemp("scenarios")
     states = [
         *(captures.path(name) for name in CAPTURED),

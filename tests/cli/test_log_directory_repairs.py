@@ -1,4 +1,4 @@
-"""What is wrong with a whole log directory: every command says it, and the same repair."""
+"""Every command reports a problem of a whole log directory, with the same repair."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def shell_commands(out: str) -> list[str]:
-    """Commands on files, lines that end with a backslash joined as a shell does."""
+    """Commands on files; lines that end with a backslash are joined as in a shell."""
     lines = (" ".join(line.split()) for line in out.replace("\\\n", " ").splitlines())
     return [line for line in lines if line.startswith(ON_FILES)]
 
 
 def commands_of_all(run: Run, code: str) -> list[str]:
-    """The repair that verify, plan and replica-diff print, which is one for all of them."""
+    """The repair that verify, plan and replica-diff print, which must be the same."""
     compared = CliRunner().invoke(replica_diff, ["."], standalone_mode=False).stdout
     outs = [run("verify", ".").out, run("plan", ".").out, compared]
     assert all(code in out for out in outs)
@@ -57,7 +57,7 @@ def do(commands: list[str]) -> None:
 
 
 def test_a_renamed_partition_folder_is_renamed_back(state: Path, run: Run) -> None:
-    """LogManager#loadLogs parses the name of every folder, t-0.bak ends it (KafkaException)."""
+    """LogManager#loadLogs parses the name of every folder and fails at t-0.bak (KafkaException)."""
     sound = run("plan", ".")
     (state / "broker-2" / "t-0").rename(state / "broker-2" / "t-0.bak")
     commands = commands_of_all(run, "KL-003")
@@ -91,7 +91,7 @@ def test_a_folder_of_nobody_is_moved_out(state: Path, run: Run) -> None:
 
 
 def test_two_copies_under_one_name_do_not_become_one(state: Path, run: Run) -> None:
-    """t-0 is there: what is called t-0.bak is moved out, not renamed over it."""
+    """t-0 exists, so that t-0.bak is moved away and not renamed to t-0."""
     shutil.copytree(state / "broker-2" / "t-0", state / "broker-2" / "t-0.bak")
     assert shell_commands(run("verify", ".").out) == [
         "mkdir -p ./aside/broker-2",
@@ -130,7 +130,7 @@ def test_a_lost_meta_properties_is_written_again(
 
 
 def test_an_empty_meta_properties_is_found_by_every_command(state: Path, run: Run) -> None:
-    """A 4.4.0 broker ends: "node ID not found"; it must not be written over without a copy."""
+    """A 4.4.0 broker ends: "node ID not found". The file must be saved before it is overwritten."""
     written = (state / "broker-1" / META).read_text()
     (state / "broker-1" / META).write_text("")
     commands = commands_of_all(run, "KL-312")
@@ -169,7 +169,7 @@ def test_the_directory_id_shows_whose_a_directory_with_a_wrong_node_id_is(
 
 
 def test_two_brokers_that_lost_their_ids_are_not_guessed(state: Path, run: Run) -> None:
-    """Both have t-0, so that either may be broker 0 or broker 1."""
+    """Both have t-0, so that each may be broker 0 or broker 1."""
     for broker in ("broker-0", "broker-1"):
         (state / broker / META).unlink()
     assert "KL-012" not in run("verify", ".").out
@@ -179,7 +179,7 @@ def test_two_brokers_that_lost_their_ids_are_not_guessed(state: Path, run: Run) 
 
 
 def test_copied_partition_folders_need_no_meta_properties(state: Path, run: Run) -> None:
-    """Whoever copies the folder t-0 alone does not mean that the broker lost its file."""
+    """A copy of only the folder t-0 does not show that the broker lost its meta.properties."""
     for entry in (state / "broker-0").iterdir():
         if entry.name != "t-0":
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
@@ -191,7 +191,7 @@ def test_copied_partition_folders_need_no_meta_properties(state: Path, run: Run)
 def test_a_broken_checkpoint_is_one_finding_of_its_log_directory(
     name: str, state: Path, run: Run
 ) -> None:
-    """It is neither the metadata log's nor that of each partition, and stands in the root."""
+    """It is in the root: a finding neither of the metadata log nor of each partition."""
     broken = state / "broker-0" / f"{name}-offset-checkpoint"
     broken.write_text("0\n5\nt 0\n")
     verified, planned = run("verify", "."), run("plan", ".")
@@ -211,7 +211,7 @@ def test_a_broken_checkpoint_is_one_finding_of_its_log_directory(
 
 LOG = "__cluster_metadata-0/00000000000000000000.log"
 PAYLOAD, BASE_OFFSET = 2160, 2000
-"""Bytes of the batches at 2,084 and 1,997: a checksum covers the first, none the second."""
+"""Bytes of the batches at 2,084 and 1,997: a checksum covers only the first byte."""
 
 
 def flip(path: Path, position: int) -> None:

@@ -174,7 +174,7 @@ def test_sums_by_topic_and_by_broker(tmp_path: Path, run: Run) -> None:
     )
     cluster(tmp_path / "c", {3: replica("b@0/e0", topic="b")})
     lines = run("ls", tmp_path / "b", tmp_path / "c", "--by", "topic").out.splitlines()
-    # topic, partitions, brokers, replicas, segments, bytes of logs: a batch of one byte is 69
+    # topic, partitions, brokers, replicas, segments, bytes of logs: 69 for each batch of one byte
     assert [line.split()[:6] for line in lines[1:3]] == [
         ["a", "1", "2", "2", "2", "276"], ["b", "1", "1", "1", "1", "69"],
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""Where no copy is sound but together they are, the advice is to merge, and merging keeps all."""
+"""If only all copies together have every record, the advice is to merge, which loses nothing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LOG = "t-0/00000000000000000000.log"
 BYTES = {0: 65, 1: 134, 2: 203}
-"""One byte in a batch of its own for each broker."""
+"""For each broker, a byte in a different batch."""
 
 
 def damage(root: Path, brokers: dict[int, int]) -> Path:
@@ -77,7 +77,7 @@ def test_an_export_of_nothing_says_why(tmp_path: Path) -> None:
 def test_the_same_bit_of_every_copy_is_corrected(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The commands are executed as printed; then one broker has every record, and the rest none."""
+    """The commands are executed as printed; then one broker has every record, the others none."""
     root = damage(tmp_path / "brokers", {})
     for broker in range(3):
         flip(root / f"broker-{broker}" / LOG, 135)
@@ -100,7 +100,7 @@ def test_the_only_replica_is_corrected(
     assert planned.startswith("First make 1 sound log of damaged copies (step 1).")
     text = advice(root, "codec-none")
     assert "no other broker has a replica" in " ".join(text.split())
-    assert "A22" not in text  # there are no others
+    assert "A22" not in text  # no other broker exists
     follow(root, tmp_path, monkeypatch, "codec-none")
     assert run("records", root, "--topic", "codec-none", "--columns", "offset,value").out == sound
     assert (
@@ -126,7 +126,7 @@ def test_what_cannot_be_read_is_named(tmp_path: Path) -> None:
 def test_a_fork_with_damage_is_not_merged(
     tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Salvage would refuse to mix two histories: each branch is saved by itself."""
+    """Salvage would refuse to mix two histories; each branch is saved separately."""
     root = tmp_path / "brokers"
     shutil.copytree(captures.path("s5_2/c-written"), root)
     flip(root / "broker-1" / LOG, 130)

@@ -1,4 +1,4 @@
-"""A log directory without a partition: never called sound, and what is wrong with it is found."""
+"""A log directory without a partition is never called sound, and its problems are found."""
 
 from __future__ import annotations
 

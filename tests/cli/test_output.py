@@ -22,7 +22,7 @@ def names(folder: Path) -> list[str]:
 
 
 def write_until(path: Path, end: BaseException) -> None:
-    """Write half of an answer, then fail."""
+    """Write half of the output, then fail."""
     with destination(str(path), NOTHING, overwrite=False) as sink:
         sink.write(b"half")
         raise end

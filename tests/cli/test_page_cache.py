@@ -1,4 +1,4 @@
-"""What the commands leave in the page cache of a broker's host: what was there, and no more."""
+"""The commands leave the page cache of a broker's host as it was."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ WARM = MIB // mmap.PAGESIZE
 
 @pytest.fixture
 def cold(tmp_path: Path) -> Path:
-    """A segment of some 4 MiB of which nothing is in memory."""
+    """A segment of about 4 MiB without pages in memory."""
     value = os.urandom(64 << 10)
     batches = [data_batch(n, [Record(offset_delta=0, value=value)]) for n in range(BATCHES)]
     root = cluster(tmp_path / "logs", {1: replica(batches, high_watermark=BATCHES)})[1]
     (log,) = (root / "t-0").glob("*.log")
     descriptor = os.open(log, os.O_RDWR)
-    os.fsync(descriptor)  # dirty pages stay where they are
+    os.fsync(descriptor)  # dirty pages are not evicted
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     os.close(descriptor)
     assert pages_in_memory(log) == 0, "a file system that lives in memory cannot show it"
@@ -72,9 +72,9 @@ def test_pages_that_consumers_are_served_from_stay(
     command: str, cold: Path, tmp_path: Path, run: Run
 ) -> None:
     with cold.open("rb", buffering=0) as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # nothing more than asked for
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # no read-ahead
         os.pread(file.fileno(), MIB, 2 * MIB)
     assert pages_in_memory(cold) == WARM
     run(*arguments(command, cold, tmp_path))
-    mixed = 2 * CHECKED_SIZE // mmap.PAGESIZE  # at either end a range is partly warm, and stays
+    mixed = 2 * CHECKED_SIZE // mmap.PAGESIZE  # the ranges at both ends are partly warm, and stay
     assert WARM <= pages_in_memory(cold) <= WARM + mixed

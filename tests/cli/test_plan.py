@@ -1,4 +1,4 @@
-"""kafkalog plan as its user sees it: the order, the commands, the exit status."""
+"""``kafkalog plan`` as users see it: the order, the commands, the exit status."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ LONG, SHORT = "a@0/e0 b@1/e0 c@2/e0", "a@0/e0 b@1/e0"
 
 
 def write(root: Path, logs: dict[int, dict[str, str]], committed: int = 2) -> Path:
-    """Brokers with a replica of each topic that is given."""
+    """Write brokers with a replica of each given topic."""
     cluster(
         root,
         {
@@ -161,7 +161,7 @@ def test_one_broker_answers_what_its_start_takes(run: Run, tmp_path: Path) -> No
     log.write_bytes(content[:-1])
     size = len(content) // 3
     flipped = bytearray(log.read_bytes())
-    flipped[size + 61] ^= 1  # and now the second of three: a sound one behind it goes too
+    flipped[size + 61] ^= 1  # now the second of three: a sound one after it is also lost
     flipped[-1:] = bytes(content[-2:])
     flipped[-1] ^= 1
     log.write_bytes(flipped)
@@ -325,7 +325,7 @@ def test_a_copy_that_may_not_be_read_has_no_plan(
 
 
 def test_when_brokers_start_decides_what_retention_deletes(run: Run) -> None:
-    """The records of the capture are younger than 7 days, the default, but not after 30 years."""
+    """The capture's records are younger than the default of 7 days now, but not in 30 years."""
     stopped = captures.path("s1/healed")
     assert run("plan", stopped, "--started-at", "2026-11-21").status == 0
     late = run("plan", stopped, "--started-at", "2056-01-01", "--format", "json")
@@ -373,7 +373,7 @@ def test_one_bad_copy_is_moved_aside_and_the_others_of_its_broker_are_planned(
 def test_an_eligible_leader_replica_that_crashed_needs_an_unclean_election(
     run: Run, tmp_path: Path, is_clean: bool, needs_election: bool
 ) -> None:
-    """Seen on 4.4.0: it is taken from the ELR when it registers, and nobody is elected."""
+    """Seen on 4.4.0: it is removed from the ELR when it registers, and nobody is elected."""
     topic_id = f"{ord('a'):A<22d}"
     cluster(
         tmp_path,
@@ -402,7 +402,7 @@ def test_an_eligible_leader_replica_that_crashed_needs_an_unclean_election(
 def test_states_for_real_brokers_need_the_steps_that_they_are_for(
     run: Run, tmp_path: Path, name: str
 ) -> None:
-    """`tests/oracle/test_plan_scripts.py` carries their scripts out."""
+    """`tests/oracle/test_plan_scripts.py` executes their scripts."""
     deal_named(name, tmp_path / "scratch", tmp_path / "state")
     answer = run("plan", *evidence(tmp_path / "state"), "--format", "json")
     assert answer.status == 1
@@ -410,7 +410,7 @@ def test_states_for_real_brokers_need_the_steps_that_they_are_for(
 
 
 def test_a_cluster_with_zookeeper_has_no_controllers_to_start(tmp_path: Path, run: Run) -> None:
-    """Brokers write version 0 of meta.properties there, and one of them is the controller."""
+    """There brokers write version 0 of meta.properties, and one of them is the controller."""
     paths = write(tmp_path, {0: {"t": LONG}, 1: {"t": SHORT}})
     kraft = run("plan", paths).out
     for number in (0, 1):

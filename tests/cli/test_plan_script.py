@@ -1,4 +1,4 @@
-"""The script of a plan: it stops loudly, asks first, and says what the text says."""
+"""The script of a plan: it asks first, stops with an error, and agrees with the text."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ FILLED_IN = {"BOOTSTRAP": "h:1", "CONTROLLER": "c:2", "SAVED": "saved"}
 
 
 def tools(folder: Path, statuses: dict[str, int] | None = None) -> str:
-    """The path of commands that print how they were called, and end with these exit statuses."""
+    """A PATH with commands that print their arguments and end with these exit statuses."""
     folder.mkdir()
     for name in TOOLS:
         tool = folder / name
@@ -38,7 +38,7 @@ def tools(folder: Path, statuses: dict[str, int] | None = None) -> str:
 def carried_out(
     script: Path, path: str, answers: str, variables: dict[str, str] = FILLED_IN
 ) -> tuple[int, list[str], str]:
-    """Exit status, calls, and standard error of a script with these answers."""
+    """Run a script with these answers; return its exit status, calls and standard error."""
     done = subprocess.run(
         ["bash", str(script)], input=answers, env={"PATH": path, **variables}, cwd=script.parent,
         capture_output=True, text=True, check=False,

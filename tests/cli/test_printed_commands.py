@@ -1,4 +1,4 @@
-"""Every command of ours that we print runs as it stands, and has something to say."""
+"""Every printed command of ours runs unchanged and prints something."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ ASKED: Final = (["verify"], ["verify", "--verbose"], ["plan"])
 
 
 def printed(out: str) -> Iterator[list[str]]:
-    """Commands of ours, lines that end with a backslash joined as a shell does."""
+    """Commands of ours; lines that end with a backslash are joined as in a shell."""
     for line in out.replace("\\\n", " ").splitlines():
         command = line.removeprefix("What it means: ")
         if command.strip().split(" ")[0] in OURS:
@@ -43,10 +43,10 @@ def printed(out: str) -> Iterator[list[str]]:
 
 
 def runs(arguments: list[str], capfd: pytest.CaptureFixture[str]) -> str:
-    """The output of one command, which ends with 0 or 1.
+    """Run one command, which must end with 0 or 1; return its output.
 
-    It may end with 2 and an answer that says what cannot be known. ``inspect`` ends with 2 where
-    the bytes cannot be decoded to their end; it has shown them.
+    It may end with 2 if its output states what cannot be known. ``inspect`` ends with 2 if it could
+    not decode all bytes that it shows.
     """
     program, *rest = arguments
     capfd.readouterr()
@@ -75,7 +75,7 @@ def test_every_printed_command_runs_and_says_something(
 
 
 def all_run(path: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
-    """What all commands print about a path runs, one after the other, into one SAVED."""
+    """Run the commands printed for a path one after another, with the same SAVED folder."""
     done = []
     for asked in (*(["kafkalog", *words, path] for words in ASKED), ["replica-diff", path]):
         for command in printed(runs(asked, capfd)):

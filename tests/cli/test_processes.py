@@ -1,4 +1,4 @@
-"""What only a process of its own shows: signals, closed pipes, terminals."""
+"""Behaviour that only a separate process shows: signals, closed pipes, terminals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ RECORDS = 40_000
 
 @pytest.fixture(scope="module")
 def large_log(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """One batch of 100 records of 5 kB again and again, with rising offsets."""
+    """A log of one batch of 100 records of 5 kB, repeated with rising offsets."""
     directory = tmp_path_factory.mktemp("large") / "t-0"
     directory.mkdir()
     batch = data_batch(0, [Record(offset_delta=n, value=b"v" * 500) for n in range(100)]).build()
@@ -50,7 +50,7 @@ def test_ctrl_c_ends_with_whole_rows_and_says_how_far(
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stderr is not None
-    first = process.stdout.readline()  # it is at work now, and waits for us to read on
+    first = process.stdout.readline()  # it is running now, and waits until its pipe is read
     process.send_signal(signal.SIGINT)
     lines = [first, *process.stdout.readlines()]
     said = process.stderr.read().decode()
@@ -118,14 +118,14 @@ def test_standard_output_that_is_gone_from_the_start_is_met_with_silence(
 
 
 def on_terminal(start: Start, *arguments: object, **environment: str) -> tuple[int, str, str]:
-    """Exit status, standard output and what a terminal as standard error got to show."""
+    """Exit status, standard output, and the text that a terminal as standard error received."""
     controller, terminal = pty.openpty()
     process = start(*arguments, stderr=terminal, environment={"TERM": "xterm", **environment})
     os.close(terminal)
     assert process.stdout is not None
     out = process.stdout.read().decode()
     shown = b""
-    with contextlib.suppress(OSError):  # Linux says EIO where the other side has closed
+    with contextlib.suppress(OSError):  # Linux returns EIO if the other end is closed
         while chunk := os.read(controller, 65536):
             shown += chunk
     os.close(controller)

@@ -1,4 +1,4 @@
-"""replica-diff as its user sees it: status, words, JSON, one screen."""
+"""``replica-diff`` as users see it: status, text, JSON, one screen."""
 
 from __future__ import annotations
 
@@ -553,7 +553,7 @@ def test_a_quick_look_says_what_it_left_out(diff: Run) -> None:
 def test_explain_shows_each_round_with_both_caches(diff: Run) -> None:
     _, out, _ = diff(S3_2, "--topic", "t", "--explain")
     text = " ".join(out.split())
-    assert (  # as broker 0 logged it when broker 1 led: asked with epoch 0, cut to 2
+    assert (  # as broker 0 logged it when broker 1 led: requested epoch 0, truncated to 2
         "round 1: asks for epoch 0; epoch 0 ends at 2; truncates to 2 "
         "[follower 0:0 | leader 0:0 1:2 2:4]"
     ) in text

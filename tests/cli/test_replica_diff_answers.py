@@ -1,7 +1,7 @@
-"""replica-diff where copies agree and something is lost all the same: no answer contradicts itself.
+"""``replica-diff`` does not contradict itself if copies agree and records are lost all the same.
 
-What each next start does, committed records that no copy holds, and who may lead are part of the
-headline, of JSON and of the exit status.
+The headline, the JSON and the exit status cover the next start of each replica, committed records
+that no copy holds, and the possible leaders.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def diff(capfd: pytest.CaptureFixture[str]) -> Run:
 
 
 def headline(out: str) -> str:
-    """Everything above the first empty line, as one."""
+    """Everything above the first empty line, joined into one line."""
     return " ".join(out.partition("\n\n")[0].split())
 
 
@@ -55,11 +55,11 @@ def severities(found: dict[str, Any], code: str) -> set[str]:
     return {each["severity"] for each in found["findings"] if each["code"] == code}
 
 
-# What the next start does
+# The next start
 
 
 def test_a_clean_marker_over_a_torn_log_is_not_sound(diff: Run, tmp_path: Path) -> None:
-    """The broker takes the end from its index and hands out offsets that exist."""
+    """The broker takes the log end from its index and assigns offsets that already exist."""
     log = " ".join(f"0123456789@{offset}/e0" for offset in range(40))
     held = replica(log, recovery_point=40, high_watermark=40, index_interval=200)
     root = cluster(tmp_path, {0: held}, clean=(0,))[0]
@@ -142,7 +142,7 @@ def test_a_row_ahead_of_a_copied_log_is_possible_only_without_a_clean_stop(
 def test_rows_ahead_of_logs_copied_while_they_were_written_are_no_loss(
     diff: Run, tmp_path: Path
 ) -> None:
-    """By the times of the files: a record of this minute, and a row written after the copy."""
+    """File times show it: a record of this minute, and a row written after the log was copied."""
     now = time.time()
     batch = data_batch(0, [Record(offset_delta=0, value=b"a")], base_timestamp=int(now * 1000))
     for root in cluster(

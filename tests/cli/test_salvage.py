@@ -1,4 +1,4 @@
-"""The command ``kafkalog salvage``: what it says, and what it refuses."""
+"""``kafkalog salvage``: its output, and what it refuses."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ SAVE = ("--topic", "t", "--partition", "0", "--replica", "broker:1")
 
 
 def damage(evidence: Path, broker: int, batch: int) -> None:
-    """Flip two bits in the payload of a batch; all batches of these logs have one size."""
+    """Flip two bits in the payload of a batch; all batches of these logs have the same size."""
     log = evidence / f"broker-{broker}" / "t-0" / f"{0:020d}.log"
     content = bytearray(log.read_bytes())
     content[batch * (12 + int.from_bytes(content[8:12], "big")) + 65] ^= 0x30
@@ -189,7 +189,7 @@ def test_topics_of_one_cluster_are_left_out_of_logs_for_another(tmp_path: Path, 
 def test_records_below_the_log_start_are_counted(
     form: list[str], count: int, tmp_path: Path, run: Run
 ) -> None:
-    """The capture deleted the records below 45; its second segment begins at 24, a batch at 42."""
+    """In the capture, records below 45 were deleted; a segment begins at 24 and a batch at 42."""
     source, out = captures.path("everything") / "stopped", tmp_path / "out"
     answer = run("salvage", source, "--topic", "records-deleted", "--output", out, *form)
     assert answer.status == 0
@@ -221,7 +221,7 @@ def test_another_copy_with_the_lost_offsets_is_named(
 
 
 def test_transactions_are_known_where_every_damage_was_corrected(tmp_path: Path, run: Run) -> None:
-    """A flipped bit in a batch with a marker changes nothing of what is written."""
+    """A flipped bit in a batch with a marker does not change the output."""
     source = shutil.copytree(captures.path("everything") / "stopped", tmp_path / "in")
     asked = ("--topic", "transactions", "--output")
     states = ("--columns", "partition,offset,transactionState", "--format", "csv")

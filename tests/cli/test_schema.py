@@ -1,4 +1,4 @@
-"""The published JSON Schemas hold for what the commands print."""
+"""The output of the commands is valid by the published JSON Schemas."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def validator(name: str) -> Draft202012Validator:
 
 @pytest.fixture
 def compared(capfdbinary: pytest.CaptureFixture[bytes]) -> Callable[[Path], str]:
-    """What ``replica-diff --format json`` prints."""
+    """The output of ``replica-diff --format json``."""
 
     def printed(path: Path) -> str:
         status(replica_diff, [str(path), "--format", "json"])

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 LOG = Path("broker-1", "t-0", "00000000000000000000.log")
 SECOND_BATCH = 69
-"""Position of the batch of offset 1: each holds one record of one byte and no key."""
+"""Position of the batch at offset 1; each batch holds one record of one byte without a key."""
 
 
 def offsets(answer: Answer) -> list[int]:
@@ -176,7 +176,7 @@ def test_a_path_that_holds_no_log_is_said_with_its_path(
 def test_an_unreadable_file_is_said_with_its_path(
     brokers: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # root may read everything, so the refusal has to be arranged: a directory in its place
+    # root may read everything, so a directory in its place makes reading fail
     (brokers / LOG).unlink()
     (brokers / LOG).mkdir()
     answer = run("table", "records", brokers / "broker-1")
@@ -204,7 +204,7 @@ def test_damage_is_said_with_file_position_and_offset(
 ) -> None:
     changed(brokers / LOG, *DAMAGE[problem])
     answer = run("table", name, brokers / LOG, "--format", "json")
-    if (problem, name) == ("CRC", "batches"):  # there the CRC is a column
+    if (problem, name) == ("CRC", "batches"):  # in this table the CRC is a column
         valid = [json.loads(line)["crcValid"] for line in answer.out.splitlines()]
         assert (answer.status, valid) == (0, [True, False, True, True, True])
         return

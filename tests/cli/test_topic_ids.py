@@ -1,4 +1,4 @@
-"""A directory without the topic id, or with another one: one act, and it can be carried out."""
+"""A directory without a topic id or with a wrong one: all commands print the same repair."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def healed(tmp_path: Path) -> Path:
 
 @dataclass(frozen=True)
 class Said:
-    """What the commands print about some files."""
+    """The output of the commands for some files."""
 
     verify: str
     plan: str
@@ -42,7 +42,7 @@ class Said:
 
 @pytest.fixture
 def ask(capfd: pytest.CaptureFixture[str]) -> Callable[[Path], Said]:
-    """Ask all of them."""
+    """Run all commands."""
 
     def answer(command: click.Command, *arguments: str) -> str:
         status(command, list(arguments))
@@ -107,7 +107,7 @@ def test_a_missing_topic_id_is_written(healed: Path, ask: Callable[[Path], Said]
 def test_a_directory_of_a_deleted_topic_gets_no_topic_id(
     healed: Path, ask: Callable[[Path], Said]
 ) -> None:
-    """The metadata log has no topic of this name: no file makes the broker keep the directory."""
+    """The metadata log has no topic of this name: no file can make a broker keep the directory."""
     for broker in (0, 1, 2):
         (healed / f"broker-{broker}" / "t-0").rename(healed / f"broker-{broker}" / "gone-0")
     for text in astuple(ask(healed)):

@@ -121,7 +121,7 @@ def test_a_range_of_time_leaves_out_what_lies_before_it(flipped: Path) -> None:
 
     assert status("--from-time", "2020-01-01") == 1
     assert status("--from-time", "2100-01-01") == 0  # the damaged segment ends before
-    assert status("--to-time", "2020-01-01") == 0  # and begins behind
+    assert status("--to-time", "2020-01-01") == 0  # the damaged segment begins later
 
 
 def test_deep_and_a_rate_are_taken(flipped: Path) -> None:
@@ -163,7 +163,7 @@ def said(*arguments: Path | str) -> tuple[int, str, str]:
 
 @pytest.fixture
 def torn(tmp_path: Path) -> Path:
-    """Of six committed records of the last batch seven bytes are gone."""
+    """The last batch, with six committed records, lacks seven bytes."""
     root = tmp_path / "torn" / "broker-0"
     root.mkdir(parents=True)
     source = captures.path("everything/stopped/broker-0")
@@ -206,7 +206,7 @@ def test_a_path_is_printed_once(flipped: Path) -> None:
 
 
 def test_replicas_that_fork_are_not_sound() -> None:
-    """README of the capture: brokers 0 and 1 wrote different records from offset 2 on."""
+    """By the capture's README, brokers 0 and 1 wrote different records from offset 2 on."""
     status, output, text = said(captures.path("s3_2/both-led"))
     assert status == 1
     assert output.startswith("not sound: "), output
@@ -215,7 +215,7 @@ def test_replicas_that_fork_are_not_sound() -> None:
 
 
 def test_copies_that_cannot_be_compared_are_said_to_be(tmp_path: Path) -> None:
-    """Two topics that had the same name: nothing is wrong with either copy."""
+    """Two topics that had the same name; both copies are sound."""
     roots = [tmp_path / name for name in ("broker-0", "broker-1")]
     for root in roots:
         shutil.copytree(captures.path("s3_2/healed") / root.name, root)
@@ -324,7 +324,7 @@ def test_a_time_that_is_none_is_refused_by_name(flipped: Path) -> None:
 def test_a_folder_that_may_not_be_listed_is_no_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without its segments every row is above the log end, and means nothing."""
+    """Without its segments every row is above the log end, which proves nothing."""
     root = tmp_path / "broker-0"
     shutil.copytree(captures.path("everything/stopped/broker-0"), root)
     refused = str(root / "codec-none-0")
