@@ -1,4 +1,4 @@
-"""What all tests share: the one Spark session of the run, and signals as on a terminal."""
+"""Fixtures of all tests: the only Spark session of a run, and signals as on a terminal."""
 
 from __future__ import annotations
 
@@ -20,33 +20,33 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parent.parent
 
-# A busy machine is slow to think up examples: that says nothing of the program.
+# A busy machine is slow to generate examples, which is not a defect of the program.
 settings.register_profile("busy", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("busy")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Tell which scenarios on real brokers had to be set up more than once."""
+    """Print which scenarios on real brokers had to be set up more than once."""
     for line in live.missed:
         terminalreporter.write_line(f"missed and set up anew: {line}")
 
 
 @pytest.fixture(scope="session", autouse=True)
 def _interruptible() -> None:
-    """A shell without job control starts what it puts into the background with SIGINT ignored."""
+    """Restore SIGINT, which a shell without job control ignores for background processes."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")
 def spark(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSession]:
-    """Two cores, UTC, on loopback; started by the first test that asks, stopped after the last.
+    """Two cores, UTC, on loopback; started for the first test that uses it.
 
-    No register call: Spark finds ``pyspark_kafkalog`` by itself, as it does for users.
+    There is no register call, because Spark finds ``pyspark_kafkalog`` as it does for users.
     """
     os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    # Workers must import this checkout, also where another one is installed.
+    # Workers must import this checkout, even if another one is installed.
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     os.environ["PYTHONPATH"] = os.pathsep.join(paths)
     from pyspark.sql import SparkSession

@@ -1,4 +1,4 @@
-"""The synthetic clusters: the acceptance scenarios' notation, and the files around the logs."""
+"""Synthetic clusters: the notation of the acceptance scenarios, and the files around the logs."""
 
 from __future__ import annotations
 

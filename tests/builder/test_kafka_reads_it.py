@@ -1,4 +1,4 @@
-"""Kafka's own dump tool reads what the builder writes, and finds index and log in agreement."""
+"""Kafka's own dump tool reads the builder's files and finds that index and log agree."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _dump(files: list[Path]) -> subprocess.CompletedProcess[str]:
 
 @pytest.fixture(scope="module")
 def dumped(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProcess[str]:
-    """Dump one partition of all codecs in many segments, and one with transactions."""
+    """Dump a partition with all codecs in many segments, and one with transactions."""
     headers = (RecordHeader(key="h", value=None), RecordHeader(key="h", value=b""))
     codecs = list(Codec)
     mixed = [
@@ -70,7 +70,7 @@ def dumped(tmp_path_factory: pytest.TempPathFactory) -> subprocess.CompletedProc
         2, [Record(offset_delta=0)], base_sequence=0, flags=TRANSACTIONAL_BIT, **producer
     )
     abort = marker_batch(3, control_type=ControlType.ABORT, coordinator_epoch=4, **producer)
-    # The tool holds the time index against record timestamps, so the last batch must have some.
+    # The tool compares the time index with record timestamps, so the last batch must have some.
     (cleaned,) = map(empty_batch, parse_log("4-8/e0"))
     transactions = [*parse_log("a@0/e0 b@1/e0"), data, abort, cleaned, *parse_log("z@9/e0")]
     root = cluster(
@@ -103,7 +103,7 @@ def test_kafka_finds_no_mismatch_between_indexes_and_log(
     dumped: subprocess.CompletedProcess[str],
 ) -> None:
     gaps = re.compile(r"Non-consecutive offsets in .*\n(?:  -?\d+ is followed by \d+\n)+")
-    complaints = gaps.sub("", dumped.stderr)  # at each segment's start, and where one was cleaned
+    complaints = gaps.sub("", dumped.stderr)  # at each segment's start, and after removed records
     assert complaints == ""
     assert dumped.stdout.count("\noffset: ") > BATCHES // 10
 

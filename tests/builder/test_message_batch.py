@@ -1,4 +1,4 @@
-"""Kafka's own dump tool reads the messages that the builder writes, deep in their wrappers too."""
+"""Kafka's own dump tool reads the builder's messages, including those inside wrappers."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ TYPE_NAMES = {-1: "NoTimestampType", 0: "CreateTime", 1: "LogAppendTime"}
 
 
 def _messages() -> list[MessageBatch]:
-    """Every magic, codec and timestamp type, with gaps as compaction leaves them."""
+    """Every magic, codec and timestamp type, with gaps as after compaction."""
     messages = []
     offset = 0
     for number in range(40):
@@ -79,7 +79,7 @@ def messages() -> list[MessageBatch]:
 
 @pytest.fixture(scope="module")
 def dumped(messages: list[MessageBatch], tmp_path_factory: pytest.TempPathFactory) -> list[str]:
-    """The dump of one segment of messages with batches of magic 2 behind them."""
+    """The dump of one segment of messages, followed by batches of magic 2."""
     later: tuple[Batch, ...] = parse_log("a,b@500/e3")
     root: Path = cluster(
         tmp_path_factory.mktemp("built"), {0: [replica([*messages, *later])]}, clean={0}

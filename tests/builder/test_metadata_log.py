@@ -1,4 +1,4 @@
-"""Records of the metadata log: byte for byte what a 4.3.1 controller wrote (capture s3_2)."""
+"""Records of the metadata log equal those of a 4.3.1 controller byte for byte (capture s3_2)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ PARTITION = (
     "010302000000004c6c5633a3964d77b623e3e6ab6ab9ad040000000000000001000000020400000000000000"
     "01000000020101000000000000000000000000"
 )
-"""As captured, up to the directories: 3 there, none here; no tagged field behind them."""
+"""As captured, up to the directories: the capture has 3, this one none; no tagged field follows."""
 
 
 def test_records_are_those_of_a_broker_but_for_the_directories() -> None:

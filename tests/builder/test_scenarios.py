@@ -1,4 +1,4 @@
-"""Every log of the acceptance scenarios can be written in the notation, epochs included."""
+"""Every log of the acceptance scenarios, with its epochs, can be written in the notation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The complete small partition of the format reference 14.8, file by file as Kafka wrote it."""
+"""The complete small partition of the format reference 14.8 equals Kafka's, file by file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the reader must find in any capture of one broker, committed or fresh: what the wire said.
+"""Checks any capture of one broker, committed or fresh, against what its clients saw.
 
-Each function takes a scenario's truth and one of its captures. The expected side comes from
-consumers, list_offsets and Kafka's own dump tool only.
+Each function takes a scenario's truth and one of its captures. The expected values come only from
+consumers, list_offsets and Kafka's own dump tool.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ NUMBERS_OF_A_BATCH = {
     "producerEpoch": "producerEpoch", "leaderEpoch": "partitionLeaderEpoch",
     "position": "position", "size": "size", "magic": "magic", "crc": "crc", "crcComputed": "crc",
 }  # fmt: skip
-"""Our columns, and the names that the dump tool prints."""
+"""Our columns, and the dump tool's names for them."""
 
 
 def rows(capture: CaptureTruth, table: str, **options: Any) -> list[Row]:
-    """Rows of a table; timestamps as microseconds, for Python's end in the year 9999."""
+    """Rows of a table; timestamps in microseconds, because Python's datetime ends in 9999."""
     read = kafkalog_reader.open(str(capture.files)).table(table, **options).to_arrow()
     fields = [
         pa.field(field.name, pa.int64() if pa.types.is_timestamp(field.type) else field.type)
@@ -131,7 +131,7 @@ def batches_are_what_the_dump_tool_printed(_scenario: Truth, capture: CaptureTru
 
 
 def segments_are_the_files_that_are_there(_scenario: Truth, capture: CaptureTruth) -> None:
-    """Sizes, and the numbers that follow from the dump; also of segments marked as deleted."""
+    """Sizes, and numbers that follow from the dump; also for segments marked as deleted."""
     ours = {}
     for row in rows(capture, "segments"):
         node = row["logDirectory"].rsplit("/", 1)[-1]

@@ -1,6 +1,6 @@
-"""What scenario ``everything`` is for must be in its captures; asked without our reader.
+"""Checks, without our reader, that captures of ``everything`` contain every kind of data.
 
-A broker with other defaults could leave some of it out, and every comparison would still agree.
+A broker with other defaults could omit some kinds, and every comparison would still agree.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""What must hold for a capture of an old release, committed or fresh.
+"""Checks a capture of an old release, committed or fresh.
 
-The expected side is what its consumer got, what its producers were answered, and what its own dump
-tool printed; ours is the declared format, message by message.
+The expected values are the records that its consumer got, the answers to its producers, and the
+output of its own dump tool. They are compared with the declared format, message by message.
 """
 
 from __future__ import annotations
@@ -154,7 +154,7 @@ def the_reader_finds_what_a_consumer_got(_scenario: Truth, capture: CaptureTruth
 
 
 def records_are_what_was_produced(scenario: Truth, capture: CaptureTruth) -> None:
-    """Every acknowledged record is at its offset, and nothing else is; compaction is a choice."""
+    """Only acknowledged records are there, each at its offset; compaction may have removed some."""
     compacted = scenario.expected["compacted"]
     produced = [each for each in scenario.produced() if each.topic not in compacted]
     assert produced
@@ -177,7 +177,7 @@ def records_are_what_was_produced(scenario: Truth, capture: CaptureTruth) -> Non
 
 
 def compaction_kept_the_last_record_of_each_key(scenario: Truth, capture: CaptureTruth) -> None:
-    """And of what is gone, each record had a later one of its key."""
+    """Every record that was removed has a later one of its key."""
     for topic in scenario.expected["compacted"]:
         produced = [each for each in scenario.produced() if each.topic == topic]
         last = {each.key: each.offset for each in produced}
@@ -236,7 +236,7 @@ def index_entries_are_those_the_dump_tool_printed(scenario: Truth, capture: Capt
 
 
 def every_message_format_is_there(scenario: Truth, capture: CaptureTruth) -> None:
-    """In one log where the broker ran under several."""
+    """One log has all formats with which its broker was configured."""
     for codec in ("none", "gzip", "snappy", "lz4"):
         found = list(entries(scenario, capture, f"java-{codec}"))
         magics = [entry.magic for entry in found]
@@ -247,7 +247,7 @@ def every_message_format_is_there(scenario: Truth, capture: CaptureTruth) -> Non
 
 
 def lz4_of_magic_0_has_the_header_checksum_of_old(scenario: Truth, capture: CaptureTruth) -> None:
-    """What the independent lz4 library takes for damaged, and what it does not."""
+    """The independent lz4 library refuses frames of magic 0 and reads others."""
     for entry in entries(scenario, capture, "java-lz4"):
         if not isinstance(entry.read, Message):
             continue
@@ -260,7 +260,7 @@ def lz4_of_magic_0_has_the_header_checksum_of_old(scenario: Truth, capture: Capt
 
 
 def snappy_is_framed_and_raw(scenario: Truth, capture: CaptureTruth) -> None:
-    """Java frames it; librdkafka does not, and a broker that need not convert leaves it so."""
+    """Java writes frames, librdkafka raw blocks; a broker that need not convert keeps either."""
     values = defaultdict(list)
     for entry in entries(scenario, capture):
         if isinstance(entry.read, Message) and entry.codec is Codec.SNAPPY:
@@ -272,7 +272,7 @@ def snappy_is_framed_and_raw(scenario: Truth, capture: CaptureTruth) -> None:
 
 
 def cleaned_wrappers_have_gaps(scenario: Truth, capture: CaptureTruth) -> None:
-    """But 0.8's cleaner writes what is left of a wrapper as messages of their own."""
+    """The cleaner of 0.8 instead writes the rest of a wrapper as separate messages."""
     spans = []
     alone = 0
     for topic in ("compacted-gzip", "compacted-lz4"):

@@ -1,7 +1,7 @@
-"""What the reader must find in any capture of several brokers, committed or fresh.
+"""Checks any capture of several brokers, committed or fresh.
 
-The expected side is what the scenario is known to be (``expected.json``), which ``tests/fixtures``
-holds against the brokers' own words, and the answers to the clients.
+The expected values come from the scenario's ``expected.json``, which ``tests/fixtures`` compares
+with the brokers' own output, and from the answers to clients.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def replicas_are_as_the_scenario_knows_them(truth: Truth, capture: CaptureTruth)
 
 
 def high_watermark_lies_in_the_interval(truth: Truth, capture: CaptureTruth) -> None:
-    """What list_offsets called latest is a high watermark of the leader, so of some interval."""
+    """The latest offset by list_offsets is the leader's high watermark, so some interval has it."""
     latest = capture.offsets.get((truth.expected["topic"], 0))
     if latest is None:
         return
@@ -79,7 +79,7 @@ def each_copy_holds_the_records_it_is_known_to_hold(truth: Truth, capture: Captu
 def every_acknowledged_record_is_on_some_side_of_a_fork(
     truth: Truth, capture: CaptureTruth
 ) -> None:
-    """Offset and value as answered to the producers; after the sides agree again, some are gone."""
+    """Offsets and values as acknowledged; nothing is checked once the replicas agree again."""
     if truth.expected["captures"][capture.name]["forkOffset"] is None:
         return
     ours = {
@@ -91,7 +91,7 @@ def every_acknowledged_record_is_on_some_side_of_a_fork(
     acknowledged = {(each["offset"], each["value"]) for each in clients if each["error"] is None}
     refused = {each["value"] for each in clients if each["error"] is not None}
     assert acknowledged <= ours
-    assert {value for _, value in ours - acknowledged} <= refused  # written, and never answered
+    assert {value for _, value in ours - acknowledged} <= refused  # written, but never acknowledged
 
 
 def leader_epochs_are_those_of_the_scenario(truth: Truth, capture: CaptureTruth) -> None:

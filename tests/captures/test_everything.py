@@ -1,4 +1,4 @@
-"""The committed captures of scenario ``everything``: the reader finds what the wire said."""
+"""The committed captures of scenario ``everything`` are read as their clients saw them."""
 
 from __future__ import annotations
 

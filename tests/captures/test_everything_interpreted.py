@@ -1,4 +1,4 @@
-"""Without a compiler: the same rows come out of the same source, interpreted."""
+"""The interpreted kernel gives the same rows as the compiled one."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ TABLES = ("records", "batches", "replicas")
 
 @pytest.fixture(scope="module")
 def interpreted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What an installation reads in which nothing was built."""
+    """The rows that an installation without compiled modules reads."""
     folder = tmp_path_factory.mktemp("interpreted")
     package = Path(kafkalog_reader.__file__).parent
     shutil.copytree(

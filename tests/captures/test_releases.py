@@ -1,4 +1,4 @@
-"""Committed captures of brokers of old releases: what they hold is what their clients saw."""
+"""Committed captures of old releases hold what their clients saw."""
 
 from __future__ import annotations
 

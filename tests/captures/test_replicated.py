@@ -1,4 +1,4 @@
-"""Committed captures of several brokers, read as the scenarios know them."""
+"""Committed captures of several brokers are read as their scenarios define them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Functions of codec libraries: found, bounded by the limits, their memory given back."""
+"""Functions of codec libraries are found, obey the limits, and free their memory."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_a_module_that_is_not_there_has_no_library() -> None:
 
 
 def test_every_codec_takes_the_fast_way() -> None:
-    """Fails where an upgrade of a library hides the functions that the kernel calls."""
+    """It fails if a new version of a library hides the functions that the kernel calls."""
     assert fast_codecs() == frozenset(ALL)
 
 

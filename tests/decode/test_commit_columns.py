@@ -1,4 +1,4 @@
-"""Offset commits by the column equal those that the general decoder reads one by one."""
+"""Offset commits decoded as columns equal those that the general decoder reads one by one."""
 
 from __future__ import annotations
 

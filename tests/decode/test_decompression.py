@@ -1,4 +1,4 @@
-"""The fast codecs against the declared format, and the edge cases that Kafka's reader was asked."""
+"""The fast codecs agree with the declared format, and with Kafka's reader in edge cases."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages of magic 0 and 1 through the tables: the declared format says what must come out."""
+"""Tables show messages of magic 0 and 1 as the declared format reads them."""
 
 from __future__ import annotations
 

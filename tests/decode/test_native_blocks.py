@@ -1,4 +1,4 @@
-"""Functions of libraries called for single blocks, and what stands in for a hidden one."""
+"""Library functions called for single blocks, and the fallback for a hidden function."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tests.format.vectors import WHERE
 
 CONTENT = random.Random(1).randbytes(300) * 20
 GUARD = bytes(64)
-BLOCKS = {  # by libraries that the package does not use
+BLOCKS = {  # with libraries that the package does not use
     "lz4": lz4.block.compress(CONTENT, store_size=False),
     "snappy": bytes(cramjam.snappy.compress_raw(CONTENT)),
     "zstd": zstandard.compress(CONTENT),
@@ -30,11 +30,11 @@ BLOCKS = {  # by libraries that the package does not use
 
 
 def call(name: str, block: bytes, room: int) -> tuple[int, bytes]:
-    """What a function returns, and what it wrote; nothing may be written beyond the room."""
+    """The result of a function and the bytes it wrote, which must not exceed the room."""
     blocks = NativeBlocks(Limits())
     function = getattr(blocks, name)
     del blocks
-    gc.collect()  # the function must keep what it needs
+    gc.collect()  # the function must keep references to what it needs
     target = memoryview(bytearray(room + len(GUARD)))
     source = memoryview(block)
     count = function(address_of(source), len(source), address_of(target), room)

@@ -1,4 +1,4 @@
-"""Records decoded in one pass are those that scanning headers first gives, damaged or not."""
+"""Records decoded in one pass equal those read after a scan of headers, damaged or not."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 IN_ONE_PASS = ["offset", "timestamp", "timestampType", "key", "value", "headers", "sequence"]
 WITH_HEADERS = [*IN_ONE_PASS, "position"]
-"""A column of batches' headers, so that these are scanned first."""
+"""A column from batch headers, which makes the reader scan headers first."""
 
 
 @pytest.fixture
@@ -31,13 +31,13 @@ def partition(tmp_path: Path) -> Path:
 
 
 def read(path: Path, columns: list[str], **options: Any) -> list[tuple[Any, ...]]:
-    """Rows without the position."""
+    """Read rows without the position."""
     found = kafkalog_reader.open(str(path)).table("records", columns=columns, **options)
     return [tuple(row[name] for name in IN_ONE_PASS) for row in found.to_arrow().to_pylist()]
 
 
 def damaged_log(seed: int) -> bytes:
-    """Batches of all codecs and some others, then as many as three bytes changed or cut out."""
+    """Batches of all codecs and others, of which up to three bytes are changed or removed."""
     chance = random.Random(seed)
     codecs = [Codec.NONE, *Codec]
     batches = [
@@ -101,7 +101,7 @@ def test_records_that_fill_the_columns_come_in_several_pieces(
 
 @pytest.mark.parametrize("codec", [codec for codec in Codec if codec])
 def test_both_ways_agree_on_compressed_batches_of_all_sizes(partition: Path, codec: Codec) -> None:
-    sizes = [0, 10, 5_000, 70_000, 1, 900_000, 2_500_000, 30]  # up to more than one call makes
+    sizes = [0, 10, 5_000, 70_000, 1, 900_000, 2_500_000, 30]  # too much for one call
     batches = [
         build_record_batch(
             [Record(offset_delta=0, value=random.Random(offset).randbytes(size // 2) * 2)],
