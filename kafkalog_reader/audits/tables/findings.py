@@ -69,6 +69,8 @@ OF_ONE_COPY: Final = (
     frozenset(CATALOGUE) - codes_with(Role.SEVERAL_REPLICAS) - codes_with(Role.OF_PRODUCERS)
 )
 """Codes that show whether a single copy is sound."""
+_OF_ALL_PARTITIONS: Final = "CHM"
+"""Severities of findings about a log directory that are reported for a selection, too."""
 _OF_SEVERAL: Final = codes_with(Role.SEVERAL_REPLICAS)
 _HIGH_WITH_PEER: Final = codes_with(Role.HIGH_WITH_PEER)
 
@@ -82,12 +84,26 @@ class RootUnit(Unit):
     """Findings that were made while the work was planned."""
     reported: frozenset[Partition] = frozenset()
     """Partitions whose units report that their replica here is missing or was not read."""
+    selection: ReadRequest | None = None
+    """The selected partitions; None for all."""
+    holds_selected: bool = True
+    """Whether there is one of them in the directory."""
 
     @property
     def findings(self) -> list[Finding]:
-        """All findings of the directory, in order."""
+        """All findings of the directory, in order; of a selection those that concern it."""
         own = directory_findings(self.root, self.reported)
-        return sorted([*self.found, *own], key=lambda each: each.order)
+        found = (each for each in (*self.found, *own) if self._is_asked(each))
+        return sorted(found, key=lambda each: each.order)
+
+    def _is_asked(self, each: Finding) -> bool:
+        """Whatever is wrong with a whole directory concerns all of its partitions."""
+        if self.selection is None:
+            return True
+        evidence = dict(each.evidence)
+        if "topic" in evidence:
+            return self.selection.selects(evidence["topic"], int(evidence["partition"]))
+        return self.holds_selected and each.severity in _OF_ALL_PARTITIONS
 
 
 class FindingsTable(Table[PartitionUnit | RootUnit]):
@@ -98,7 +114,7 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
     columns: ClassVar[tuple[Column, ...]] = FINDINGS
 
     def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[PartitionUnit | RootUnit]:
-        """One unit for each topic partition, and for each log directory if no topic is selected.
+        """One unit for each topic partition, and for each log directory.
 
         A log directory that was supplied only in part gets no unit. ``verify``, ``replica-diff``
         and ``plan`` all work on these units.
@@ -108,8 +124,7 @@ class FindingsTable(Table[PartitionUnit | RootUnit]):
         for unit in with_unread(units, evidence, request):
             unread += unit.unread
             yield unit
-        if _asks_for_all(request):
-            yield from _root_units(evidence, request, unread)
+        yield from _root_units(evidence, request, unread)
 
     def read(
         self, unit: PartitionUnit | RootUnit, request: ReadRequest, progress: Progress = no_progress
@@ -135,13 +150,18 @@ def _root_units(
         if each.directory is not None:
             place = each.directory
             reported[place.log_directory].add((place.topic or "", place.partition or 0))
+    is_whole = (request.topics, request.partitions, request.assigned) == (None, None, None)
+    holders = {each.log_directory for each in evidence.partition_directories(request)}
     mixed = (*_mixed_clusters(evidence, request), *_wrong_identities(evidence))
     for root in evidence.roots:
         own = tuple(
             each for each in mixed
             if each.directory is not None and each.directory.log_directory == root
         )  # fmt: skip
-        yield RootUnit(size_in_bytes=0, root=root, found=own, reported=frozenset(reported[root]))
+        yield RootUnit(
+            size_in_bytes=0, root=root, found=own, reported=frozenset(reported[root]),
+            selection=None if is_whole else request, holds_selected=root in holders,
+        )  # fmt: skip
 
 
 def _wrong_identities(evidence: Evidence) -> Iterator[Finding]:
@@ -154,10 +174,6 @@ def _wrong_identities(evidence: Evidence) -> Iterator[Finding]:
         found = identity_finding(root, lines, is_kraft=known is not None)
         if found is not None:
             yield found
-
-
-def _asks_for_all(request: ReadRequest) -> bool:
-    return (request.topics, request.partitions, request.assigned) == (None, None, None)
 
 
 def _mixed_clusters(evidence: Evidence, request: ReadRequest) -> Iterator[Finding]:
