@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-MAX_BYTES: Final = 4 << 30
-"""Logs of a partition that are tried; larger ones take minutes, and nothing is advised."""
+MAX_BYTES: Final = 1 << 30
+"""Bytes of all copies that are tried: 41 bytes of memory a batch, and some seconds. No merge is
+advised for larger ones."""
 _DAMAGED: Final = (Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE)
 
 
