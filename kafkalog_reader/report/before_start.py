@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
@@ -30,11 +31,17 @@ def until_text(audit: PartitionAudit, found: Sequence[Finding]) -> str:
 
 
 def keep_commands(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
-    """Copies of the folders from which a start cuts a torn batch: nothing else has its bytes."""
+    """Archives of the folders from which a start cuts a torn batch: nothing else has its bytes.
+
+    A plain copy of a folder would be read as one more replica.
+    """
     for replica, _ in _torn(audit):
-        name = f"{audit.topic}-{audit.partition}-broker-{replica.broker_id}"
-        path = shell_word(replica.directory.path.rstrip("/"))
-        yield f"mkdir -p {SAVED} && cp -a {path} {shell_word(f'{SAVED}/{name}-as-found')}"
+        archive = f"{SAVED}/{audit.topic}-{audit.partition}-broker-{replica.broker_id}.tar"
+        root, name = posixpath.split(replica.directory.path.rstrip("/"))
+        yield (
+            f"mkdir -p {SAVED} && tar -cf {shell_word(archive)} -C {shell_word(root or '.')} "
+            f"{shell_word(name)}"
+        )
 
 
 def _before(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:

@@ -6,6 +6,9 @@ The expected figures come from the captures: segments, sizes of batches, high wa
 from __future__ import annotations
 
 import shutil
+import subprocess
+import tarfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -19,7 +22,6 @@ from tests.agreement.commands import answers, asked, contradictions, manifest, o
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     Make = Callable[[Path], Path]
 
@@ -282,6 +284,22 @@ def test_what_must_not_start_yet_says_what_comes_first(tmp_path: Path) -> None:
     assert "then start broker 0: replica-diff" in said.text(plan_command)
 
 
+def test_what_is_saved_before_a_start_is_no_further_replica(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The printed command runs, and the plan is the same afterwards."""
+    monkeypatch.chdir(torn_tail(tmp_path / "evidence"))
+    output = asked(replica_diff, ".")[1].replace("\\\n", " ")
+    (command,) = (line for line in output.splitlines() if "mkdir -p SAVED" in line)
+    before = asked(plan_command, ".")
+    subprocess.run(command, shell=True, check=True)
+    with tarfile.open("SAVED/java-producer-0-broker-0.tar") as saved:
+        log = saved.extractfile(f"java-producer-0/{LOG}")
+        assert log is not None
+        assert log.read() == Path(f"broker-0/java-producer-0/{LOG}").read_bytes()
+    assert asked(plan_command, ".") == before
+
+
 def test_nothing_is_supplied_where_no_replica_is_missing(tmp_path: Path) -> None:
     said = Said(all_cut(tmp_path / "evidence"))
     compared = said.text(replica_diff)
@@ -304,6 +322,8 @@ def test_a_damaged_committed_record_of_a_fork_is_one_truth(tmp_path: Path) -> No
     for words in (compared, planned):
         assert "up to 1 record in damaged batches (1 committed)" in words
     assert "3 records, none committed, and up to 1 in damaged batches (1 committed)" in planned
+    (fork,) = (each for each in said.findings if each["code"] == "KL-503")
+    assert "on brokers 1 and 2 (offset 3 on broker 1 only)" in fork["message"]
     alone = {
         row["firstOffset"]: row["brokerId"] for row in said.findings if row["code"] == "KL-520"
     }

@@ -350,7 +350,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
         )
         name = joined_names(side.replicas)
         under = f"under leader epoch {_listed(epochs)}" if epochs else "without leader epochs"
-        reported.append(f"{records_text(records)} {under} on {name}")
+        reported.append(f"{records_text(records)} {under} on {name}{_beyond(side)}")
         evidence[f"side{number}"] = name
         evidence[f"side{number}.records"] = records
         evidence[f"side{number}.leaderEpochs"] = _listed(epochs)
@@ -382,6 +382,16 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
             committed="known",
             caused_by=f"{code} at offset {offset}",
         )
+
+
+def _beyond(side: Branch) -> str:
+    """Which of the records of a side not all of its replicas have."""
+    parts = [part for part in side.walk() if part.records and part.replicas != side.replicas]
+    held = [
+        f"{offsets_words(each.first_offset, each.next_offset)} on {joined_names(each.replicas)}"
+        for each in parts
+    ]
+    return f" ({', '.join(held)} only)" if held else ""
 
 
 def _listed(numbers: list[int]) -> str:
