@@ -50,7 +50,7 @@ def _needs_merging(audit: PartitionAudit) -> bool:
         return False  # before Kafka 2.8: salvage needs an id for the log that it writes
     if sum(each.files.size_in_bytes for each in audit.everyone) > MAX_BYTES:
         return False
-    if len(audit.everyone) == 1 and not audit.is_only_replica and audit.membership is not None:
-        return False  # other replicas come first
+    if audit.unseen is not None:
+        return False  # their copies come first: they may be intact
     loses = audit.loses_whoever_leads
     return loses or audit.verdict is Verdict.DAMAGED_UNRECOVERABLE
