@@ -21,17 +21,22 @@ from kafkalog_reader.audits.catalogue.actions import (
     SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
-from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import DAMAGED_COPY, SINGLE_COPY_RANGE
-from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
+from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
+from kafkalog_reader.audits.partition.epoch_rows import epoch_rows, may_happen
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
+from kafkalog_reader.io.names import LEADER_EPOCHS
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.before_start import is_complete, keep_commands, until_text
 from kafkalog_reader.report.command_text import export_command, forbid_command, merge_command
-from kafkalog_reader.report.repair_text import move_commands, repair_commands
+from kafkalog_reader.report.repair_text import (
+    epoch_lines,
+    move_commands,
+    repair_commands,
+    rewrite_commands,
+)
 from kafkalog_reader.report.shell_word import shell_word
 from kafkalog_reader.report.spans import Line, Span, Style, wrapped
 from kafkalog_reader.salvage.one_sided import one_sided_ranges
@@ -51,7 +56,6 @@ _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
 """The words of a command for a shell, options together with their values."""
 _COMMENT: Final = (Span("# "),)
-_OF_ONE_LEADER: Final = codes_with(Role.ONE_LEADER)
 _URGENCY: Final = {code: place for place, code in enumerate(ACTIONS)}
 
 
@@ -78,7 +82,7 @@ def actions_of(
     """The actions of findings with some severities, each once, the least destructive first."""
     asked: dict[str, list[Finding]] = {}
     for each in found:
-        if each.severity in severities and _may_happen(audit, each):
+        if each.severity in severities and may_happen(audit, each):
             for code in each.actions:
                 # Here the replicas are compared, and the table of candidates names the best.
                 if code == COMPARE_REPLICAS and len(audit.replicas) > 1 and audit.elections:
@@ -92,10 +96,6 @@ def actions_of(
             continue
         findings = asked[code]
         replicas = _replicas(audit, findings)
-        if code == WRITE_EPOCHS and replicas:
-            replicas = [each for each in replicas if not _has_doubtful_epochs(audit, each)]
-            if not replicas:
-                continue
         brokers = _named(audit, replicas, findings)
         where = joined_names(brokers) if brokers else "the broker"
         best = audit.elections[0].candidate.name if audit.elections else ""
@@ -150,16 +150,6 @@ def _is_pointless(audit: PartitionAudit, code: str) -> bool:
     return code == FORBID_UNCLEAN_ELECTION and (
         audit.membership is not None and len(audit.membership.replicas) == 1
     )
-
-
-def _may_happen(audit: PartitionAudit, each: Finding) -> bool:
-    """Whether a finding is about the leader to be elected, or about no particular leader.
-
-    Problems under another leader need no action, least of all moving copies aside.
-    """
-    leader = dict(each.evidence).get("leader") if each.code in _OF_ONE_LEADER else None
-    best = audit.elections[0].candidate if audit.elections else None
-    return leader is None or best is None or leader == best.name
 
 
 def action_lines(
@@ -321,26 +311,12 @@ def _export(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterato
 
 
 def _epochs(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
-    """The content of the file according to the batches."""
+    """Keep the file, and write it as the batches have it."""
     for replica in replicas:
-        path = posixpath.join(replica.directory.path, "leader-epoch-checkpoint")
-        entries = replica.history.data.epoch_starts
-        body = "".join(f"{epoch} {start}\\n" for epoch, start in entries)
-        yield f"printf '0\\n{len(entries)}\\n{body}' > {shell_word(path)}"
-
-
-def _has_doubtful_epochs(audit: PartitionAudit, replica: ReplicaAudit) -> bool:
-    """Whether another copy has the same records under other leader epochs.
-
-    No checksum covers the leader epoch of a batch: where equal records disagree, it may be damaged.
-    """
-    if replica not in audit.replicas or isinstance(audit.comparison, NotCompared):
-        return True
-    return any(
-        difference.kind is DifferenceKind.UNCOVERED
-        and any(replica.files in side for side in difference.contents)
-        for difference in audit.comparison.differences
-    )
+        found = epoch_rows(audit, replica)
+        if found is not None:
+            path = posixpath.join(replica.directory.path.rstrip("/"), LEADER_EPOCHS)
+            yield from rewrite_commands(path, epoch_lines(found.rows), is_new=found.is_new)
 
 
 def _abort(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:

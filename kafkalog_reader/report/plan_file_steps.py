@@ -6,11 +6,16 @@ import posixpath
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.file_repair import aside_path, move_aside
+from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import LEADER_EPOCHS, shown
 from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind
-from kafkalog_reader.report.repair_text import move_commands, write_command
+from kafkalog_reader.report.repair_text import (
+    epoch_lines,
+    keep_commands,
+    move_commands,
+    write_command,
+)
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
@@ -33,7 +38,7 @@ def file_steps(plan: Plan) -> Iterator[PlanStep]:
     for replacement in plan.order.replaced:
         yield _replace(replacement)
     for choice in plan.choices:
-        for broker in choice.epoch_starts:
+        for broker in choice.epoch_rows:
             yield _write_epochs(choice, broker)
     yield from _write_log_starts(plan)
 
@@ -96,16 +101,21 @@ def _replace(replacement: Replacement) -> PlanStep:
 
 
 def _write_epochs(choice: Choice, broker: int) -> PlanStep:
-    rows = choice.epoch_starts[broker]
-    lines = (_VERSION, str(len(rows)), *(f"{epoch} {start}" for epoch, start in rows))
-    path = choice.paths[broker].rstrip("/")
+    found = choice.epoch_rows[broker]
+    path = posixpath.join(choice.paths[broker].rstrip("/"), LEADER_EPOCHS)
+    why = (
+        "There is no such file: followers find with it where their log diverges from the leader's."
+        if found.is_new
+        else "The file does not have the leader epochs of the batches: followers would cut in the "
+        "wrong place, or cut and fetch the same records for ever."
+    )
     return _write(
         broker,
-        posixpath.dirname(path),
-        FileBody(path=posixpath.join(path, LEADER_EPOCHS), lines=lines),
+        posixpath.dirname(posixpath.dirname(path)),
+        FileBody(path=path, lines=epoch_lines(found.rows)),
         f"leader-epoch-checkpoint of {shown(choice.name)}",
-        "The file lacks a leader epoch of the batches, so that followers would cut and fetch the "
-        "same records for ever. This is the file as the batches have it.",
+        f"{why} This is the file as the batches have it.",
+        is_new=found.is_new,
     )
 
 
@@ -145,17 +155,16 @@ def _write_log_starts(plan: Plan) -> Iterator[PlanStep]:
         )
 
 
-def _write(broker: int, root: str, body: FileBody, what: str, why: str) -> PlanStep:
-    copy = aside_path(root, posixpath.relpath(body.path, root).replace("/", "."))
+def _write(
+    broker: int, root: str, body: FileBody, what: str, why: str, *, is_new: bool = False
+) -> PlanStep:
+    keeping = () if is_new else keep_commands(root, posixpath.relpath(body.path, root))
+    keeps = " The first two commands keep the file as it is." if keeping else ""
     return PlanStep(
         kind=StepKind.WRITE_FILE,
         title=f"On broker {broker}, while it is stopped, write {what}",
-        texts=(why, f"{_THERE} The first two commands keep the file as it is."),
-        commands=(
-            f"mkdir -p {shell_word(posixpath.dirname(copy))}",
-            f"cp -p {shell_word(body.path)} {shell_word(copy)}",
-            write_command(body.lines, body.path),
-        ),
+        texts=(why, f"{_THERE}{keeps}"),
+        commands=(*keeping, write_command(body.lines, body.path)),
         brokers=(broker,),
         file=body,
     )

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import posixpath
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.file_repair import Copy, Move
+from kafkalog_reader.audits.integrity.file_repair import Copy, Move, aside_path
 from kafkalog_reader.report.shell_word import shell_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from kafkalog_reader.audits.integrity.file_repair import FileRepair
+
+
+_VERSION: Final = "0"
+"""First line of a checkpoint, before the number of rows."""
 
 
 def repair_commands(repairs: Iterable[FileRepair]) -> list[str]:
@@ -32,6 +36,31 @@ def move_commands(repair: Move) -> tuple[str, ...]:
     if folder == posixpath.dirname(repair.path):
         return (f"mv {source} {target}",)
     return (f"mkdir -p {shell_word(folder)}", f"mv {source} {target}")
+
+
+def epoch_lines(rows: Iterable[tuple[int, int]]) -> tuple[str, ...]:
+    """The lines of a ``leader-epoch-checkpoint``."""
+    body = [f"{epoch} {start}" for epoch, start in rows]
+    return (_VERSION, str(len(body)), *body)
+
+
+def rewrite_commands(path: str, lines: Iterable[str], *, is_new: bool = False) -> tuple[str, ...]:
+    """Write a text file of a partition directory; what is there is copied aside before."""
+    if is_new:
+        return (write_command(lines, path),)
+    directory, name = posixpath.split(path)
+    root, partition = posixpath.split(directory)
+    return (*keep_commands(root, f"{partition}/{name}"), write_command(lines, path))
+
+
+def keep_commands(root: str, name: str) -> tuple[str, ...]:
+    """Copy a file of a log directory aside, under a name of its own."""
+    copy = aside_path(root, name.replace("/", "."))
+    path = posixpath.join(root, name)
+    return (
+        f"mkdir -p {shell_word(posixpath.dirname(copy))}",
+        f"cp -p {shell_word(path)} {shell_word(copy)}",
+    )
 
 
 def _commands(repair: FileRepair) -> Iterator[str]:

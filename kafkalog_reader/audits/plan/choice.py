@@ -6,10 +6,13 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
+from kafkalog_reader.audits.partition.epoch_rows import advised_epoch_rows, epoch_rows
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.plan.unanswered import (
     FAILURES,
@@ -33,12 +36,15 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.epoch_rows import EpochRows
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
     from kafkalog_reader.io.checkpoints import TopicPartition
     from kafkalog_reader.io.evidence import LogDirectory
 
+_NOT_READ: Final = codes_with(Role.NOT_READ)
+_SEVERE: Final = "CH"
 _NEEDS_EMPTY_LOG: Final = frozenset({FollowingEnd.STUCK, FollowingEnd.LOOPS})
 """Endings of a follower that never gets in sync with its log; with an empty one it would."""
 
@@ -101,8 +107,7 @@ class Choice:
             broker does not start, or the copy never gets in sync.
         start_losses: what the brokers' starts remove.
         assigned: brokers of the assignment, the preferred leader first; empty if that is unknown.
-        epoch_starts: by broker that may lead, the leader epochs of its batches with their first
-            offsets, if its epoch checkpoint lacks one and followers would refetch for ever.
+        epoch_rows: by broker, what its ``leader-epoch-checkpoint`` should hold, where it does not.
         log_start_rows: by broker, the rows of its ``log-start-offset-checkpoint``.
         paths: partition directories by broker.
         size_in_bytes: of the leader's log.
@@ -132,7 +137,7 @@ class Choice:
     set_aside: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
     assigned: tuple[int, ...] = ()
-    epoch_starts: Mapping[int, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+    epoch_rows: Mapping[int, EpochRows] = field(default_factory=dict)
     log_start_rows: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)
     paths: Mapping[int, str] = field(default_factory=dict)
     size_in_bytes: int = 0
@@ -211,7 +216,7 @@ def choice_of(
     wanted: int | None = None,
     *,
     allows_unclean: bool = False,
-    not_read: Sequence[Finding] = (),
+    found: Sequence[Finding] = (),
     lacking: Sequence[int] = (),
     down: Mapping[int, str] = MappingProxyType({}),
     has_metadata: bool = False,
@@ -222,7 +227,7 @@ def choice_of(
         audit: of the partition with all its copies.
         wanted: the broker that the user chose; None for the election that is ranked first.
         allows_unclean: whether the topic's own configuration allows unclean election.
-        not_read: findings about files of the copies that could not be read.
+        found: all findings of the partition.
         lacking: brokers that were supplied without a folder of the partition.
         down: why some of those do not start, by broker.
         has_metadata: whether a metadata log was supplied.
@@ -232,6 +237,7 @@ def choice_of(
     topic, partition = audit.topic or "", audit.partition or 0
     reason = why_unanswered(audit, brokers, down)
     failure = None if -1 in brokers else failure_of(audit)
+    not_read = [each for each in found if each.code in _NOT_READ]
     if not reason and not_read:
         reason = why_not_read(not_read)
     elections = [each for each in audit.elections if wanted in (None, _broker(each.candidate))]
@@ -299,11 +305,10 @@ def choice_of(
         set_aside=aside,
         start_losses=start_losses(audit),
         assigned=tuple(assigned),
-        epoch_starts={
-            _broker(each.candidate): audit.of(each.candidate.replica).history.data.epoch_starts
-            for each in audit.elections
-            if _broker(each.candidate) in equals
-            and any(f.following.outcome is FollowingEnd.REFETCHES for f in each.followers)
+        epoch_rows={
+            broker: rows
+            for broker, rows in _epoch_rows(audit, equals, found).items()
+            if broker not in aside
         },
         log_start_rows={
             broker: _log_start_rows(each.directory.log_directory)
@@ -347,6 +352,24 @@ def _stays_leaderless(audit: PartitionAudit) -> bool:
         each.broker_id for each in audit.everyone if each.directory.log_directory.clean_shutdown
     }
     return not clean & set(membership.elr)
+
+
+def _epoch_rows(
+    audit: PartitionAudit, leaders: Collection[int], found: Sequence[Finding]
+) -> dict[int, EpochRows]:
+    """Of the copies that findings name, and of leaders from which a follower fetches for ever."""
+    refetched = [
+        audit.of(each.candidate.replica)
+        for each in audit.elections
+        if _broker(each.candidate) in leaders
+        and any(f.following.outcome is FollowingEnd.REFETCHES for f in each.followers)
+    ]
+    of_leaders = ((each, epoch_rows(audit, each)) for each in refetched)
+    together = {
+        **{each: rows for each, rows in of_leaders if rows is not None},
+        **advised_epoch_rows(audit, found, _SEVERE),
+    }
+    return {_broker(each): rows for each, rows in together.items()}
 
 
 def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:

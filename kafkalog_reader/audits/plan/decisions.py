@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.catalogue.catalogue import codes_with
-from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.plan.choice import Choice, OpenFinding, choice_of
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
 from kafkalog_reader.audits.plan.unanswered import Unanswered
@@ -18,7 +16,6 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
 
 _SEVERE = "CH"
-_NOT_READ = codes_with(Role.NOT_READ)
 
 
 class Decisions:
@@ -78,7 +75,7 @@ class Decisions:
                 audit,
                 self._wanted.get((topic, partition)),
                 allows_unclean=allows_unclean(topic, self._configs),
-                not_read=[each for each in found if each.code in _NOT_READ],
+                found=found,
                 lacking=() if unit is None else unit.lacking,
                 down={} if unit is None else dict(unit.down),
                 has_metadata=topics is not None,

@@ -144,7 +144,7 @@ class Plan:
         What a start removes from one of several copies counts only if no other copy holds it.
         """
         starts = self.start_losses if self.is_one_broker else self.down
-        never_equal = self.apart or any(c.refetching for c in self.choices)
+        never_equal = self.apart or any(c.refetching or c.epoch_rows for c in self.choices)
         return bool(self.is_ordered or self.lost or starts or never_equal or self.merged)
 
     @cached_property

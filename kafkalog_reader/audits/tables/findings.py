@@ -23,6 +23,7 @@ from kafkalog_reader.audits.integrity.file_checks import FileChecks
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.identity_findings import identity_finding
 from kafkalog_reader.audits.integrity.replica_checks import joined
+from kafkalog_reader.audits.partition.epoch_rows import with_epoch_actions
 from kafkalog_reader.audits.partition.gap_severity import with_others, with_peers
 from kafkalog_reader.audits.partition.node_identity import lines_of_meta_properties
 from kafkalog_reader.audits.partition.partition_unit import (
@@ -251,7 +252,8 @@ def findings_of(audit: PartitionAudit, supply: Supply = NOTHING_KNOWN) -> tuple[
     for alone in audit.set_aside:  # by itself: it was not compared
         own = (each for each in findings_of(alone) if each.code not in _OF_SEVERAL)
         found += with_others(audit, own)
-    return tuple(sorted(with_quorum_actions(audit, found), key=lambda each: each.order))
+    found = [with_epoch_actions(audit, each) for each in with_quorum_actions(audit, found)]
+    return tuple(sorted(found, key=lambda each: each.order))
 
 
 def _starts(audit: PartitionAudit) -> Sequence[Recovery | LocatedError | None]:
