@@ -1,0 +1,50 @@
+"""Which leader epochs the batches prove; no checksum covers that field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures.builder import replica
+from kafkalog_reader.audits.partition.epoch_rows import MAX_RISE, epoch_rows
+
+if TYPE_CHECKING:
+    from tests.audits.conftest import Audited
+
+HIGH = 2 + MAX_RISE + 1
+
+
+@pytest.mark.parametrize(
+    ("log", "epochs", "rows"),
+    [
+        ("0-7/e0 8-11/e2", "0:0", ((0, 0), (2, 8))),
+        ("0-7/e0 8-11/e2", "0:0 2:9", ((0, 0), (2, 8))),
+        ("0-7/e0 8-11/e2", "0:0 2:8", None),  # as it is
+        ("0-7/e0 8-11/e2 12-13/e1", "0:0", None),  # falls: 2 or 1 is damaged
+        (f"0-7/e0 8-11/e2 12-13/e{HIGH}", "0:0", None),
+        (f"0-7/e0 8-11/e2 12-13/e{HIGH}", f"0:0 {HIGH}:12", ((0, 0), (2, 8), (HIGH, 12))),
+        (f"0-7/e0 8-11/e2 12-13/e{HIGH - 1}", "0:0", ((0, 0), (2, 8), (HIGH - 1, 12))),
+    ],
+)
+def test_rows_are_those_of_batches_that_nothing_contradicts(
+    log: str, epochs: str, rows: tuple[tuple[int, int], ...] | None, audited: Audited
+) -> None:
+    audit = audited(replica(log, epochs=epochs, high_watermark=8))
+    found = epoch_rows(audit, audit.replicas[0])
+    assert (None if found is None else found.rows) == rows
+    assert found is None or not found.is_new
+
+
+def test_another_copy_explains_a_high_epoch_and_contradicts_a_different_one(
+    audited: Audited,
+) -> None:
+    log = f"0-7/e0 8-11/e2 12-13/e{HIGH}"
+    first, second = replica(log, epochs="0:0", high_watermark=8), replica(log, high_watermark=8)
+    audit = audited(first, second)
+    found = epoch_rows(audit, audit.replicas[0])
+    assert found is not None
+    assert found.rows == ((0, 0), (2, 8), (HIGH, 12))
+    other = replica("0-7/e0 8-11/e2 12-13/e3", high_watermark=8)
+    audit = audited(first, other)
+    assert epoch_rows(audit, audit.replicas[0]) is None
