@@ -1,8 +1,8 @@
-"""Every single bit of a small segment and its indexes: found, or proven harmless.
+"""Flips every single bit of a small segment and its indexes: each flip must be found or harmless.
 
-And never is a record shown that nobody wrote.
-`make faults-long` flips all of them in logs of every codec and format; the tests a part. That takes
-an hour or more: `python -m tests.faults.every_bit --base 0.8.2.2 --part 3/10` does a slice.
+No reader may ever show a record that nobody wrote. `make faults-long` flips all bits in logs of
+every codec and format, which takes an hour or more; the tests flip some. `python -m
+tests.faults.every_bit --base 0.8.2.2 --part 3/10` flips the bits of one part.
 """
 
 from __future__ import annotations
@@ -45,12 +45,12 @@ Row = tuple[object, ...]
 
 @dataclass
 class Flips:
-    """What became of the flips of one file.
+    """The results of the flips in one file.
 
     Attributes:
-        flips: how many were tried.
-        silent: byte and bit of those that nothing above information tells of.
-        wrong: those after which a record was read that nobody had written.
+        flips: number of flips.
+        silent: byte and bit of the flips without a finding above information.
+        wrong: the flips after which a record was read that nobody had written.
     """
 
     flips: int = 0
@@ -59,11 +59,11 @@ class Flips:
 
 
 def flipped(sample: Sample, name: str, bits: Iterable[tuple[int, int]]) -> Flips:
-    """Flip one bit after the other in a file of a partition, and look each time.
+    """Flip one bit after another in a file of a partition, and check each time.
 
     Args:
         sample: a copy that may be changed.
-        name: of the file; it is as before afterwards.
+        name: of the file, which is restored at the end.
         bits: byte and bit.
     """
     path, directory = sample.path(name), str(sample.log_directory)
@@ -84,13 +84,13 @@ def flipped(sample: Sample, name: str, bits: Iterable[tuple[int, int]]) -> Flips
 
 
 def records_of(directory: str) -> Counter[Row]:
-    """What a reader gets that leaves out damage; no checksum covers offsets, so without them."""
+    """The records of a reader that skips damage; without offsets, which no checksum covers."""
     table = kafkalog_reader.open(directory).table("records", COLUMNS, mode="DROPMALFORMED")
     return Counter(tuple(row.values()) for batch in table for row in batch.to_pylist())
 
 
 def is_harmless(sample: Sample, name: str) -> bool:
-    """Whether every entry of an index as it is now leads a search to the right batch."""
+    """Whether every entry of an index in its present state leads a search to the right batch."""
     stem, kind = name.split(".")
     segment = next(each for each in sample.segments if each.name == stem)
     entries = offset_index(sample, segment) if kind == "index" else time_index(sample, segment)
@@ -117,14 +117,14 @@ def every_bit(size: int) -> Iterator[tuple[int, int]]:
 
 
 def slice_of(size: int, part: tuple[int, int]) -> Iterator[tuple[int, int]]:
-    """The bits of one part of a file that is cut into so many, counted from 1."""
+    """The bits of one part of a file; ``part`` is its number, from 1, and the number of parts."""
     number, parts = part
     bits = 8 * size
     return islice(every_bit(size), bits * (number - 1) // parts, bits * number // parts)
 
 
 def main() -> int:
-    """Flip everything in the closed segment of every base, and its indexes; say what was missed."""
+    """Flip all bits of each base's closed segment and its indexes; print the missed flips."""
     logging.disable(logging.CRITICAL)
     options = _options()
     missed = 0

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 ZSTD = Base("4.4.0", "everything/stopped", "codec-zstd-0")
 MESSAGES = Base("0.10.2.2", "release_0.10.2.2/stopped", "java-none-0")
 WRAPPERS = Base("0.8.2.2", "release_0.8.2.2/stopped", "java-gzip-0")
-"""Absolute offsets inside: what stands in front may lie although the records are right."""
+"""Inner offsets are absolute, so that the wrapper's fields may be wrong and the records right."""
 
 
 @pytest.mark.parametrize(

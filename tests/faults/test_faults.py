@@ -1,4 +1,4 @@
-"""Every fault of the catalogue in copies of what real brokers wrote: these findings, no others."""
+"""Every fault of the catalogue, in copies of real brokers' files, gives exactly its findings."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MIN_BASES = 3
 
 
 def some_bases(fault: Fault) -> list[Base]:
-    """Three of those that fit, others for the next fault; `make faults` takes all."""
+    """Three of the bases that fit, different ones for each fault; `make faults` takes all."""
     bases = [*bases_of(fault)]
     start = FAULTS.index(fault) % len(bases)
     return [*bases, *bases][start : start + min(MIN_BASES, len(bases))]

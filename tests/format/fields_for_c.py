@@ -1,4 +1,4 @@
-"""Writes what the compiled kernel knows of ``format.batch_fields``: its numbers, as an enum."""
+"""Writes the numbers of ``format.batch_fields`` as an enum for the compiled kernel."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def positions(declared: Struct) -> dict[str, int]:
-    """Where each field of a structure begins, and under ``end`` how long all are."""
+    """The position of each field of a structure, and under ``end`` the size of the structure."""
     found, at = {}, 0
     for field in declared.subcons:
         found[field.name] = at

@@ -1,4 +1,4 @@
-"""Payloads of all codecs: what Kafka's readers do with odd ones is in the format reference 14.7."""
+"""Payloads of all codecs; the format reference, 14.7, has the results of Kafka's readers."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ WHERE = LogPosition("file")
 
 @pytest.mark.parametrize(
     ("text", "properties"),
-    [  # each as java.util.Properties#load documents it
+    [  # as documented for java.util.Properties#load
         ("Truth = Beauty", {"Truth": "Beauty"}),
         (" Truth:Beauty", {"Truth": "Beauty"}),
         ("Truth\t:Beauty ", {"Truth": "Beauty "}),

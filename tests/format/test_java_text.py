@@ -1,4 +1,4 @@
-"""Malformed UTF-8 as Java shows it; the expected texts were printed by JDK 17's String."""
+"""Malformed UTF-8 becomes the same text as in Java; JDK 17 printed the expected texts."""
 
 from __future__ import annotations
 

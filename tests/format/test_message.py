@@ -1,4 +1,4 @@
-"""Messages of magic 0 and 1: the format reference 14.6, aiokafka, lies and hostile bytes."""
+"""Messages of magic 0 and 1: the format reference 14.6, aiokafka, wrong fields, hostile bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Wrappers of magic 0 and 1: the format reference 3.3 and 14.6, aiokafka, lies, hostile bytes."""
+"""Wrappers of magic 0 and 1: the reference 3.3 and 14.6, aiokafka, wrong fields, hostile bytes."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_wrapper_of_the_reference_is_written_byte_for_byte(magic: int, codec: st
     assert vector.value is not None
     kind = Codec[codec.upper()]
     records = _reference_records(magic)
-    # compressors differ in bytes: what goes into them and what goes around them must not
+    # compressors produce different bytes; their input and the bytes around their output are equal
     written = build_wrapper(records, codec=kind, magic=magic, value=vector.value)
     assert written == WRAPPERS[magic, codec]
     ours = parse_message(build_wrapper(records, codec=kind, magic=magic), WHERE)
@@ -125,7 +125,7 @@ def test_lz4_frame_of_the_reference_with_the_old_checksum_is_for_magic_0_only() 
 def test_lz4_frame_with_content_size_has_its_old_checksum_ignored() -> None:
     content = build_message(None, b"v", magic=0)
     frame = bytearray(lz4.frame.compress(content, block_linked=False, store_size=True))
-    frame[6:14] = b"\xff" * 8  # it may lie: Kafka's reader skips it, nothing is allocated by it
+    frame[6:14] = b"\xff" * 8  # Kafka's reader skips the content size; it must not allocate memory
     frame[14] ^= 0xFF
     value = bytes(frame)
     wrapper = build_wrapper([], codec=Codec.LZ4, magic=0, value=value)
@@ -390,7 +390,7 @@ def test_what_aiokafka_writes_is_read(
     for number, (timestamp, key, value) in enumerate(rows):
         stored = number if magic else base_offset + number
         builder.append(stored, timestamp, key, value)
-    # the leader's part: the offset lies outside of the CRC
+    # the leader does this: the CRC does not cover the offset
     wrapper = (base_offset + len(rows) - 1).to_bytes(8, "big") + bytes(builder.build())[8:]
     assert [(r.offset, r.timestamp, r.key, r.value) for r in _records(wrapper)] == [
         (base_offset + number, timestamp if magic else -1, key, value)

@@ -1,4 +1,4 @@
-"""Every file of every committed capture is read, and what is written again is what Kafka wrote."""
+"""Every file of every committed capture is read; writing it again gives Kafka's bytes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ COMPUTED = {"length", "crc", "records_count"}
 
 
 def _contents(pattern: str) -> list[tuple[LogPosition, bytes]]:
-    """Find the files of that name in all captures; there must be some, and some with content."""
+    """The contents of all captured files of that name; some must exist, and some not be empty."""
     found = (path for name in captures.names() for path in captures.path(name).rglob(pattern))
     paths = sorted(path for path in found if path.is_file())
     contents = [(LogPosition(str(path), 0), path.read_bytes()) for path in paths]
@@ -48,7 +48,7 @@ def _contents(pattern: str) -> list[tuple[LogPosition, bytes]]:
 
 
 def _record_batches(content: bytes) -> Iterator[bytes]:
-    """Yield the batches of a log; behind the last may be what a frozen broker preallocated."""
+    """Yield the batches of a log; preallocated bytes of a frozen broker may follow the last one."""
     end = len(content.rstrip(b"\0"))
     position = 0
     while position < end:
@@ -58,7 +58,7 @@ def _record_batches(content: bytes) -> Iterator[bytes]:
 
 
 def _rewritten(content: bytes, where: LogPosition) -> bytes:
-    """Decode a batch and encode it anew; a compressed payload stays: its level is unknown."""
+    """Decode and encode a batch; keep a compressed payload, because its level is unknown."""
     if LOG_ENTRY.parse(content).magic < 2:
         message = parse_message(content, where)
         names = ("key", "value", "offset", "magic", "timestamp", "attributes")

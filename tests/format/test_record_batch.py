@@ -1,4 +1,4 @@
-"""Batches of magic 2 against the vectors of the format reference 14.5, both ways."""
+"""Batches of magic 2 are parsed and built as in the vectors of the format reference 14.5."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Kafka's text of UUIDs."""
+"""Kafka's text form of UUIDs."""
 
 from __future__ import annotations
 

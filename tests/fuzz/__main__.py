@@ -1,7 +1,8 @@
 """``python -m tests.fuzz``: every target for its share of the time, each in its own process.
 
-Uses atheris, which is led by coverage, where it is installed, and plain mutations otherwise. What
-makes a target fail is kept as a file; ``python -m tests.fuzz --again TARGET FILE`` runs it alone.
+It uses atheris, which is guided by coverage, if it is installed, and plain mutations otherwise. An
+input that makes a target fail is kept as a file; ``python -m tests.fuzz --again TARGET FILE`` runs
+it alone.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from typing import Final
 import click
 
 ADDRESS_SPACE: Final = 4 << 30
-"""Bytes: the libraries' own mappings take a good 1 GiB of it."""
+"""Memory limit in bytes, of which mappings of libraries take more than 1 GiB."""
 RESIDENT_MIB: Final = 768
 SECONDS: Final = 600.0
 
 
 def main() -> int:
-    """Parse the arguments, and run all targets, or be one of the processes."""
+    """Parse the arguments; run all targets, or one target in this process."""
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
     parser.add_argument("--seconds", type=float, default=SECONDS, help="in all")
     parser.add_argument("--rounds", type=int, help="inputs a target, plain mutations only")

@@ -1,4 +1,4 @@
-"""The commands as people run them, on mutated files: an answer or one line that says why not."""
+"""Runs the commands on mutated files: each must give a result or a one-line error."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 ANSWERS: Final = (0, 1, 2)
 MAX_SHOWN: Final = 8 << 20
-"""Bytes: small files give no long answers."""
+"""Maximum bytes of output: small files do not give long output."""
 
 
 def commands_survive(directory: str, files: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""Seeds: what real brokers wrote, file by file, cut to a size that is quick to read."""
+"""Seeds: single files of real brokers, cut to a size that is quick to read."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 MAX_SIZE: Final = 16 << 10
 MAX: Final = 60
-"""Seeds a target: neighbours of one capture look alike."""
+"""Maximum number of seeds per target, because neighbouring files of a capture are similar."""
 
 _TEXTS: Final = frozenset(PARTITION_FILES[-2:]) | frozenset(DIRECTORY_FILES)
 
 
 def seeds(target: str) -> list[bytes]:
-    """The seeds of a target, always the same ones in the same order."""
+    """The seeds of a target, always the same in the same order."""
     if target == "payloads":
         contents = [b"", b"a" * 3000, bytes(range(256)) * 40]
         found = {

@@ -1,4 +1,4 @@
-"""Mutations without coverage: the engine where atheris is not to be had, and of ``make test``."""
+"""Mutations without coverage: the engine of ``make test``, and wherever atheris is missing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _INTERESTING: Final = [
 
 
 class FoundCrashError(Exception):
-    """A target did what it must not; ``content`` makes it do so again."""
+    """A target failed; ``content`` reproduces the failure."""
 
     def __init__(self, target: str, content: bytes, cause: BaseException) -> None:
         super().__init__(target, content, cause)
@@ -31,11 +31,11 @@ class FoundCrashError(Exception):
 
 
 def mutated(content: bytes, chance: random.Random) -> bytes:
-    """One to six changes: bits, bytes, telling numbers, cuts, repetitions."""
+    """One to six changes: bits, bytes, special numbers, cuts, repetitions."""
     changed = bytearray(content)
     for _ in range(chance.choice((1, 1, 2, 3, 6))):
         at = chance.randrange(len(changed) + 1)
-        # Headers and lengths lie at the front; the middle of a value says nothing.
+        # Headers and lengths are at the beginning; the middle of a value is irrelevant.
         at = min(at, chance.choice((len(changed), 80, 120)))
         kind = chance.randrange(6)
         if kind == 0 and at < len(changed):
@@ -56,16 +56,16 @@ def mutated(content: bytes, chance: random.Random) -> bytes:
 
 
 def fuzz(target: str, *, seed: int, rounds: int | None, seconds: float) -> int:
-    """Run one target on mutations of its seeds, and give how many there were.
+    """Run one target on mutations of its seeds; return their number.
 
     Args:
         target: a name of ``TARGETS``.
         seed: the same seed makes the same inputs.
-        rounds: as many inputs, or None for as many as fit.
+        rounds: number of inputs; None for as many as possible.
         seconds: stop then in any case.
 
     Raises:
-        FoundCrashError: it raised what is no ``KafkaLogError``, or did not end.
+        FoundCrashError: it raised another error than ``KafkaLogError``, or did not end.
     """
     chance = random.Random(f"{target} {seed}")
     corpus = seeds(target)

@@ -1,4 +1,4 @@
-"""What is fuzzed: each target takes any bytes and may raise nothing but ``KafkaLogError``."""
+"""The targets of fuzzing: each one takes any bytes and may raise only ``KafkaLogError``."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 WHERE: Final = LogPosition("fuzz", 0, 0)
 LIMIT: Final = 4 << 20
-"""Bytes that a payload may become here: what matters is that it is honoured."""
+"""Limit of a decompressed payload in bytes, which only has to be obeyed."""
 HEADER_SIZE: Final = 61
 PARTITION_FILES: Final = (
     "00000000000000000000.log",
@@ -64,7 +64,7 @@ logging.getLogger("kafkalog_reader").propagate = False
 
 
 def texts(content: bytes) -> None:
-    """Checkpoints, properties and markers: parsed, and taken apart for ``inspect``."""
+    """Checkpoints, properties and markers: parsed, and shown as by ``inspect``."""
     for parse in (
         checkpoint.parse_offset_checkpoint,
         checkpoint.parse_leader_epoch_checkpoint,
@@ -96,7 +96,7 @@ def entries(content: bytes) -> None:
 
 
 def declared_batches(content: bytes) -> None:
-    """The declared format of magic 2: what ``inspect`` runs on what somebody points it at."""
+    """The declared format of magic 2, which ``inspect`` applies to any bytes."""
     with contextlib.suppress(KafkaLogError):
         batch = record_batch.parse_record_batch(content, WHERE)
         for _ in batch.records:
@@ -114,7 +114,7 @@ def messages(content: bytes) -> None:
 
 
 def payloads(content: bytes) -> None:
-    """Every codec: the fast one and the declared one accept the same and agree on what it says."""
+    """Every codec: the fast and the declared one accept the same payloads with the same result."""
     if not content:
         return
     codec, payload = Codec(1 + content[0] % 4), content[1:]
@@ -127,7 +127,7 @@ def payloads(content: bytes) -> None:
 
 
 def kernels(content: bytes) -> None:
-    """Both kernels on the same bytes, checksums made right: the same columns, rows and problems."""
+    """Both kernels on the same bytes with corrected checksums: equal columns, rows and problems."""
     log = with_right_checksums(content)
     outcomes = []
     for kernel in (INTERPRETED, COMPILED):
@@ -144,14 +144,14 @@ def kernels(content: bytes) -> None:
 
 
 def segments(content: bytes) -> None:
-    """A segment file through the reader as users run it, with and without right checksums."""
+    """A segment file in the reader as users run it, with and without corrected checksums."""
     for log in (content, with_right_checksums(content)):
         with partition({PARTITION_FILES[0]: log}) as directory:
             _read_everything(directory, ("batches", "records"))
 
 
 def directories(content: bytes) -> None:
-    """All files of a partition and of its log directory at once, cut out of ``content``.
+    """All files of a partition and of its log directory together, cut from ``content``.
 
     The files follow each other, each with a length of four bytes before it.
     """
@@ -208,7 +208,7 @@ COMPILED: Final = Kernel("compiled")
 
 
 def with_right_checksums(content: bytes) -> bytes:
-    """The log with every CRC of magic 2 made right: or nothing deeper is ever reached."""
+    """The log with every CRC of magic 2 corrected; otherwise deeper code is never reached."""
     log = bytearray(content)
     position = 0
     while len(log) - position >= HEADER_SIZE:
@@ -223,7 +223,7 @@ def with_right_checksums(content: bytes) -> bytes:
 
 @contextlib.contextmanager
 def partition(files: dict[str, bytes]) -> Any:
-    """A log directory with one partition of these files, in memory where there is such a disk."""
+    """A log directory with one partition of these files, on a memory disk if there is one."""
     shared = "/dev/shm"
     where = shared if os.access(shared, os.W_OK) else None
     root = tempfile.mkdtemp(prefix="kafkalog-fuzz-", dir=where)

@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 SEED = 20_261_121
-# As many as take two or three seconds on one slow core; what reads whole directories does few.
+# As many as take two or three seconds on one slow core; few if they read whole directories.
 INPUTS = {
     "texts": 4000, "entries": 6000, "declared_batches": 1500, "messages": 3000, "payloads": 4000,
     "kernels": 1500, "segments": 100, "directories": 30, "commands": 6,
@@ -26,7 +26,7 @@ def test_every_target_has_its_share() -> None:
 
 @pytest.mark.parametrize("target", INPUTS)
 def test_no_mutation_raises_what_is_no_error_of_ours(target: str, tmp_path: Path) -> None:
-    """In a process of its own, with limited memory, and no input may take twenty seconds."""
+    """In a separate process with limited memory; no input may take twenty seconds."""
     command = [
         sys.executable, "-m", "tests.fuzz", "--child", "--engine", "mutation", "--target", target,
         "--rounds", str(INPUTS[target]), "--seed", str(SEED), "--crashes", str(tmp_path),

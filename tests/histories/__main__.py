@@ -1,6 +1,6 @@
-"""Random histories in any number: ``python -m tests.histories --histories 100000``.
+"""Runs any number of random histories: ``python -m tests.histories --histories 100000``.
 
-Ends with status 1 after the first seeds that differ; a seed can be run alone again.
+It ends with status 1 after the first seeds that differ; a seed can be run again alone.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""One seeded history: what the audits say of its disks, held against the model and the truth."""
+"""Compares the audits of one random history's disks with the model and the truth."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def history_of(seed: int, *, retention: bool = False) -> History:
-    """A history: its temper, its length and the number of brokers come from the seed too."""
+    """A history, whose temper, length and number of brokers also come from the seed."""
     random = Random(seed)
     temper = Temper(
         unclean_elections=random.random() < 0.6,
@@ -41,7 +41,7 @@ def history_of(seed: int, *, retention: bool = False) -> History:
 
 
 def differences(seed: int) -> list[str]:
-    """What is wrong with the audits of one history in memory; nothing is.
+    """Yield what is wrong with the audits of one history in memory; it should be nothing.
 
     Checked three times: with intact epoch files, with one broken on disk, and with one broken
     after the start, as a running broker has it.
@@ -67,7 +67,7 @@ def differences(seed: int) -> list[str]:
 
 
 def differences_of_files(seed: int) -> list[str]:
-    """The same through real files, with retention, some brokers stopped in order; one a time."""
+    """Yield the same for one audit of real files, with retention and some clean shutdowns."""
     random = Random(seed)
     history = history_of(seed, retention=random.random() < 0.5)
     stopped = {node: broker.replica.stopped() for node, broker in history.brokers.items()}
@@ -101,9 +101,9 @@ def differences_of_files(seed: int) -> list[str]:
 
 
 def delete_records(replica: Replica, random: Random) -> None:
-    """Now and then a client has raised the log start, into a batch too: below the high watermark.
+    """Sometimes raise the log start below the high watermark, possibly into a batch.
 
-    The last thing before everything stopped; a replica may have learnt of it and others not.
+    It is the last event before all brokers stop; some replicas may not know of it.
     """
     if random.random() < 0.5:
         first, stop = replica.start + 1, min(replica.high_watermark, replica.end)
@@ -112,7 +112,7 @@ def delete_records(replica: Replica, random: Random) -> None:
 
 
 def break_epochs(replicas: Mapping[int, Replica], random: Random) -> str:
-    """Break the epoch file of one replica; say how."""
+    """Break the epoch file of one replica; return a description."""
     node = random.choice(list(replicas))
     epochs = replicas[node].epochs
     how = random.choice(["file lost", "entry lost", "entry shifted", "entry invented"])
@@ -129,7 +129,7 @@ def break_epochs(replicas: Mapping[int, Replica], random: Random) -> str:
             epochs.insert(number, (epoch, max(0, start + random.choice([-2, -1, 1, 2]))))
     normalised = replicas[node].copy()
     normalised.epochs = []
-    for epoch, start in epochs:  # a broker loads the lines one after another
+    for epoch, start in epochs:  # a broker loads line by line
         normalised.assign(epoch, start)
     replicas[node].epochs = normalised.epochs
     return f"epoch file of {node}: {how}"
@@ -213,7 +213,7 @@ def _against_truth(
     bounds: Sequence[CommitBounds],
     held: Sequence[Election],
 ) -> Iterator[str]:
-    """What is said to be committed, against what was, where all elections were clean."""
+    """Compare what the audits call committed with the truth, if all elections were clean."""
     if not history.temper.is_clean or history.epochs_were_forgotten:
         return
     for (node, replica), bound in zip(stopped.items(), bounds, strict=True):
@@ -241,7 +241,7 @@ def _against_truth(
 
 
 def _misled(held: Sequence[Election]) -> Iterator[str]:
-    """The property of 4.7: the loop ends at the content fork, neither above nor below."""
+    """Where the invariant of 4.7 fails: the loop ends at the content fork, not above or below."""
     for election in held:
         for outcome in election.followers:
             if outcome.silent_divergence is not None:

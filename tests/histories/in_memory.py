@@ -1,4 +1,4 @@
-"""The audits' functions on replicas of the model, without a file."""
+"""Applies the audits' functions to replicas of the model, without files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 def audited(
     stopped: Mapping[int, Replica], started: Mapping[int, Replica]
 ) -> tuple[Verdict, tuple[CommitBounds, ...], tuple[Election, ...]]:
-    """Verdict, bounds and elections of replicas whose logs all begin at 0."""
+    """The verdict, bounds and elections of replicas whose logs all begin at 0."""
     replicas = {node: _named(node) for node in stopped}
     histories = {replicas[node]: _history(each) for node, each in stopped.items()}
     bounds = commit_bounds(histories)
@@ -95,7 +95,7 @@ def compared(replicas: Mapping[Audited, Replica]) -> Comparison:
 
 
 def _parted(replicas: Mapping[Audited, Replica], offset: int) -> list[Branch]:
-    """The branches that begin at an offset: one for each record that replicas have there."""
+    """The branches that begin at an offset: one for each different record there."""
     sides: dict[object, dict[Audited, Replica]] = {}
     for each, modelled in replicas.items():
         if modelled.end > offset:

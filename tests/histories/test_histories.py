@@ -1,4 +1,4 @@
-"""Random histories: a slice of what ``make histories`` runs with as many seeds as one likes."""
+"""Random histories; ``make histories`` runs more of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.model.partition import content_fork
 
 @pytest.mark.parametrize("first", range(0, 1000, 100))
 def test_elections_of_random_histories_are_those_of_the_model(first: int) -> None:
-    """Intact epoch files: every follower ends at the content fork. Broken: as the content says."""
+    """With intact epoch files a follower ends at the content fork; otherwise content decides."""
     assert [each for seed in range(first, first + 100) for each in differences(seed)] == []
 
 
@@ -22,7 +22,7 @@ def test_the_same_through_real_files() -> None:
 
 
 def test_the_histories_hold_what_they_are_for() -> None:
-    """A simulator in which nothing happens would agree with everything."""
+    """A simulation without events would agree with everything."""
     seen: Counter[str] = Counter()
     for seed in range(1000):
         history = history_of(seed)

@@ -1,4 +1,4 @@
-"""A tree that must be after the test what it was before: content, size, times, links."""
+"""A tree that tests must not change: content, size, times, links."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def portrait(root: Path) -> dict[str, tuple[object, ...]]:
 
 
 class Inputs:
-    """Where a test builds its inputs; ``sealed`` when they are built."""
+    """The folder of a test's inputs; call ``sealed`` after they are built."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -43,7 +43,7 @@ class Inputs:
         return self.partition / "00000000000000000000.log"
 
     def sealed(self) -> str:
-        """The path to give to a command; from here on nothing may change."""
+        """The path for a command; from now on nothing may change."""
         self.before = portrait(self.root)
         return str(self.root / "b1")
 

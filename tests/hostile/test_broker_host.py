@@ -1,4 +1,4 @@
-"""On a broker's own host: neither pyspark nor Java, and a rate that every command keeps."""
+"""On a broker's own host: without pyspark and Java, and with a rate that every command keeps."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.hostile.conftest import Inputs
 
 ROOT = Path(__file__).parents[2]
-# Java and Spark are not only not imported: they could not be found.
+# Java and Spark are not imported, and could not be found.
 PROGRAM = """
 import sys
 class Refuse:

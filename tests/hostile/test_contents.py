@@ -1,4 +1,4 @@
-"""Lengths that lie, bombs, endless members and lines (6.6, Y06–Y11), within memory and time."""
+"""Wrong lengths, bombs, endless members and lines (6.6, Y06–Y11), within memory and time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEADER_SIZE = 61
 
 
 def with_payload(codec: Codec, payload: bytes) -> bytes:
-    """A batch of one record whose payload is what is given; length and CRC are right."""
+    """A batch of one record with the given payload, a correct length and a correct CRC."""
     content = bytearray(batch(0, 1)[:HEADER_SIZE] + payload)
     content[8:12] = (len(content) - 12).to_bytes(4, "big")
     content[21:23] = codec.to_bytes(2, "big")
@@ -36,7 +36,7 @@ def with_payload(codec: Codec, payload: bytes) -> bytes:
 
 
 def varint(value: int) -> bytes:
-    """A zigzag varint, however many bytes it takes."""
+    """A zigzag varint of any size."""
     rest, out = (value << 1) ^ (value >> 63), bytearray()
     while rest > 0x7F:
         out.append(rest & 0x7F | 0x80)

@@ -1,4 +1,4 @@
-"""Files that change, vanish or fail while they are read; clocks that lie (T01, D26, Y12, Y13)."""
+"""Files that change, vanish or fail while they are read; wrong clocks (T01, D26, Y12, Y13)."""
 
 from __future__ import annotations
 
@@ -65,14 +65,14 @@ def test_d26_a_log_that_changes_while_it_is_read_is_reported(
     codes = {each.code for unit in units for each, _ in verify(unit, request, change_once).findings}
     assert changed
     assert "KL-001" in codes
-    # Of the bytes that were read first nothing is damaged.
+    # Nothing is damaged in the bytes that were read first.
     assert not codes & {"KL-101", "KL-102", "KL-105", "KL-106", "KL-110"}
 
 
 def failing(
     monkeypatch: pytest.MonkeyPatch, name: str, number: int, concerns: Callable[[object], bool]
 ) -> None:
-    """Let a call of the operating system fail where its first argument concerns."""
+    """Make a call of the operating system fail if its first argument matches."""
     real = getattr(os, name)
 
     def call(*arguments: object, **more: object) -> object:

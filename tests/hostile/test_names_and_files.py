@@ -1,4 +1,4 @@
-"""Paths that lead elsewhere, files that are none, names that speak to terminals (6.6, Y01–Y06)."""
+"""Links, special files and names with terminal escapes (6.6, Y01–Y06)."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def test_files_of_no_byte_or_one_are_a_finding_or_a_clear_error(inputs: Inputs, 
 
 
 def test_a_partition_whose_segments_are_gone_is_shown_by_every_table(inputs: Inputs) -> None:
-    """A copy that left out ``*.log``, as many ignore lists do: its indexes are all there is."""
+    """A copy without ``*.log``, which many ignore lists exclude: it has only the indexes."""
     for name in ("00000000000000046710.index", "00000000000000046710.timeindex"):
         (inputs.partition / name).write_bytes(bytes(12))
     snapshot = build_producer_snapshot([])

@@ -1,4 +1,4 @@
-"""Trees of files that look like brokers', without bytes in them."""
+"""Trees of empty files with the names of brokers' files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Tree = "Callable[..., Path]"
 
 @pytest.fixture
 def tree(tmp_path: Path) -> Callable[..., Path]:
-    """Make files below the test's folder; a name that ends in ``/`` is a folder."""
+    """Create files below the test's folder; a name that ends in ``/`` is a folder."""
 
     def make(*names: str, **contents: str) -> Path:
         for name in names:

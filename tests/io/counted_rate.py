@@ -1,4 +1,4 @@
-"""A rate that lets every read pass and remembers it."""
+"""A rate that never limits a read and counts it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The small files about partitions: absent, sound, changed and damaged."""
+"""Checkpoints and other small files: absent, sound, changed and damaged."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_offset_checkpoint_is_by_topic_partition_and_its_last_row_wins(tmp_path:
 def test_large_files_of_three_brokers_are_parsed_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two files of each, asked for in turn as the partitions of a fleet ask."""
+    """Two files of each broker, requested alternately, as by the partitions of a cluster."""
     parsed = []
     parse = checkpoints.parse_offset_checkpoint
     monkeypatch.setattr(

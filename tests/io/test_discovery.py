@@ -1,4 +1,4 @@
-"""What is found below the paths a person gives, and what is said when nothing is."""
+"""Discovery below the given paths, and the errors if nothing is found."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_log_directory_without_meta_properties_is_known_by_a_checkpoint(
 def test_a_marker_beside_log_directories_makes_no_log_directory(
     brokers: tuple[str, str], tree: Tree
 ) -> None:
-    """Whoever moves it out of a log directory may put it into the folder above."""
+    """Somebody may move it from a log directory to the folder above."""
     files = [f"{broker}/{name}" for broker in brokers for name in ("meta.properties", "t-0/" + LOG)]
     root = tree(".kafka_cleanshutdown", *files)
     for node_id, broker in enumerate(brokers):
@@ -279,7 +279,7 @@ def test_evidence_survives_pickling(broker: Path) -> None:
     assert found(pickle.loads(pickle.dumps(evidence))) == found(evidence)
 
 
-# what is said when nothing is there
+# errors if nothing is there
 
 
 def test_missing_path_is_named(tmp_path: Path) -> None:
@@ -398,7 +398,7 @@ def test_lost_and_found_and_the_remote_index_cache_are_no_surprise(
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become another user")
 def test_folder_that_may_not_be_listed_is_an_error_as_another_user(tmp_path: Path) -> None:
-    """Permissions do not bind root: ask as nobody."""
+    """Permissions do not bind root, so this runs as nobody."""
     closed = tmp_path / "b1"
     closed.mkdir(mode=0o700)
     _open_the_way_to(closed)

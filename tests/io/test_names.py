@@ -1,4 +1,4 @@
-"""Names as Kafka writes them, from section 1 of the format reference, and hostile ones."""
+"""Names that Kafka writes (format reference, section 1), and hostile ones."""
 
 from __future__ import annotations
 

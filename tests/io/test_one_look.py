@@ -1,4 +1,4 @@
-"""What is asked for twice within one look is read once, and outside of it every time."""
+"""Repeated requests within one look read once; outside a look each request reads."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_errors_and_large_answers_are_not_kept(tmp_path: Path) -> None:
 
 
 def counted(monkeypatch: pytest.MonkeyPatch, name: str) -> Counter[str]:
-    """How often a function of ``os`` is called with which path."""
+    """The number of calls of a function of ``os``, by path."""
     calls: Counter[str] = Counter()
     real: Callable[..., Any] = getattr(os, name)
 
@@ -112,7 +112,7 @@ def test_audits_list_and_read_what_belongs_to_a_replica_once(
     inside = {path: count for path, count in opened.items() if "/t-0/" in path}
     assert len(inside) >= 9  # of three replicas: the log, its epochs, its topic id
     assert set(inside.values()) == {1}
-    # KL-001 is found by listing once more behind the reading.
+    # KL-001 needs another listing after reading.
     most = 2 if name == "findings" else 1
     of_replicas = [count for path, count in listed.items() if path.endswith("/t-0")]
     assert of_replicas == [most] * 3

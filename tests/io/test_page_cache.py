@@ -1,4 +1,4 @@
-"""What a read leaves in the page cache; the kernel says what is there, through ``mincore``."""
+"""What a read leaves in the page cache, as the operating system shows through ``mincore``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SIZE = 8 * MIB
 
 
 def pages_in_memory(path: Path) -> int:
-    """As the kernel counts them for a mapping, which is another way than the one under test."""
+    """Number of pages in memory by ``mincore``, independent of the code under test."""
     libc = ctypes.CDLL(None)
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as mapping:
         view = np.frombuffer(mapping, np.uint8)
@@ -35,11 +35,11 @@ def pages_in_memory(path: Path) -> int:
 
 @pytest.fixture
 def cold(tmp_path: Path) -> Path:
-    """A file of which nothing is in memory."""
+    """A file without pages in memory."""
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(os.urandom(MIB) * (SIZE // MIB))
     descriptor = os.open(path, os.O_RDWR)
-    os.fsync(descriptor)  # dirty pages stay where they are
+    os.fsync(descriptor)  # dirty pages are not evicted
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     os.close(descriptor)
     if pages_in_memory(path):
@@ -77,7 +77,7 @@ def test_pages_that_were_there_before_stay(cold: Path) -> None:
     read_all(cold)
     mixed = (
         2 * page_cache.CHECKED_SIZE // mmap.PAGESIZE
-    )  # at either end a range is partly warm, and stays
+    )  # the ranges at both ends are partly warm, and stay
     assert before <= pages_in_memory(cold) <= before + mixed
 
 

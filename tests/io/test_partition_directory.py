@@ -1,4 +1,4 @@
-"""Segments and snapshots of one directory, interrupted swaps and hostile entries included."""
+"""Segments and snapshots of one directory, with interrupted swaps and hostile entries."""
 
 from __future__ import annotations
 

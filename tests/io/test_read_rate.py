@@ -1,4 +1,4 @@
-"""The rate of a process: what its windows read, over all threads."""
+"""The read rate of a process applies to the windows of all its threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Threads that share units of work: who is idle, and what ends when nobody waits any more."""
+"""Threads that share units of work: idle threads, and the end when nobody waits any more."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Windows over files that grow, shrink or are none, and small files read whole."""
+"""Windows over files that grow or shrink or are not regular, and small files read whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Messages that Kafka's own classes wrote, decoded; and bytes that are none."""
+"""Messages of Kafka's own classes are decoded; bytes that are not messages are refused."""
 
 from __future__ import annotations
 

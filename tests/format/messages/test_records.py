@@ -45,7 +45,7 @@ def test_a_commit_of_version_0_and_one_that_no_broker_loads() -> None:
 
 
 def test_a_shape_of_an_older_release_is_found_by_what_fits() -> None:
-    """DelegationTokenRecord 0 got its requester in 3.6, without a new version."""
+    """DelegationTokenRecord 0 got the field of its requester in 3.6 without a new version."""
     empty = b"\x01"  # compact array without elements
     old = b"\x01\x0a\x00" + b"\x02o" + empty + bytes(24) + b"\x02i" + b"\x00"
     decoded = decode_framed(Family.METADATA, old)
