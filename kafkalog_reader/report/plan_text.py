@@ -10,6 +10,7 @@ from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.election.unseen import UnseenRole
 from kafkalog_reader.audits.log.record_count import cut_text
+from kafkalog_reader.audits.recovery.disks import METADATA_LOG
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.action_text import command_lines, to_do_lines
 from kafkalog_reader.report.election_text import lost_words
@@ -211,6 +212,8 @@ def _order(plan: Plan) -> str:
 
 
 def _but(plan: Plan) -> str:
+    if all(each.name == METADATA_LOG for each in plan.open_findings):
+        return "but the metadata log is not sound: read below before a node starts"
     of_directories = all(each.log_directory is not None for each in plan.open_findings)
     if not of_directories and all(each.code in _MISSING for each in plan.open_findings):
         return "but not every replica was supplied"
