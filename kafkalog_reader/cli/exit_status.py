@@ -43,7 +43,7 @@ class ExitStatus:
         self.is_undecided |= bool(reason)
 
     def status(self, fail_on: str = "high") -> int:
-        """The exit status; 2 if input was not read, or there is no finding and no conclusion."""
+        """2 if input was not read; else 1 by ``fail_on``; else 2 if copies were not compared."""
         if self.is_unanswered:
             return TROUBLE
         if reached(self._severities, fail_on):

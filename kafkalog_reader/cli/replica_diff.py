@@ -77,8 +77,8 @@ def replica_diff(
     --export writes anything. What each start and each follower would cut is predicted by Kafka's
     own rules.
 
-    The exit status is 0 if nothing as bad as --fail-on was found (a lagging replica is not), 1 if
-    something was, 2 if files could not be read or copies could not be compared.
+    The exit status is 2 if files could not be read; else 1 if something as bad as --fail-on was
+    found (a lagging replica is not); else 2 if copies could not be compared; else 0.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit

@@ -69,8 +69,8 @@ def verify_command(
     Findings of one kind are shown together; the worst places come first, and consequences are shown
     with their cause. replica-diff shows which copy holds what.
 
-    The exit status is 0 if nothing as bad as --fail-on was found, 1 if something was, 2 if files
-    could not be read or copies could not be compared. "sound" means 0.
+    The exit status is 2 if files could not be read; else 1 if something as bad as --fail-on was
+    found; else 2 if copies could not be compared; else 0. "sound" means 0.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.verify_report import Report

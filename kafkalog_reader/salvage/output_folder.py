@@ -30,6 +30,7 @@ class OutputFolder:
         self._option = option
         self._used: set[str] = set()
         self._refuse(evidence)
+        self._made = [each for each in (self.path, *self.path.parents) if not each.exists()]
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -60,6 +61,13 @@ class OutputFolder:
             folder.rmdir()
             return None
         return folder.rename(folder.with_name(folder.name.removesuffix(UNFINISHED)))
+
+    def discard(self) -> None:
+        """Remove the folder again where nothing was written, with those made for it."""
+        for folder in self._made:
+            if any(folder.iterdir()):
+                return
+            folder.rmdir()
 
     def write_manifest(self, text: str) -> None:
         """Write the manifest, the last file of a salvage."""

@@ -40,7 +40,8 @@ class SideExport:
 
     def __init__(self, path: str, evidence: Evidence) -> None:
         self.records = 0
-        self.file: Path = OutputFolder(path, evidence, option="--export").path / FILE
+        self._folder = OutputFolder(path, evidence, option="--export")
+        self.file: Path = self._folder.path / FILE
         self._writer: parquet.ParquetWriter | None = None
         self._group: list[pa.RecordBatch] = []
         self._size = 0
@@ -59,9 +60,11 @@ class SideExport:
                 self._flush()
 
     def close(self) -> None:
-        """Write the rest and the file's footer."""
+        """Write the rest and the file's footer; without records, leave no folder."""
         self._flush()
-        if self._writer is not None:
+        if self._writer is None:
+            self._folder.discard()
+        else:
             self._writer.close()
 
     def _flush(self) -> None:

@@ -68,9 +68,10 @@ def test_one_damaged_copy_is_copied_again(broker: int, tmp_path: Path) -> None:
 
 def test_an_export_of_nothing_says_why(tmp_path: Path) -> None:
     root = damage(tmp_path / "brokers", {1: BYTES[1]})
-    options = ["--topic", "t", "--export", str(tmp_path / "saved")]
+    options = ["--topic", "t", "--export", str(tmp_path / "saved" / "t-0")]
     result = CliRunner().invoke(replica_diff, [str(root), *options], standalone_mode=False)
     assert "nothing to export: no copy has records that another lacks" in result.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["brokers"]
     assert not (tmp_path / "saved" / "records.parquet").exists()
 
 

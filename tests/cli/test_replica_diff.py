@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -659,3 +660,23 @@ def test_an_assigned_replica_that_was_not_supplied_is_reported(diff: Run) -> Non
     )
     assert expected in " ".join(out.split())
     assert "KL-012" not in diff(S3_2, "--topic", "t")[1]
+
+
+def test_without_permission_no_copy_is_moved(
+    diff: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nothing is known of the copy: the only act is to read it."""
+    root = shutil.copytree(captures.path("s3_2/healed"), tmp_path / "evidence")
+    refused = str(root / "broker-1" / "t-0" / f"{0:020}.log")
+    really_open = os.open
+
+    def without_rights(path: str, *arguments: int, **options: int) -> int:
+        if os.fspath(path) == refused:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return really_open(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "open", without_rights)
+    code, out, _ = diff(root, "--topic", "t")
+    assert code == 2
+    listed = out[out.index("What to do:") :]
+    assert re.findall(r"^    (A\d+) ", listed, re.MULTILINE) == ["A25"]

@@ -25,6 +25,14 @@ DO_NOT_START: Final = action(
     ),
     command="kafkalog table recoveries 1=/mnt/b1",
 )
+READ_WITH_PERMISSION: Final = action(
+    "A25",
+    "read-with-permission",
+    short="if permission is denied, run this as the user of the broker",
+    explanation="Permission denied says nothing about the bytes of a file. An input/output error "
+    "does: it indicates a problem of the storage.",
+    command="sudo -u kafka kafkalog verify /mnt/b1/kafka-logs",
+)
 FORBID_UNCLEAN_ELECTION: Final = action(
     "A16",
     "forbid-unclean-election",
@@ -249,14 +257,6 @@ CHECK_HARDWARE: Final = action(
     "or that cannot be read, indicate a problem of the storage, the file system or the memory of "
     "the host.",
     command="dmesg | grep -iE 'error|ext4|xfs|nvme|sd[a-z]'; smartctl -a /dev/DISK",
-)
-READ_WITH_PERMISSION: Final = action(
-    "A25",
-    "read-with-permission",
-    short="if permission is denied, run this as the user of the broker",
-    explanation="Permission denied says nothing about the bytes of a file. An input/output error "
-    "does: it indicates a problem of the storage.",
-    command="sudo -u kafka kafkalog verify /mnt/b1/kafka-logs",
 )
 REBUILD_INDEX: Final = action(
     "A3",

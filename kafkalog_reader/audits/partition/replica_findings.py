@@ -41,6 +41,7 @@ from kafkalog_reader.audits.comparison.difference import (
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.copy_findings import copy_findings
 from kafkalog_reader.audits.partition.election_findings import election_findings
@@ -162,6 +163,7 @@ def _set_aside(audit: PartitionAudit) -> Iterator[Finding]:
                 "compared": others,
                 "batches": replica.summary.batches,
             },
+            actions=actions_of_refusal(alone.reason),
         )
 
 
