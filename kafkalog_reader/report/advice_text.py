@@ -86,6 +86,7 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         return
     election = expected_election(audit)
     if not election.lacking_ranges:
+        yield from _only_copy_lines(audit, columns)
         return
     savers = _savers(election.lacking_ranges)
     lost = {replica for lost in election.lacking_ranges for replica in lost.replicas}
@@ -98,6 +99,16 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         if holder.files in savers:
             command = salvage_command(audit, holder, savers[holder.files])
             yield (Span(f"      {command}"),)
+
+
+def _only_copy_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
+    only = audit.only_copy
+    if only is None:
+        return
+    yield ()
+    text = f"Only the copy of {only.name} has records. Before any broker is started, save it:"
+    yield from wrapped(text, columns, indent=2, hanging=0)
+    yield (Span(f"      {salvage_command(audit, only, only.log_start)}"),)
 
 
 def _merge_lines(audit: PartitionAudit, outcome: MergeOutcome, columns: int) -> Iterator[Line]:
@@ -119,6 +130,16 @@ def _merge_lines(audit: PartitionAudit, outcome: MergeOutcome, columns: int) -> 
 def _proof(audit: PartitionAudit, replicas: Sequence[Replica]) -> str:
     holders = [audit.of(each) for each in replicas]
     known = max(each.bounds.known for each in holders)
+    marks = {each.name: each.files.checkpointed_high_watermark or 0 for each in holders}
+    above = [each for each in holders if marks[each.name] > each.log_end]
+    if above:
+        mark = max(marks[each.name] for each in above)
+        is_clean = any(each.directory.log_directory.clean_shutdown for each in above)
+        why = "the log lost its end" if is_clean else "it may be newer than that copy of the log"
+        return (
+            f"the high watermark {mark:,} of {joined_names(above)} says so, but it is above the "
+            f"log end: {why}, or it is wrong"
+        )
     if known <= min(each.log_start for each in holders):
         return "the files prove it for no record"
     return f"the files prove it below offset {known:,} only"

@@ -60,8 +60,7 @@ def plan_steps(plan: Plan) -> tuple[PlanStep, ...]:
 
 
 def _steps(plan: Plan) -> Iterator[PlanStep]:
-    if plan.losing or plan.set_aside or plan.merged:
-        yield from _save(plan)
+    yield from _save(plan)
     if plan.is_ordered and not plan.is_one_broker:
         yield _zookeeper(plan) if plan.has_zookeeper else _controllers(plan)
     yield from file_steps(plan)
@@ -82,15 +81,25 @@ def _save(plan: Plan) -> Iterator[PlanStep]:
         if choice.merge is None
         for broker, first_offset in _savers(choice)
     ]
+    alone = [c for c in plan.choices if c.only_copy and not c.lost and c.merge is None]
+    commands += [salvage_command(plan, choice, *choice.only_copy or (0, 0)) for choice in alone]
+    title = "Save the only copies that have records"
+    if plan.lost:
+        title = f"Save what this plan destroys: {lost_words(plan.lost)}"
+    elif plan.merged:
+        title = "Make sound logs of damaged copies"
     if commands:
         yield PlanStep(
             kind=StepKind.SAVE,
-            title=f"Save what this plan destroys: {lost_words(plan.lost)}"
-            if plan.lost
-            else "Make sound logs of damaged copies",
-            texts=tuple(map(_merge_text, plan.merged)),
+            title=title,
+            texts=(*map(_merge_text, plan.merged), *map(_alone_text, alone)),
             commands=tuple(commands),
         )
+
+
+def _alone_text(choice: Choice) -> str:
+    assert choice.only_copy is not None
+    return f"{shown(choice.name)}: only the copy of broker {choice.only_copy[0]} has records."
 
 
 def _merge_text(choice: Choice) -> str:

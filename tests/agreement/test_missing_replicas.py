@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 import shutil
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+import pyarrow.parquet as pq
 import pytest
 
 from fixtures import captures
+from kafkalog_reader.cli.main import kafkalog
 from kafkalog_reader.cli.plan import plan_command
 from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import FOUND, status
@@ -16,7 +21,6 @@ from tests.agreement.faulty_copy import contradicted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 COMMANDS = (verify_command, replica_diff, plan_command)
 
@@ -127,6 +131,10 @@ def test_without_the_leaders_copy_no_claim_is_about_more_than_what_was_supplied(
     assert "NOT SUPPLIED: no copy of broker 0 was supplied" in diff
     assert "A5 supply a copy of broker 0 first" in diff
     assert "what broker 0 may hold: no copy was supplied" in diff
+    # KL-524 says by the same checkpoint that offset 3 was committed
+    assert "offset 3 was committed, as the high-watermark checkpoint of broker 2 says" in verify
+    assert "the high watermark 4 of broker 2 says so" in diff
+    assert "the files prove it for no record" not in diff
 
 
 def test_what_every_supplied_copy_loses_may_be_on_the_leader(
@@ -260,3 +268,20 @@ def test_a_partition_that_the_metadata_log_does_not_have_is_on_no_other_broker(
     verify, diff, plan = said_by(root, capfd)
     assert not any("KL-012" in text or "100" in text for text in (verify, diff))
     assert "because the metadata log does not have the partition" in plan
+
+
+def test_the_only_copy_with_records_is_saved_before_anything_starts(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both commands print a command that saves all four records."""
+    root = the_only_copy_left(tmp_path / "evidence")
+    monkeypatch.chdir(tmp_path)
+    _, diff, plan = said_by(root, capfd)
+    assert "1. Save the only copies that have records" in plan
+    assert "Only the copy of broker 0 has records" in diff
+    for text, before in ((diff, " What to do"), (plan, " Go on when")):
+        (command,) = re.findall(rf"(kafkalog salvage .*?){before}", text)
+        _, *arguments = shlex.split(command.replace("\\ ", ""))
+        assert status(kafkalog, arguments) == 0
+        output = arguments[arguments.index("--output") + 1]
+        assert sum(pq.read_metadata(each).num_rows for each in Path(output).rglob("*.parquet")) == 4

@@ -108,6 +108,17 @@ class PartitionAudit:
         return tuple(sorted({*self.membership.replicas} - here))
 
     @property
+    def only_copy(self) -> ReplicaAudit | None:
+        """The only one of several replicas that has records; None if others have some, too."""
+        holding = [each for each in self.everyone if not each.history.is_empty]
+        others = len(self.everyone) + len(self.lacking) - 1
+        if len(holding) != 1 or not others or self.without_copy:
+            return None
+        (only,) = holding
+        ends = [each.log_end for each in self.everyone if each is not only]
+        return only if max(ends, default=0) < only.log_end else None
+
+    @property
     def unseen(self) -> Unseen | None:
         """Brokers that may hold more than the copies here; None if the metadata log names none.
 

@@ -102,6 +102,8 @@ class Choice:
         not_supplied: assigned brokers of which nothing was supplied.
         lacking: brokers that were supplied and have no folder of the partition: each creates an
             empty replica.
+        only_copy: the broker with the only copy that has records, and its log start; None if other
+            copies have some, too.
         unseen: brokers without a copy here that may hold more than the copies here.
         set_aside: brokers whose copy must be moved away while they are stopped: otherwise the
             broker does not start, or the copy never gets in sync.
@@ -133,6 +135,7 @@ class Choice:
     is_forced: bool = False
     not_supplied: tuple[int, ...] = ()
     lacking: tuple[int, ...] = ()
+    only_copy: tuple[int, int] | None = None
     unseen: Unseen | None = None
     set_aside: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
@@ -301,6 +304,7 @@ def choice_of(
         is_forced=audit.loses_whoever_leads,
         not_supplied=not_supplied,
         lacking=tuple(lacking),
+        only_copy=_only_copy(audit),
         unseen=audit.unseen,
         set_aside=aside,
         start_losses=start_losses(audit),
@@ -320,6 +324,11 @@ def choice_of(
         is_sound=not best.candidate.damaged,
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
     )
+
+
+def _only_copy(audit: PartitionAudit) -> tuple[int, int] | None:
+    only = audit.only_copy
+    return None if only is None else (_broker(only), only.log_start)
 
 
 def _electable(audit: PartitionAudit) -> frozenset[int] | None:
