@@ -1,4 +1,4 @@
-"""Both kernels: the one that was built and the same source interpreted."""
+"""Fixtures of both kernels: the compiled one, and the same source interpreted."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def load_module(name: str, kind: str) -> ModuleType:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    if name in SHARED:  # what the interpreted modules loaded next find; C has no use for it
+    if name in SHARED:  # for the interpreted modules that are loaded next; C does not use it
         sys.modules[f"cython.cimports.{full_name}"] = module
     return module
 

@@ -19,7 +19,7 @@ COLUMNS = {
 
 
 def scan(kernel: SimpleNamespace, log: bytes, *, capacity: int = 64, check_crc: bool = True) -> Any:
-    """The headers of ``log`` as columns, the first byte not consumed, and why it stopped."""
+    """The headers of ``log`` as columns, the first byte not consumed, and why the scan stopped."""
     columns = SimpleNamespace(**{name: np.zeros(capacity, kind) for name, kind in COLUMNS.items()})
     count, _, at, reason = kernel.record_batches.scan_batches(
         log, 0, len(log), 0, check_crc, columns, capacity
@@ -30,7 +30,7 @@ def scan(kernel: SimpleNamespace, log: bytes, *, capacity: int = 64, check_crc: 
 
 @dataclass(frozen=True)
 class Decoded:
-    """What came out: rows as tuples in order, and of each batch its rows' end and problem."""
+    """The result: rows as tuples in order; for each batch, the end of its rows and its problem."""
 
     rows: list[tuple[Any, ...]]
     row_ends: list[int]
@@ -40,7 +40,7 @@ class Decoded:
 
 
 def batch_columns(headers: Any, payloads: list[tuple[int, int]]) -> SimpleNamespace:
-    """What ``UncompressedBatches`` wants, for payloads given as (position, size)."""
+    """The arguments of ``UncompressedBatches`` for payloads given as (position, size)."""
     count = len(payloads)
     return SimpleNamespace(
         **vars(headers),

@@ -1,4 +1,4 @@
-"""The search for sound batches, window by window, and the arithmetic of checksums under it."""
+"""The search for sound batches, window by window, and its checksum arithmetic."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ENTRIES = [PLAIN, TRANSACTIONAL, MESSAGE]
 
 
 def search(kernel: SimpleNamespace, log: bytes, window: int, *, budget: int = 1 << 20) -> Any:
-    """Feed ``log`` in windows, as long as the search wants more."""
+    """Feed ``log`` in windows until the search needs no more."""
     found = kernel.batch_search.BatchSearch(len(log), 0, 2**31, 1 << 20, budget)
     position = 0
     while position >= 0:
@@ -56,7 +56,7 @@ def test_the_outer_one_of_nested_entries_is_found(kernel: SimpleNamespace) -> No
 
 
 def lying(size: int, *, number: int) -> bytes:
-    """The header of PLAIN that claims ``size`` bytes; the number makes its CRC a wrong one."""
+    """The header of PLAIN with a length of ``size`` bytes; ``number`` makes its CRC wrong."""
     return (
         PLAIN[:8] + (size - 12).to_bytes(4, "big") + PLAIN[12:17] + bytes([number]) + PLAIN[18:61]
     )
@@ -70,7 +70,7 @@ def test_what_the_budget_does_not_allow_is_counted_and_the_search_goes_on(
     enough = search(kernel, log, 20_000, budget=40 * 9300)
     assert (enough.found, enough.given_up) == (len(log) - len(PLAIN), 0)
     scarce = search(kernel, log, 20_000, budget=18_551)
-    assert scarce.found == -1  # nothing was left in the window that spent it
+    assert scarce.found == -1  # the budget was spent in that window
     assert scarce.given_up == 39
     scarce = search(kernel, log, 300, budget=100_000)
     assert scarce.found == len(log) - len(PLAIN)  # the bytes in between allowed it
@@ -78,7 +78,7 @@ def test_what_the_budget_does_not_allow_is_counted_and_the_search_goes_on(
 
 
 def test_no_search_does_more_work_than_its_budget(kernel: SimpleNamespace) -> None:
-    """Each of 300 headers claims 128 KiB; all of them would be 40 MB."""
+    """Each of 300 headers claims 128 KiB, which would be 40 MB together."""
     log = b"".join(lying(1 << 17, number=number % 256) for number in range(300)) + bytes(1 << 17)
     fed = 0
     found = kernel.batch_search.BatchSearch(len(log), 0, 2**31, 1 << 20, 1 << 20)
@@ -130,7 +130,7 @@ def test_only_offsets_within_the_limits_are_found(
 def test_those_that_end_near_the_end_of_a_window_are_judged(
     kernel: SimpleNamespace, magic: int, behind: int
 ) -> None:
-    """Two dozen headers that claim all up to one place, the last of them a sound entry."""
+    """Two dozen headers claim lengths up to the same end; the last one is a sound entry."""
     inner = PLAIN if magic == 2 else build_message(None, b"v" * 40, offset=7, magic=magic)
     size = (26, 34, 61)[magic]
     log = b""
@@ -150,7 +150,7 @@ def test_those_that_end_near_the_end_of_a_window_are_judged(
 
 @pytest.mark.parametrize("seed", range(8))
 def test_no_mark_is_missed(kernel: SimpleNamespace, seed: int) -> None:
-    """Entries at every distance, and what looks like one, in a log full of marks."""
+    """Entries, and bytes that look like entries, at every distance in a log full of marks."""
     random = Random(seed)
     for before in range(0, 300, 7):
         filler = random.choice([b"\0", b"\1", b"\2", b"\0\3\0\0", b"\0\0\0\0\1"])
@@ -161,7 +161,7 @@ def test_no_mark_is_missed(kernel: SimpleNamespace, seed: int) -> None:
 
 
 def first_sound(log: bytes) -> int:
-    """By trying every position, with the libraries alone."""
+    """The first sound entry, found by trying every position with libraries alone."""
     for at in range(len(log) - 25):
         size = 12 + int.from_bytes(log[at + 8 : at + 12], "big", signed=True)
         is_batch = log[at + 16] == 2
@@ -175,7 +175,7 @@ def first_sound(log: bytes) -> int:
 
 
 def claims(random: Random, size: int) -> bytes:
-    """Bytes in which much looks like a header; its offsets begin with four zeros."""
+    """Bytes with many that look like headers, whose offsets begin with four zeros."""
     reach = random.choice([100, 1000, 5000])
     parts: list[bytes] = []
     while sum(map(len, parts)) < size:
@@ -245,7 +245,7 @@ def test_a_bit_far_back_is_found(
         wrong = bytearray(content)
         wrong[at] ^= 0x10
         syndrome = compute(content) ^ compute(bytes(wrong))
-        bits = 8 * (size - 1 - at) + 3  # bit 0 of a byte goes in first, bit 7 last
+        bits = 8 * (size - 1 - at) + 3  # bit 0 of a byte enters first, bit 7 last
         assert kernel.checksums.bits_back(syndrome, polynomial, size) == bits
         assert kernel.checksums.bits_back(syndrome, polynomial, size - 1 - at) == -1
         assert kernel.checksums.bits_back(syndrome, polynomial, size + 50_000) == bits

@@ -1,4 +1,4 @@
-"""A kernel that was built from other sources says so, instead of looking like a bug."""
+"""A kernel that was built from other sources gives an error that says this."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_a_kernel_that_does_not_load_after_its_sources_changed_asks_to_be_rebuil
 ) -> None:
     kernel = tmp_path / "kafkalog_reader" / "kernel"
     shutil.copytree(PACKAGE, kernel.parent, ignore=shutil.ignore_patterns("*.so", "*.c"))
-    touched(kernel / f"records_cy{SUFFIX}", 1)  # an extension that no loader takes
+    touched(kernel / f"records_cy{SUFFIX}", 1)  # an extension that no loader accepts
     run = subprocess.run(
         [sys.executable, "-c", "import kafkalog_reader.kernel"],
         env={**os.environ, "PYTHONPATH": str(tmp_path)},

@@ -1,4 +1,4 @@
-"""The numbers that C and Python share are declared twice, and equal."""
+"""The numbers that C and Python share are declared twice with equal values."""
 
 from __future__ import annotations
 

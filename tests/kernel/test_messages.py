@@ -1,4 +1,4 @@
-"""Messages rewritten as records of magic 2, by both kernels alike."""
+"""Both kernels rewrite messages as the same records of magic 2."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MAX = 2**63 - 1
 
 
 def rewritten(kernel: SimpleNamespace, log: list[bytes]) -> list[Row]:
-    """The records of ``log`` by way of scan, rewriter and record decoder."""
+    """The records of ``log`` after the scan, the rewriter and the record decoder."""
     source = b"".join(log)
     headers, at, _ = scan(kernel, source)
     assert at == len(source)

@@ -1,4 +1,4 @@
-"""What the kernel says about payloads before a codec library sees them."""
+"""The shapes of payloads that the kernel finds before a codec library reads them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_what_kafkas_writers_make_takes_one_call(kernel: SimpleNamespace, codec:
     assert codec is Codec.GZIP or bound >= len(CONTENT)
 
 
-@pytest.mark.parametrize("codec", [Codec.SNAPPY, Codec.ZSTD])  # of LZ4 Kafka reads the first
+@pytest.mark.parametrize("codec", [Codec.SNAPPY, Codec.ZSTD])  # not LZ4: Kafka reads one frame
 def test_two_streams_take_more_than_one_call(kernel: SimpleNamespace, codec: Codec) -> None:
     payload = compress(codec, CONTENT) * 2
     assert find_shape(kernel, codec, payload)[0] == codes.SHAPE_OTHER

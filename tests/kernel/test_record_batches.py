@@ -1,4 +1,4 @@
-"""The header chain, against the vectors of the format reference and the declared format."""
+"""The header chain agrees with the vectors of the format reference and the declared format."""
 
 from __future__ import annotations
 

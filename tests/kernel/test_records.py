@@ -1,4 +1,4 @@
-"""Decoded records, against the vectors of the format reference and the declared format."""
+"""Decoded records agree with the vectors of the format reference and the declared format."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def microseconds(milliseconds: int) -> int:
 
 
 def expected_rows(batch: bytes) -> list[tuple[Any, ...]]:
-    """The rows by the declared format; the control type is left to its own tests."""
+    """The rows by the declared format; the control type has its own tests."""
     parsed = parse_record_batch(batch, WHERE)
     return [
         (
@@ -71,7 +71,7 @@ def expected_rows(batch: bytes) -> list[tuple[Any, ...]]:
 
 
 def without_control_type(rows: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    """As ``expected_rows``; header keys that are no UTF-8 read as Kafka's clients read them."""
+    """As ``expected_rows``; header keys that are not UTF-8 are read as by Kafka's clients."""
     return [
         (*row[:3], *row[4:6], [(key.decode("utf-8", "replace").encode(), v) for key, v in row[6]])
         for row in rows

@@ -1,4 +1,4 @@
-"""The kernel's own decoder of snappy against the library: the same bytes, or both refuse."""
+"""The kernel's snappy decoder and the library give the same bytes, or both refuse."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ FUNCTION = ctypes.CFUNCTYPE(
 
 
 def ours(payload: bytes, room: int = 1 << 17) -> bytes | None:
-    """What the compiled kernel makes of a payload; nothing may be written beyond the room."""
+    """Decompress with the compiled kernel, which must not write beyond the room."""
     target: Any = ctypes.create_string_buffer(room + len(GUARD))
     target[room:] = GUARD
     call = FUNCTION(sound_batches.snappy_address())
@@ -40,7 +40,7 @@ def ours(payload: bytes, room: int = 1 << 17) -> bytes | None:
 
 
 def library(block: bytes) -> bytes | None:
-    """What cramjam makes of one raw block."""
+    """Decompress one raw block with cramjam."""
     try:
         return bytes(cramjam.snappy.decompress_raw(block))
     except cramjam.DecompressionError:
@@ -48,7 +48,7 @@ def library(block: bytes) -> bytes | None:
 
 
 def declared(payload: bytes) -> bytes | None:
-    """What the declared format makes of a stream, or of a block."""
+    """Decompress a stream or a block with the declared format."""
     try:
         return decompress(Codec.SNAPPY, payload, WHERE)
     except KafkaLogError:
@@ -64,7 +64,7 @@ def uvarint(value: int) -> bytes:
 
 
 def literal(content: bytes, extra: int = 0) -> bytes:
-    """``extra``: how many bytes tell the length, 0 where the tag does."""
+    """A literal; ``extra`` bytes hold the length, or the tag does if it is 0."""
     if not extra:
         return bytes([(len(content) - 1) << 2]) + content
     return bytes([(59 + extra) << 2]) + (len(content) - 1).to_bytes(extra, "little") + content
@@ -77,11 +77,11 @@ def copy(offset: int, length: int, kind: int) -> bytes:
 
 
 def random_block(chance: random.Random, elements: int, *, sound: bool = True) -> bytes:
-    """Elements of every kind; offsets and lengths lie now and then where they must not."""
+    """Elements of every kind; sometimes offsets and lengths are out of range."""
     body, size = b"", 0
     for _ in range(elements):
         kind = chance.choice([0, 0, 1, 1, 2, 2, 3]) if size else 0
-        if kind == 0:  # the library wants four bytes behind a tag that tells no length
+        if kind == 0:  # the library needs four bytes after a tag that does not hold the length
             length = chance.choice([1, 5, 16, 59, 60, 61, 64, 65, 257, chance.randint(1, 60)])
             fewest = 0 if length <= 60 else 1 if length <= 256 else 2
             extra = chance.choice([fewest, fewest, chance.randint(max(fewest, 1), 4)])
@@ -195,7 +195,7 @@ def test_damaged_streams_agree_with_the_declared_format(seed: int) -> None:
     assert ours(payload) == content
     for _ in range(20):
         damaged = bytearray(payload)
-        border = chance.choice([24, len(damaged)])  # often where blocks are announced
+        border = chance.choice([24, len(damaged)])  # often in the sizes of blocks
         damaged[chance.randrange(border)] = chance.randrange(256)
         found = ours(bytes(damaged))
         assert found is None or found == declared(bytes(damaged))

@@ -1,4 +1,4 @@
-"""Batches taken in one pass, against the declared format; what is left for a careful look."""
+"""Batches accepted in one pass agree with the declared format; others are left for more checks."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NO_LIBRARIES = SimpleNamespace(**{name: np.zeros(8, np.int64) for name in vars(L
 def take(
     kernel: SimpleNamespace, log: bytes, *, room: Room | None = None, start: int = 0, **options: Any
 ) -> Any:
-    """What a fresh ``SoundBatches`` takes of a log, and the columns it filled."""
+    """The batches that a new ``SoundBatches`` accepts from a log, and the columns it filled."""
     asked = {"lowest": 0, "stop": NO_OFFSET, "control": True, "libraries": NO_LIBRARIES} | options
     sound = kernel.sound_batches.SoundBatches(*asked.values(), np.zeros(MAX_BLOCK, np.uint8))
     room = room or Room(kernel, 512, 1 << 16, 256)
@@ -142,7 +142,7 @@ def test_a_block_is_decompressed_by_the_library_found(
     log = build_record_batch(records, base_offset=9, codec=codec)
     room = Room(kernel, 512, 1 << 17, 256)
     sound, room = take(kernel, log + log, room=room, libraries=LIBRARIES)
-    if not kernel.record_batches.is_compiled():  # Python calls nothing by its address
+    if not kernel.record_batches.is_compiled():  # Python cannot call functions by address
         assert sound.position == 0
         return
     assert LIBRARIES.address[codec] != 0
@@ -151,7 +151,7 @@ def test_a_block_is_decompressed_by_the_library_found(
 
 
 def frame_of(content: bytes, level: int = 3, **fields: Any) -> bytes:
-    """A zstd frame as Kafka's producer writes it, without the size of its content."""
+    """A zstd frame without content size, as Kafka's producer writes it."""
     return zstandard.ZstdCompressor(level, write_content_size=False, **fields).compress(content)
 
 
@@ -163,7 +163,7 @@ SKIPPABLE = bytes.fromhex("502a4d18 03000000") + b"abc"
 
 
 def batch_of(codec: Codec, payload: bytes) -> bytes:
-    """``batch(0)``, its records in another form; the CRC is right."""
+    """``batch(0)`` with another payload and a correct CRC."""
     records = [Record(offset_delta=0)]
     return build_record_batch(
         records, codec=codec, payload=payload, base_timestamp=T, max_timestamp=T + 2,
@@ -172,7 +172,7 @@ def batch_of(codec: Codec, payload: bytes) -> bytes:
 
 
 def with_window(descriptor: int) -> bytes:
-    assert FRAME[4] == 0  # no size of the content, so that a window is stated
+    assert FRAME[4] == 0  # without content size, so that a window is stated
     return FRAME[:5] + bytes([descriptor]) + FRAME[6:]
 
 

@@ -1,4 +1,4 @@
-"""Which processes are still about a folder of a test."""
+"""Finds processes that still use a folder of a test."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def processes_naming(folder: Path) -> list[str]:
     for process in Path("/proc").glob("[0-9]*"):
         try:
             command = (process / "cmdline").read_bytes().decode("utf-8", "replace")
-        except OSError:  # ended meanwhile
+        except OSError:  # it ended in the meantime
             continue
         if str(folder) in command and process.name != str(os.getpid()):
             found.append(command.replace("\0", " "))

@@ -1,4 +1,4 @@
-"""One real election in fifty states at once: what followers cut is what was predicted."""
+"""One real election in fifty states at once: followers truncate as predicted."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def test_followers_of_broker_0_cut_what_was_predicted(tmp_path: Path) -> None:
     seen = observations(output)
     assert len({each.state for each in seen}) == len(states) >= 50
     assert sum(each.truncation_offset < each.follower_log_end_offset for each in seen) >= 15
-    # M2, whose first of three rounds goes without a question: the start drops that leader epoch.
+    # M2: the first of its three rounds needs no request, because the start drops that epoch.
     assert max(each.rounds for each in seen) == 2

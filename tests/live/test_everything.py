@@ -1,4 +1,4 @@
-"""A real broker, a topic of every kind: run now, and read as the committed captures are."""
+"""A real broker with a topic of every kind passes the checks of the committed captures."""
 
 from __future__ import annotations
 

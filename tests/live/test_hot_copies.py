@@ -1,4 +1,4 @@
-"""Copies that ``cp -r`` takes of a broker while clients write: T01 as it happens."""
+"""T01: copies that ``cp -r`` takes of a broker while clients write."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def test_of_a_hot_copy_nothing_is_proven(output: Path, number: int) -> None:
     worse = worse_than_low(output / f"hot-{number}")
     proven = [(row["code"], row["message"]) for row in worse if row["confidence"] == "proven"]
     assert proven == []
-    # Only what was written behind the copied end: a checkpoint newer than the log.
+    # Only effects of writes after the copied end: a checkpoint newer than the log.
     assert {row["code"] for row in worse if row["causedBy"] is None} <= {"KL-304", "KL-305"}
 
 

@@ -1,4 +1,4 @@
-"""Brokers of old releases: run now, and read as the committed captures are."""
+"""Brokers of old releases pass the checks of the committed captures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenarios of several real brokers: run now, and read as the committed captures are."""
+"""Scenarios of several real brokers pass the checks of the committed captures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A salvaged log in a real cluster of three: what it serves, copies, fails over to and accepts."""
+"""A salvaged log in a real cluster of three: reads, replication, failover and new writes."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 BUSY = "controller event queue overloaded"
-"""Said of a machine with too much to do, not of what is in the logs."""
+"""Findings about an overloaded machine, not about the logs."""
 
 
 @pytest.fixture(scope="module")
@@ -53,7 +53,7 @@ def test_another_cluster_takes_over_what_was_salvaged(output: Path) -> None:
     served = seen["served"]
     for name, partition in served.items():
         found = _records(partition)
-        # Behind an open transaction a read_committed consumer of the first cluster had to wait.
+        # After an open transaction, a read_committed consumer of the first cluster had to wait.
         assert found == expected[name] or name == "open-transaction-0", name
         assert found[: len(expected[name])] == expected[name]
     for name, partition in served.items():
@@ -78,7 +78,7 @@ def test_followers_copy_the_bytes_and_producer_ids_of_both_clusters_meet(output:
     for log in logs:
         copies = sorted((output / AFTER).glob(f"broker-*/{log.parent.name}"))
         assert len(copies) == 3
-        for copy in copies:  # followers cut segments elsewhere: what matters is the whole log
+        for copy in copies:  # followers roll segments at other offsets: the whole log counts
             whole = b"".join(path.read_bytes() for path in sorted(copy.glob("*.log")))
             assert log.read_bytes() in whole, copy
     old = producer_ids(output / "damaged" / f"{MEETING}-0")
@@ -87,7 +87,7 @@ def test_followers_copy_the_bytes_and_producer_ids_of_both_clusters_meet(output:
 
 
 def _committed(missing: dict[str, list[list[int]]]) -> dict[str, list[list[Any]]]:
-    """What a read_committed consumer of the first cluster was given, without what is damaged."""
+    """The records of a read_committed consumer of the first cluster, without the damaged ones."""
     capture = truth.load(CAPTURE.parent).captures[CAPTURE.name]
     records: dict[str, list[list[Any]]] = {}
     for topic, partition in capture.offsets:

@@ -1,7 +1,8 @@
-"""A seeded cluster that lives through a random history of one partition, in plain Python.
+"""A simulated cluster with a random history of one partition, in plain Python.
 
-Leaders are elected cleanly or not, cut-off leaders go on writing, followers lag, brokers crash and
-come back, some without the tail that was not flushed. What was committed and acknowledged is known.
+Leaders are elected cleanly or not, isolated leaders continue to write, followers lag, brokers crash
+and restart, some without their unflushed tail. The simulation knows what was committed and
+acknowledged.
 """
 
 from __future__ import annotations
@@ -14,17 +15,17 @@ from tests.model.partition import Record, Replica, content_fork, elected, follow
 
 @dataclass(frozen=True)
 class Temper:
-    """What may happen in a history besides the ordinary."""
+    """The unusual events that may happen in a history."""
 
     unclean_elections: bool = False
     tails_are_lost: bool = False
     retention: bool = False
     epoch_step: int = 1
-    """By which the controller raises the leader epoch: 2 as old controllers do."""
+    """Step by which the controller raises the leader epoch: 2 as in old controllers."""
 
     @property
     def is_clean(self) -> bool:
-        """Every leader held what was committed: nothing acknowledged with acks=all is lost."""
+        """Whether every leader held the committed records, so that no acks=all record is lost."""
         return not (self.unclean_elections or self.tails_are_lost)
 
 
@@ -38,24 +39,24 @@ class Broker:
     is_connected: bool = True
     leads: int | None = None
     follows: tuple[int, int] | None = None
-    """The leader and its leader epoch, once known to the broker."""
+    """The leader and its leader epoch; None until the broker learns them."""
     has_truncated: bool = False
     epoch_start: int = 0
     fetched: dict[int, int] = field(default_factory=dict)
     in_sync: set[int] = field(default_factory=set)
     flushed: int = 0
     was_stopped: bool = False
-    """In order: its files are whole, and its next start recovers nothing."""
+    """Whether it was shut down cleanly, so that its files are whole and need no recovery."""
     is_row_stale: bool = False
-    """The log was cut below the checkpoint's row, which was not written since."""
+    """Whether the log was truncated below the checkpoint's row, which was not written since."""
 
 
 class History:
-    """One partition's life: ``run`` it, then look at its brokers and what was committed.
+    """The history of one partition: call ``run``, then examine its brokers and committed records.
 
     ``epochs_were_forgotten``: a leader that had not written was restarted, and its start dropped
-    its entry (4.6). No disk tells of its leader epoch then, and an older one, on a dead branch, may
-    be the greatest that is left: what 1.3 concludes from the greatest does not hold.
+    its entry (4.6). Then no disk has its leader epoch, and the greatest remaining epoch may be on a
+    dead branch, so that the conclusions of 1.3 from the greatest epoch do not hold.
     """
 
     def __init__(self, seed: int, temper: Temper, *, brokers: int = 3) -> None:
@@ -75,7 +76,7 @@ class History:
             self.tell(number)
 
     def run(self, steps: int) -> History:
-        """Live through so many steps, most of them writes and fetches; then everything stops."""
+        """Simulate this many steps, mostly writes and fetches; then all brokers stop."""
         actions = [
             *[self.write] * 6, *[self.fetch] * 12, *[self.tell] * 4, *[self.checkpoint] * 2,
             self.cut_off, self.heal, self.crash, *[self.restart] * 2, self.shrink, self.expand,
@@ -90,7 +91,7 @@ class History:
 
     @property
     def replicas(self) -> dict[int, Replica]:
-        """What the disks hold, as brokers load it that were stopped here and now."""
+        """The replicas on the disks, as brokers load them if they are stopped now."""
         loaded = {}
         for number, broker in self.brokers.items():
             loaded[number] = broker.replica.stopped()
@@ -98,7 +99,7 @@ class History:
         return loaded
 
     def committed_end(self, number: int) -> int:
-        """Up to where all records of a replica were committed."""
+        """The offset up to which all records of a replica were committed."""
         replica = self.brokers[number].replica
         missing = (r.offset for r in replica.records if r not in self.committed)
         return min(missing, default=replica.end)
@@ -117,7 +118,7 @@ class History:
         self.leader_epoch += self.temper.epoch_step
 
     def tell(self, number: int) -> None:
-        """The controller's word reaches a broker: who leads, under which leader epoch."""
+        """The controller's message reaches a broker: the leader and its leader epoch."""
         broker = self.brokers[number]
         if not (broker.is_up and broker.is_connected) or self.leader is None:
             return
@@ -133,7 +134,7 @@ class History:
             broker.has_truncated = False
 
     def write(self, number: int) -> None:
-        """A client appends a batch to whoever it takes for the leader."""
+        """A client appends a batch to the broker that it assumes to be the leader."""
         broker = self.brokers[number]
         if not broker.is_up or broker.leads is None:
             return
@@ -173,8 +174,8 @@ class History:
     def truncate(self, broker: Broker, leader: Broker) -> bool:
         """Whether the follower may fetch now.
 
-        Not where its last leader epoch is later than all that the leader knows: a leader that was
-        moved before it wrote has lost its own entry. It refuses the fetch as out of range.
+        It may not if its last leader epoch is later than all that the leader knows. A leader that
+        was moved before it wrote has lost its own entry and refuses the fetch as out of range.
         """
         row, fork = broker.replica.high_watermark, content_fork(broker.replica, leader.replica)
         broker.replica.high_watermark = broker.high_watermark
@@ -189,7 +190,7 @@ class History:
         return broker.has_truncated
 
     def advance(self, leader: Broker) -> None:
-        """The high watermark of a leader: the smallest log end in its in-sync set."""
+        """Raise the high watermark of a leader to the smallest log end in its in-sync set."""
         own = next(number for number, broker in self.brokers.items() if broker is leader)
         ends = [leader.fetched.get(number, -1) for number in leader.in_sync if number != own]
         leader.high_watermark = max(leader.high_watermark, min([*ends, leader.replica.end]))
@@ -198,7 +199,7 @@ class History:
         self.acknowledged |= committed & self.awaited
 
     def shrink(self, number: int) -> None:
-        """The leader reports that a follower lags; only one that reaches the controller can."""
+        """The leader removes a lagging follower from the ISR, if it reaches the controller."""
         leader = self._leader()
         if leader is None or number == self.leader or number not in self.in_sync:
             return
@@ -254,7 +255,7 @@ class History:
                 broker.is_row_stale |= row > broker.replica.end
 
     def stop(self, number: int) -> None:
-        """In order: everything is flushed, and the row is the high watermark."""
+        """Shut down cleanly: everything is flushed, and the row is the high watermark."""
         broker = self.brokers[number]
         if not broker.is_up or self.random.random() < 0.5:
             return
@@ -266,7 +267,7 @@ class History:
             self.leader = None
 
     def move(self, number: int) -> None:
-        """To another disk: entries without records stay behind (T31)."""
+        """Move to another disk: entries without records are not copied (T31)."""
         if self.random.random() < 0.9:
             return
         replica = self.brokers[number].replica
@@ -290,7 +291,7 @@ class History:
                 self.leader = None
 
     def retain(self, number: int) -> None:
-        """Old batches below the high watermark are deleted."""
+        """Delete old batches below the high watermark."""
         broker = self.brokers[number]
         if not self.temper.retention or self.random.random() < 0.5:
             return
@@ -301,7 +302,7 @@ class History:
 
 
 def leading(replicas: dict[int, Replica], candidate: int) -> Replica:
-    """A candidate after its election under a leader epoch that nobody has seen."""
+    """A candidate after its election under a new leader epoch."""
     greatest = max((epoch for one in replicas.values() for epoch, _ in one.epochs), default=-1)
     records = (r.leader_epoch for one in replicas.values() for r in one.records)
     return elected(replicas[candidate], max([greatest, *records]) + 1)

@@ -1,4 +1,4 @@
-"""What every election of a partition costs, by the model: the rows of the table ``elections``."""
+"""The loss of every election by the model: the rows of the table ``elections``."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Follows:
-    """One follower of one candidate."""
+    """The outcome of one follower of one candidate."""
 
     follower: int
     log_end: int
@@ -36,10 +36,10 @@ class Follows:
 
 @dataclass(frozen=True)
 class Costs:
-    """One candidate; distinct records, ``lost`` also those that were certainly not committed.
+    """The losses of one candidate as distinct records; ``lost`` includes uncommitted ones.
 
     Attributes:
-        apart: what only followers keep: known, possible, all.
+        apart: records that only followers keep: known, possible, all.
     """
 
     candidate: int
@@ -58,13 +58,13 @@ class Costs:
 
 
 def hw_low(replica: Replica) -> int:
-    """1.3: the best of the row, if it is not above the log end, log start and cleaner offset."""
+    """Section 1.3: the greatest of the row (if not above the end), log start, cleaner offset."""
     row = replica.high_watermark if replica.high_watermark <= replica.end else 0
     return max(row, replica.start, replica.cleaner_offset)
 
 
 def superseded(replica: Replica, replicas: Sequence[Replica]) -> int | float:
-    """1.3: where the history of the greatest leader epoch leaves this replica's."""
+    """Section 1.3: where the history of the greatest leader epoch diverges from this replica's."""
     greatest = max((epoch for one in replicas for epoch in _epochs(one)), default=-1)
     holders = [one for one in replicas if greatest in _epochs(one)]
     if not holders or replica in holders or not replica.records:
@@ -86,11 +86,11 @@ def _epochs(replica: Replica) -> set[int]:
 def committed(
     stopped: Mapping[int, Replica], in_sync: Collection[int] | None = None
 ) -> Callable[[Record], str]:
-    """Tell of a record what its holders prove: known, possible, only if unclean, not.
+    """Whether its holders prove a record committed: known, possible, only if unclean, or not.
 
     Args:
         stopped: replicas as their disks hold them, before any start.
-        in_sync: where the metadata log says who is.
+        in_sync: the ISR, if the metadata log is known.
     """
     replicas = list(stopped.values())
     left = [superseded(replica, replicas) for replica in replicas]
@@ -121,13 +121,13 @@ def elections(
     rule: Callable[[Replica, Replica], Followed] = follow,
     in_sync: Collection[int] | None = None,
 ) -> list[Costs]:
-    """Elect every replica, by broker id; best first.
+    """Elect every replica; the result is by broker id, best first.
 
     Args:
         stopped: as their disks hold them.
         loaded: as their brokers have them after the start.
-        rule: by which followers truncate.
-        in_sync: where the metadata log says who is.
+        rule: the rule by which followers truncate.
+        in_sync: the ISR, if the metadata log is known.
     """
     new_epoch = max((epoch for one in stopped.values() for epoch in _epochs(one)), default=-1) + 1
     state_of = committed(stopped, in_sync)
@@ -185,7 +185,7 @@ def _follows(
 def _ranked(
     costs: list[Costs], replicas: Mapping[int, Replica], in_sync: Collection[int] | None
 ) -> list[Costs]:
-    """4.9, without transactions, damage and consumer groups, which the model does not have."""
+    """Section 4.9, without transactions, damage and consumer groups, which the model lacks."""
 
     def order(each: Costs) -> tuple[int, ...]:
         replica = replicas[each.candidate]

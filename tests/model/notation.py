@@ -1,4 +1,4 @@
-"""Replicas of the model from those of the builder: the same batches, record by record."""
+"""Makes the model's replicas from those of the builder, record by record."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def model_of(described: Described) -> Replica:
-    """A replica as its disk holds it."""
+    """The model's replica as its disk holds it."""
     batches = [batch for segment in described.segments for batch in segment.batches]
     return Replica(
         records=[
@@ -35,7 +35,7 @@ def model_of(described: Described) -> Replica:
 
 
 def loaded(replicas: Mapping[int, Replica], *, recovers: bool) -> dict[int, Replica]:
-    """The same after the start of their brokers; ``recovers`` after an unclean stop."""
+    """The replicas after the start of their brokers; ``recovers`` means after an unclean stop."""
     started = {node: replica.copy() for node, replica in replicas.items()}
     for replica in started.values():
         replica.load(recovers=recovers)

@@ -1,8 +1,8 @@
-"""A partition in plain Python that knows nothing of the audits.
+"""A partition in plain Python, independent of the audits.
 
-Transcribed from replica-divergence.md, section 4.7. Replicas are lists of records. What the page
-says of leaders and followers (4.7), of what is lost (4.8), committed (1.3) and best (4.9) is
-written here as it stands there, slowly and obviously.
+Transcribed from replica-divergence.md, section 4.7. Replicas are lists of records. The rules for
+leaders and followers (4.7), lost records (4.8), committed records (1.3) and the best candidate
+(4.9) are written as in that text: slow but obvious.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 
 class Record(NamedTuple):
-    """What 4.8 calls the identity of a record, and the last offset of its batch."""
+    """The identity of a record (section 4.8), and the last offset of its batch."""
 
     offset: int
     leader_epoch: int
@@ -31,25 +31,25 @@ class Replica:
     end: int = 0
     cleaner_offset: int = 0
     below: list[Record] = field(default_factory=list)
-    """Of the first batch on disk, below the log start: there, and nobody can read them."""
+    """Records of the first batch on disk that are below the log start: nobody can read them."""
 
     def stopped(self) -> Replica:
-        """What its disk holds: of a log that was cut inside a batch the file ends where that began.
+        """The replica on disk: a file cut inside a batch ends where that batch began.
 
-        Seed 1098200: until its next start a follower goes on from where it was cut.
+        Seed 1098200: until its next start, a follower continues from the offset of the cut.
         """
         on_disk = self.copy()
         on_disk.end = max([record.batch_last + 1 for record in self.records], default=self.start)
         return on_disk
 
     def copy(self) -> Replica:
-        """One of its own to be changed; records are values."""
+        """A copy that can be changed; records are immutable."""
         return replace(
             self, records=list(self.records), epochs=list(self.epochs), below=list(self.below)
         )
 
     def assign(self, leader_epoch: int, start: int) -> None:
-        """Entries that contradict the new one go, an older one with the same start included."""
+        """Add an entry; remove those that contradict it, also an older one with the same start."""
         if self.epochs and self.epochs[-1][0] == leader_epoch and self.epochs[-1][1] <= start:
             return
         while self.epochs and (self.epochs[-1][0] >= leader_epoch or self.epochs[-1][1] >= start):
@@ -57,13 +57,13 @@ class Replica:
         self.epochs.append((leader_epoch, start))
 
     def append(self, records: list[Record]) -> None:
-        """One batch; an epoch that is new to the log gets its entry."""
+        """Append one batch; a new leader epoch gets an entry."""
         self.assign(records[0].leader_epoch, records[0].offset)
         self.records += records
         self.end = records[-1].batch_last + 1
 
     def truncate(self, target: int) -> None:
-        """Batches whose last offset reaches the target go whole; entries at or above it too."""
+        """Remove whole batches whose last offset reaches the target, and entries at or above it."""
         self.records = [record for record in self.records if record.batch_last < target]
         self.below = [record for record in self.below if record.batch_last < target]
         self.epochs = [(epoch, start) for epoch, start in self.epochs if start < target]
@@ -76,7 +76,7 @@ class Replica:
         self.start = self.end = self.high_watermark = start
 
     def start_at(self, start: int) -> None:
-        """Nothing below is served any more; the leader epoch in force there begins there."""
+        """Raise the log start; the leader epoch that applies there begins there."""
         on_disk = [*self.below, *self.records]
         self.records = [record for record in self.records if record.offset >= start]
         self.below = [r for r in on_disk if r.offset < start <= r.batch_last]
@@ -86,7 +86,7 @@ class Replica:
         self.epochs = ([(below[-1], start)] if below else []) + above
 
     def load(self, *, recovers: bool) -> None:
-        """The start of a broker as far as it concerns a sound log (4.6)."""
+        """The start of a broker on a sound log (4.6)."""
         entries, self.epochs = self.epochs, []
         for epoch, start in entries:
             self.assign(epoch, start)
@@ -99,7 +99,7 @@ class Replica:
         self.epochs = ([(below[-1], self.start)] if below else []) + above
 
     def epoch_at(self, offset: int) -> int | None:
-        """By the batches; where no record is, by the entries (4.3)."""
+        """The leader epoch by the batches, or by the entries if there is no record (4.3)."""
         for record in self.records:
             if record.offset == offset:
                 return record.leader_epoch
@@ -107,7 +107,7 @@ class Replica:
 
 
 def end_for(epochs: list[tuple[int, int]], end: int, asked: int) -> tuple[int, int] | None:
-    """LeaderEpochFileCache.endOffsetFor, as 4.7 has it; None is the undefined answer."""
+    """LeaderEpochFileCache.endOffsetFor as in 4.7; None is the undefined answer."""
     if not epochs:
         return None
     if asked == epochs[-1][0]:
@@ -124,7 +124,7 @@ class Round(NamedTuple):
 
 
 class Followed(NamedTuple):
-    """``truncation`` is the lowest offset truncated to, the old log end where there is none."""
+    """The result; ``truncation`` is the lowest offset truncated to, or else the old log end."""
 
     rounds: list[Round]
     truncation: int
@@ -164,7 +164,7 @@ def follow(leader: Replica, follower: Replica) -> Followed:
 
 
 def gets_in_sync(leader: Replica, follower: Replica, followed: Followed) -> bool:
-    """Whether a follower that has truncated keeps what it fetches: 4.7, 2.7 on."""
+    """Whether a follower that has truncated keeps what it fetches: 4.7, from 2.7 on."""
     if followed.outcome == "loops":
         return False
     if follower.end < leader.start:
@@ -180,7 +180,7 @@ def gets_in_sync(leader: Replica, follower: Replica, followed: Followed) -> bool
 
 
 def follow_to_high_watermark(leader: Replica, follower: Replica) -> Followed:
-    """The rule before 0.11; then the fetch beyond the leader's end is noticed."""
+    """The rule before 0.11; afterwards a fetch beyond the leader's end truncates again."""
     end = follower.end
     follower.truncate(min(follower.high_watermark, follower.end))
     if leader.end < follower.end:
@@ -189,14 +189,14 @@ def follow_to_high_watermark(leader: Replica, follower: Replica) -> Followed:
 
 
 def elected(replica: Replica, new_epoch: int) -> Replica:
-    """A copy that leads: its first act is its own entry."""
+    """A copy that leads; it begins with its own entry."""
     leader = replica.copy()
     leader.assign(new_epoch, leader.end)
     return leader
 
 
 def content_fork(one: Replica, other: Replica) -> int | None:
-    """The first offset of the common range at which the two hold something else."""
+    """The first offset of the common range at which the two hold different records."""
     first, stop = max(one.start, other.start), min(one.end, other.end)
     mine = {(r.offset, r.leader_epoch, r.content) for r in one.records if first <= r.offset < stop}
     theirs = {

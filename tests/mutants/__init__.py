@@ -1,1 +1,1 @@
-"""How many small changes of the program the tests notice; run by ``make mutants``."""
+"""Counts the small changes of the program that tests notice; run by ``make mutants``."""

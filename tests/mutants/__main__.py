@@ -1,11 +1,11 @@
-"""Change the program in small ways, one at a time, and count the changes that the tests notice.
+"""Make small changes to the program, one at a time, and count those that tests notice.
 
     python -m tests.mutants --seconds 3600 --seed 7
 
 First the tests run once under coverage. Each change (a comparison flipped, a condition dropped, a
-number one off) is then made in a copy of the tree, and tests that reach its line run until one
-fails. What survives is printed as a diff: a test is missing, or the change makes no difference and
-belongs into ``equivalent.py`` with the reason.
+number off by one) is then made in a copy of the tree, and tests that reach its line run until one
+fails. A change that no test notices is printed as a diff: either a test is missing, or the change
+makes no difference and belongs into ``equivalent.py`` with the reason.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ TARGETS: Final = {
     "kafkalog_reader/tables/best_replica.py": "tests/tables/test_best_replica.py",
     "spark_datasource": "tests/spark",
 }
-"""What is changed, and its own tests, which run first."""
+"""The changed packages, and their own tests, which run first."""
 FARTHER: Final = ("tests/audits", "tests/scenarios", "tests/tables", "tests/faults/test_faults.py")
 WANTED: Final = 0.85
 OWN_SECONDS: Final = 15
-"""At least one test, and as many seconds of tests run for a change, measured under coverage."""
+"""Seconds of tests that run for a change, measured under coverage; at least one test runs."""
 
 
 def is_noticed(folder: Path, tests: Sequence[str], seconds: float) -> bool:
@@ -58,13 +58,13 @@ def is_noticed(folder: Path, tests: Sequence[str], seconds: float) -> bool:
         assert child.pid is not None
         os.killpg(child.pid, signal.SIGKILL)
         child.join()
-    # Failed, or the module cannot be imported; 4 and 5 would mean that no test ran.
+    # A test failed, or the module cannot be imported; 4 and 5 would mean that no test ran.
     assert child.exitcode not in (4, 5), f"pytest finds none of {tests}"
     return child.exitcode != 0
 
 
 def _run(folder: Path, tests: Sequence[str]) -> None:
-    """Run tests in a child process that has imported libraries, and nothing of this tree."""
+    """Run tests in a child process that has imported libraries, but nothing of this tree."""
     os.setsid()
     with open(os.devnull, "w") as nowhere:  # noqa: PTH123 -- a device
         os.dup2(nowhere.fileno(), 1)
@@ -92,7 +92,7 @@ def copied_tree(folder: Path) -> None:
 
 
 def tried(folder: Path, reach: Reach, options: argparse.Namespace, stop: float) -> int:
-    """Try changes until the time is over; 1 where fewer are noticed than wanted in an area."""
+    """Try changes until the time is over; return 1 if too few are noticed in an area."""
     count: Counter[str] = Counter()
     noticed: Counter[str] = Counter()
     for mutant in sample(options.areas, options.seed, options.count):

@@ -1,4 +1,4 @@
-"""Changes that make no difference a test could see, each with the reason."""
+"""Changes that no test can notice, each with the reason."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 
 class Equivalent(NamedTuple):
-    """A line of a module and what it may become."""
+    """A line of a module, and the changed line."""
 
     path: str
     line: str

@@ -1,4 +1,4 @@
-"""One small change of the program: a comparison flipped, a condition dropped, a number one off."""
+"""A small change of the program: a comparison flipped, a condition dropped, a number off by one."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OPERATORS: Final = {
 
 @dataclass(frozen=True)
 class Mutant:
-    """The ``occurrence``-th place of ``path`` where ``operator`` applies."""
+    """The ``occurrence``-th place in ``path`` to which ``operator`` applies."""
 
     target: str
     path: str
@@ -45,7 +45,7 @@ class Mutant:
     occurrence: int
 
     def code(self) -> str | None:
-        """The changed file; None where only a declaration changes."""
+        """The changed file; None if only a declaration changes."""
         source = (ROOT / self.path).read_text()
         changed = mutate_code(source, get_operator(self.operator)(), self.occurrence)
         if changed is None or _meaning(changed) == _meaning(source):
@@ -68,9 +68,9 @@ class Mutant:
 
 
 def _meaning(source: str) -> str | None:
-    """The syntax tree without what is for type checkers only; None for a syntax error.
+    """The syntax tree without parts that only type checkers use; None for a syntax error.
 
-    Annotations, decorators of classes and the condition of imports for types.
+    Those are annotations, decorators of classes and the condition of imports for types.
     """
     try:
         tree = ast.parse(source)
@@ -91,7 +91,7 @@ def _meaning(source: str) -> str | None:
 
 
 def mutants(target: str) -> list[Mutant]:
-    """Every change of the files of a target, a folder or one module."""
+    """Every change of the files of a target, which is a folder or one module."""
     whole = ROOT / target
     paths = sorted(whole.rglob("*.py")) if whole.is_dir() else [whole]
     names = sorted(_OPERATORS & set(operator_names()))
@@ -113,7 +113,7 @@ def _nodes(node: Any) -> Iterator[Any]:
 
 
 def sample(targets: Sequence[str], seed: int, count: int) -> Iterator[Mutant]:
-    """Yield at most ``count`` changes of each target, the targets in turn, in a random order."""
+    """Yield at most ``count`` random changes of each target, in turn."""
     chance = random.Random(seed)
     queues = []
     for target in targets:

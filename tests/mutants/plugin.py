@@ -1,6 +1,6 @@
 """A pytest plugin: records which lines of the program each test reaches, and how long it takes.
 
-Runs under ``coverage run``; the environment names the file for the seconds of each test.
+It runs under ``coverage run``; the environment names the file for the seconds of each test.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _seconds: Final[dict[str, float]] = {}
 
 
 def pytest_runtest_logstart(nodeid: str) -> None:
-    """Count lines for this test from now on."""
+    """Attribute lines to this test from now on."""
     _switch(nodeid)
 
 
 def pytest_runtest_logfinish() -> None:
-    """Count lines for no test."""
+    """Attribute lines to no test."""
     _switch("")
 
 
@@ -36,7 +36,7 @@ def _switch(context: str) -> None:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Add the seconds of a set-up, a call or a tear-down; a test that fails notices nothing."""
+    """Add the seconds of a set-up, a call or a tear-down; infinity for a test that fails."""
     _seconds[report.nodeid] = _seconds.get(report.nodeid, 0.0) + report.duration
     if report.failed:
         _seconds[report.nodeid] = float("inf")

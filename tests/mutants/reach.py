@@ -1,4 +1,4 @@
-"""Which tests reach a line of the program, measured once for all mutants."""
+"""Measures once for all mutants which tests reach each line of the program."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Reach:
         self._seconds = seconds
 
     def tests(self, path: str, line: int, folder: str, seconds: float) -> list[str]:
-        """Tests that reach a line, as many as fit into the seconds; those of ``folder`` first.
+        """Tests that reach a line, up to the given seconds; those of ``folder`` first.
 
         A line that runs when the module is imported counts as reached by all tests of the module.
         """
@@ -59,12 +59,12 @@ class Reach:
         return chosen
 
     def seconds(self, tests: Iterable[str]) -> float:
-        """How long these tests took, under coverage."""
+        """The seconds that these tests took under coverage."""
         return sum(self._seconds[each] for each in tests)
 
 
 def measured(folder: Path, work: Path, tests: Sequence[str]) -> Reach:
-    """Run tests of the tree at ``folder`` once under coverage; ``work`` takes what it measures."""
+    """Run the tests of the tree at ``folder`` once under coverage; ``work`` receives the data."""
     settings = work / "coverage.ini"
     settings.write_text("[run]\nsource = kafkalog_reader,spark_datasource\n")
     data, times = work / "coverage.data", work / "seconds.json"
@@ -85,7 +85,7 @@ def measured(folder: Path, work: Path, tests: Sequence[str]) -> Reach:
 
 
 def read(folder: Path, measurements: Iterable[tuple[Path, Path]]) -> Reach:
-    """What runs under coverage left: pairs of its data and the seconds of the tests."""
+    """Read the results of runs under coverage: pairs of its data and the seconds of the tests."""
     lines: dict[str, dict[int, set[str]]] = {}
     seconds: dict[str, float] = {}
     for data, times in measurements:

@@ -1,4 +1,4 @@
-"""The notebook runs from its first cell to its last, and shows what it says it shows."""
+"""The notebook runs from its first cell to its last, and shows what its text claims."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOTEBOOK = ROOT / "notebooks" / "divergence.ipynb"
 
 
 def text_outputs(notebook: nbformat.NotebookNode) -> list[str]:
-    """What each code cell printed on standard output."""
+    """The standard output of each code cell."""
     return [
         "".join(o.text for o in cell.outputs if o.output_type == "stream" and o.name == "stdout")
         for cell in notebook.cells
@@ -25,7 +25,7 @@ def text_outputs(notebook: nbformat.NotebookNode) -> list[str]:
     ]
 
 
-@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of Jupyter's own path settings
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # from Jupyter's own path settings
 def test_notebook_runs_and_prints_what_is_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv("PYSPARK_DRIVER_PYTHON", sys.executable)

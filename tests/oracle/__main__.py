@@ -1,7 +1,7 @@
-"""``python -m tests.oracle``: everything on real brokers that ``make test`` leaves out.
+"""``python -m tests.oracle`` runs all tests on real brokers that ``make test`` leaves out.
 
-Two halves at once, because brokers wait more than they work. What either says, and what its
-scenarios tell, comes line by line as it is said, with the half in front.
+Two halves run at once, because brokers wait more than they work. Their output appears line by line,
+after the name of the half.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ INTERRUPTED: Final = 130
 
 
 class Half:
-    """One command that runs, and the lines it says."""
+    """One running command, and the lines that it prints."""
 
     def __init__(self, name: str, command: Sequence[str], output: TextIO, lock: Lock) -> None:
         self._name = name
@@ -46,7 +46,7 @@ class Half:
             errors="replace",
             env={**os.environ, "PYTHONUNBUFFERED": "1", DESCRIPTOR: str(telling)},
             pass_fds=(telling,),
-            process_group=0,  # of its own: it hears of Ctrl-C once, from us
+            process_group=0,  # a group of its own: it gets Ctrl-C once, from us
         )
         os.close(telling)
         said = self._process.stdout
@@ -56,12 +56,12 @@ class Half:
         self._listener.start()
 
     def wait(self) -> int:
-        """The exit status, once everything is said."""
+        """The exit status, after all output was printed."""
         self._listener.join()
         return self._process.wait()
 
     def interrupt(self) -> None:
-        """End it as Ctrl-C on a terminal would."""
+        """End the command as Ctrl-C on a terminal does."""
         self._process.send_signal(signal.SIGINT)
 
     def _listen(self, said: TextIO, errors: TextIO) -> None:

@@ -1,4 +1,4 @@
-"""Holds predictions against what a broker did."""
+"""Compares predictions with what a broker did."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.recovery.recovery import Recovery
 
 RULE: Final = StartRule(default_config=LogConfig(max_index_size=MAX_INDEX_SIZE))
-"""Of the brokers here: ``log.index.size.max.bytes`` is theirs, no topic says it."""
+"""Configuration of these brokers: they set ``log.index.size.max.bytes``, not their topics."""
 _INTERVAL: Final = int(CONFIG["index.interval.bytes"])
 OLD_RULES: Final = {
     version: replace(
@@ -41,7 +41,7 @@ OLD_RULES: Final = {
         ("0.10.2.2", SINCE_0_10_1),
     )
 }
-"""There the topics' configuration lies in the ZooKeeper, which nobody supplies."""
+"""Rules of releases that keep topic configurations in ZooKeeper, which is not supplied."""
 
 
 def predictions(
@@ -51,12 +51,13 @@ def predictions(
     *,
     is_before_4_4: bool = False,
 ) -> dict[str, Recovery]:
-    """The start of the one broker whose log directory this is, by ``topic-partition``.
+    """The predicted start of the broker that owns a log directory, by ``topic-partition``.
 
     Args:
         log_directory: of the broker.
-        release: that starts; None: the newest.
-        started_at: milliseconds; None: when the files were last modified, which is just before.
+        release: of the broker; None: the newest.
+        started_at: milliseconds; None: when the files were last modified, which is just before the
+            start.
         is_before_4_4: the newest rule, as releases 4.0 to 4.3 follow it.
     """
     if started_at is None:
@@ -85,7 +86,7 @@ def predictions(
 def disagreements(
     observed: Iterable[Observation], predicted: Mapping[str, Recovery]
 ) -> Iterator[str]:
-    """Yield what came otherwise than it was predicted, in words; None is not known and agrees."""
+    """Yield differences from the prediction as text; None means unknown and never differs."""
     for each in observed:
         prediction = predicted[each.partition]
         for what, expected, came in _compared(prediction, each):

@@ -1,4 +1,4 @@
-"""The states in which candidates are elected: committed captures, and the synthetic scenarios."""
+"""The states in which candidates are elected: committed captures and synthetic scenarios."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REPLICATED: Final = ("s1", "s3_2", "s5_1", "s5_2")
 
 
 def captured_states() -> list[str]:
-    """The committed captures of several brokers, as scenario ``elections`` takes them."""
+    """The committed captures of several brokers, as input for scenario ``elections``."""
     return [
         f"{state.replace('/', '.')}={captures.path(state)}"
         for state in captures.states(*REPLICATED)

@@ -1,4 +1,4 @@
-"""The same query on Spark's Kafka source, which asks a live broker, and on ours, on its files."""
+"""The same queries on Spark's Kafka source, with a live broker, and on ours, with its files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROOT: Final = Path(__file__).parents[2]
 SPARK: Final = "4.0.0"
 """The newest release whose Kafka source is in Maven Central (as of 2026-11-23)."""
 EVERY: Final = 12
-"""Every so many cases go through a session of Spark too; all of them would take half an hour."""
+"""Every n-th case also runs in a Spark session; all of them would take half an hour."""
 EVERY_CASE: Final = int(os.environ.get("KAFKALOG_EVERY_CASE", "3"))
 """`make both-sources` takes every case; the Kafka source needs twenty minutes for them."""
 TIMEOUT: Final = 2400
@@ -34,7 +34,7 @@ pytestmark = pytest.mark.oracle
 
 @pytest.fixture(scope="module")
 def output(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The cases, a copy of the broker's files, and what the Kafka source answered."""
+    """The cases, a copy of the broker's files, and the results of the Kafka source."""
     jars = ",".join(map(str, connector(SPARK)[1]))
     python = str(python_with_spark(SPARK))
     folder = tmp_path_factory.mktemp("both_sources") / "output"
@@ -48,7 +48,7 @@ def kafka(output: Path) -> Answers:
 
 
 def ours(output: Path, python: Path, way: str, names: list[str]) -> Answers:
-    """What our source answers to some of the cases."""
+    """The results of our source for some of the cases."""
     cases = json.loads((output / CASES).read_text())
     asked, answered = output / "asked.json", output / "answered.json"
     asked.write_text(json.dumps({name: cases[name] for name in names}))
@@ -65,7 +65,7 @@ def ours(output: Path, python: Path, way: str, names: list[str]) -> Answers:
 
 
 def differences(kafka: Answers, answers: Answers) -> list[str]:
-    """The names of the cases in which one source refuses, or other rows or columns come."""
+    """The names of the cases in which only one source refuses, or rows or columns differ."""
     return [name for name, ours in answers.items() if seen(ours) != seen(kafka[name])]
 
 
@@ -91,7 +91,7 @@ def test_the_same_rows_and_refusals(output: Path, kafka: Answers, way: str, pyth
 
 
 def test_the_matrix_has_both_rows_and_refusals(kafka: Answers) -> None:
-    """Where the broker could not be reached, both sources would refuse everything."""
+    """If the broker could not be reached, both sources would refuse everything."""
     agreeing = [answer for name, answer in kafka.items() if not is_different(name)]
     refusals = [each for each in agreeing if "refused" in each]
     assert 80 <= EVERY_CASE * len(refusals) <= EVERY_CASE * len(agreeing) - 150

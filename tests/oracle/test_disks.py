@@ -1,4 +1,4 @@
-"""A real broker starts where whole disks are wrong; it does what was predicted."""
+"""A real broker that starts with wrong disks does what was predicted."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def test_broker_does_with_its_disks_what_was_predicted(tmp_path: Path) -> None:
 
 
 def disagreements(output: Path, state: str) -> list[str]:
-    """What came otherwise than it was predicted, in words."""
+    """The differences from the prediction, as text."""
     predicted = _predicted(output, state)
     found = []
     for each in read_seen(output / state):

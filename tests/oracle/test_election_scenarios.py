@@ -1,7 +1,7 @@
-"""Scenarios of the reference on real brokers: verdict, fork, findings, and every election's rows.
+"""Scenarios of the reference on real brokers: verdict, fork, findings, rows of all elections.
 
-The expected rows come from what the scenario knows each replica to hold. Where leader epochs were
-written, a follower is cut at the end of the common prefix; before them, at its high watermark.
+The expected rows follow from the content of each replica in the scenario. A follower truncates at
+the end of the common prefix, or at its high watermark in releases without leader epochs.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ CODES: Final = {"s3_2_b": {"KL-503", "KL-601"}, "h4": {"KL-502", "KL-602"}, "s2"
 
 
 AT_ONCE: Final = 2
-"""Scenarios that are set up at the same time: most of each is waiting for sessions to end."""
+"""Scenarios that are set up at the same time: each mostly waits for sessions to end."""
 
 
 @pytest.fixture(scope="module")
 def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Run]:
-    """Set up what the chosen tests ask for, in their order."""
+    """Set up the scenarios of the chosen tests, in their order."""
     folder = tmp_path_factory.mktemp("scenarios")
     with ThreadPoolExecutor(AT_ONCE) as pool:
         started = {
@@ -73,7 +73,7 @@ def run(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 
 def _asked_for(items: list[pytest.Item]) -> set[str]:
-    """The scenarios of the chosen tests of this module; the one that is not of one takes all."""
+    """The scenarios of the chosen tests of this module; a test without a scenario needs all."""
     ours = [each for each in items if each.path == Path(__file__)]
     named = {each.callspec.params["name"] for each in ours if hasattr(each, "callspec")}
     return named if len(named) == len(ours) else set(VERDICTS)
@@ -119,7 +119,7 @@ def _check(scenario: Truth, capture: CaptureTruth) -> None:
     if is_latest:
         for holds in (*consistency.ALL, *replication.ALL):
             holds(scenario, capture)
-    else:  # their tool and their log lines are others
+    else:  # their tool and their log lines differ
         replication.each_copy_holds_the_records_it_is_known_to_hold(scenario, capture)
         replication.leader_epochs_are_those_of_the_scenario(scenario, capture)
 

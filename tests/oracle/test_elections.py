@@ -1,4 +1,4 @@
-"""Every candidate elected on real brokers; what followers cut and what is lost is predicted."""
+"""Every candidate is elected on real brokers: truncations and losses are as predicted."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ PARTITIONS: Final = 12
 BROKERS: Final = int(os.environ.get("KAFKALOG_BROKERS", "3"))
 
 ENDLESS: Final = 20
-"""Rounds that no following has which comes to an end."""
+"""More rounds than any follower needs that gets in sync."""
 
 
 def test_every_candidate_in_every_known_state(tmp_path: Path) -> None:
@@ -37,7 +37,7 @@ def test_every_candidate_in_every_known_state(tmp_path: Path) -> None:
 
 
 def test_followers_that_fetch_the_same_records_for_ever(tmp_path: Path) -> None:
-    """Nobody gets in sync while they do, and the log lines of a minute say how often they cut."""
+    """They never get in sync, and the log lines of a minute show how often they truncate."""
     states = refetching.write_states(tmp_path / "states")
     output = live.run("elections", tmp_path / "output", str(refetching.LEADER), *states)
     assert disagreements(output) == []

@@ -1,4 +1,4 @@
-"""``make oracle`` shows what happens while it happens, and ends with what its halves end with."""
+"""``make oracle`` prints output as it appears, and ends with the status of its halves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ROOT: Final = Path(__file__).parents[2]
 
 
 def python(code: str) -> Sequence[str]:
-    """A command that needs nothing but the interpreter."""
+    """A command that needs only the interpreter."""
     return (sys.executable, "-c", code)
 
 
@@ -41,7 +41,7 @@ def test_half_that_is_killed_fails_the_run() -> None:
 
 
 def test_lines_come_as_they_are_said_with_the_half_in_front(tmp_path: Path) -> None:
-    """The half goes on when the test has read its first line."""
+    """The half continues after the test has read its first line."""
     seen = tmp_path / "seen"
     asking = (
         "import pathlib, time; print('first', flush=True)\n"

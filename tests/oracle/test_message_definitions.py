@@ -1,4 +1,4 @@
-"""The definitions of messages are those of Kafka's jars."""
+"""The message definitions equal those of Kafka's jars."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scripts of plans carried out on real brokers, by somebody who does what they ask for."""
+"""Scripts of plans are executed on real brokers, with everything done that they request."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plans carried out on real brokers: what is left is what they promised."""
+"""Plans are executed on real brokers: the remaining records are those that they promised."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Real brokers start on damaged files; what they do is what was predicted."""
+"""Real brokers that start on damaged files do what was predicted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 DAMAGES = (*UNCLEAN, *CLEAN, *aged.KILLED, *aged.STOPPED)
 AGED = {damage.name for damage in (*aged.KILLED, *aged.STOPPED)}
 YOUNG = {"first-segment-older-than-retention-and-without-time-index"}
-"""Without a time index the file's own time counts."""
+"""Without a time index, the file's modification time counts."""
 TOGETHER = [damage for damage in DAMAGES if not damage.alone]
 
 
