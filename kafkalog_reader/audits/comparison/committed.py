@@ -108,9 +108,9 @@ class CommitCount:
             possible=self.possible + other.possible,
             only_if_unclean=self.only_if_unclean + other.only_if_unclean,
             uncommitted=self.uncommitted + other.uncommitted,
-            damaged=self.damaged + other.damaged,
-            damaged_known=self.damaged_known + other.damaged_known,
-            damaged_possible=self.damaged_possible + other.damaged_possible,
+            damaged=min(self.damaged + other.damaged, _NO_BOUND),
+            damaged_known=min(self.damaged_known + other.damaged_known, _NO_BOUND),
+            damaged_possible=min(self.damaged_possible + other.damaged_possible, _NO_BOUND),
         )
 
     @property

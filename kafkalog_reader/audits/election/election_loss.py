@@ -148,7 +148,8 @@ def _committed(
     def unreadable(first: int, following: int) -> int:
         if damaged is None:
             return 0
-        return damaged.inside(first, following) + damaged.between(first, following)
+        held = damaged.inside(first, following) + damaged.between(first, following)
+        return min(held, following - first)
 
     return CommitCount(
         known=sound(first_offset, known),

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from kafkalog_reader.scan.batch_run import BatchRun
     from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 
+_MAX_OFFSET: Final = 2**63 - 1
+"""No bound on lost records is higher, whatever damaged offsets say."""
 _APART: Final = 1 << 20
 """Minimum bytes between two counted positions."""
 
@@ -44,7 +46,7 @@ def sum_of(held: Iterable[HeldRecords]) -> HeldRecords:
         sound += each.sound
         damaged += each.damaged
         torn += each.torn
-    return HeldRecords(sound, damaged, torn)
+    return HeldRecords(sound, min(damaged, _MAX_OFFSET), torn)
 
 
 def in_region(

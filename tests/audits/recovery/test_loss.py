@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from fixtures.builder import cluster, data_batch, marker_batch, message_batch, replica
+from kafkalog_reader.audits.comparison.committed import CommitCount
 from kafkalog_reader.audits.log.batch_stream import BatchStream
-from kafkalog_reader.audits.log.held_records import HeldRecords
+from kafkalog_reader.audits.log.held_records import HeldRecords, sum_of
 from kafkalog_reader.audits.recovery.loss import LostBytes
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.control_record import ControlType
@@ -120,6 +121,13 @@ def test_what_was_cut_before_is_read(tmp_path: Path) -> None:
     assert lost.records(lambda _: None, read) == HeldRecords(
         first.records.sound - stop.records.sound, first.records.damaged - stop.records.damaged
     )
+
+
+def test_no_bound_is_above_the_last_offset() -> None:
+    """Offsets of damaged files may lie anywhere; tables hold 64 bits with a sign."""
+    highest = 2**63 - 1
+    assert sum_of([HeldRecords(1, highest - 1), HeldRecords(2, 700)]) == HeldRecords(3, highest)
+    assert (CommitCount(damaged=highest) + CommitCount(damaged=1)).damaged == highest
 
 
 def test_messages_in_wrappers_behind_damage_are_counted(tmp_path: Path) -> None:
