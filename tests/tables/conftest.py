@@ -1,4 +1,4 @@
-"""A partition that Kafka wrote: the small one of kafka-on-disk-format.md, section 14.8."""
+"""The small partition of kafka-on-disk-format.md, section 14.8, which Kafka wrote."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ SMALL_FILES: Final = {
         "0000018bcfe56806 00000003 ffffffffffffffff"
     ),
 }
-"""As Kafka wrote them."""
+"""The bytes that Kafka wrote."""
 
 
 @pytest.fixture
 def small_partition(tmp_path: Path) -> Path:
-    """Its directory, in the log directory of broker 1 that stopped in order."""
+    """Its directory, in the log directory of broker 1, which was shut down cleanly."""
     described = replica(
         small_batches(),
         segment_bytes=600,
@@ -50,7 +50,7 @@ def small_partition(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def rows_of() -> Callable[..., list[dict[str, Any]]]:
-    """Rows of a table over paths, as dictionaries."""
+    """The rows of a table over paths, as dictionaries."""
 
     def read(name: str, *paths: Path, **options: Any) -> list[dict[str, Any]]:
         table = kafkalog_reader.open(*map(str, paths)).table(name, **options)

@@ -1,4 +1,4 @@
-"""Logs with messages of magic 0 and 1, and what the declared format says is in them."""
+"""Logs with messages of magic 0 and 1, and their records by the declared format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafkalog_reader.format.message import parse_message
 from kafkalog_reader.format.message_set import LegacyRecord, message_records
 
 MIN, MAX = -(2**63) // 1000, (2**63 - 1) // 1000
-"""Milliseconds whose microseconds the tables can show."""
+"""Range of milliseconds that the tables can show in microseconds."""
 WHERE = LogPosition("log")
 T = 1_500_000_000_000
 CONTENT = st.none() | st.binary(max_size=40)
@@ -25,7 +25,7 @@ Row = tuple[int, int, int, bytes | None, bytes | None]
 
 @st.composite
 def messages(draw: st.DrawFn, offset: int) -> tuple[bytes, int]:
-    """A message or a wrapper that may begin at ``offset``, and the offset behind it."""
+    """A message or a wrapper that may begin at ``offset``, and the next offset."""
     magic = draw(st.sampled_from([0, 1]))
     flags = draw(st.sampled_from([0, LOG_APPEND_TIME_BIT])) if magic else 0
     if draw(st.booleans()):
@@ -72,7 +72,7 @@ def logs(draw: st.DrawFn) -> list[bytes]:
 
 
 def declared_rows(entry: bytes) -> list[Row]:
-    """The records of an entry as the declared format reads them; none where it refuses."""
+    """The records of an entry as the declared format reads them; none if it refuses."""
     try:
         message = parse_message(entry, WHERE)
         return [

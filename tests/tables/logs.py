@@ -1,4 +1,4 @@
-"""Small partition directories made of batches that the declared format builds."""
+"""Small partition directories of batches that the declared format builds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The table ``batches`` against the vectors of the format reference and the declared format."""
+"""The table ``batches`` agrees with the vectors of the reference and the declared format."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Of several copies of a partition the best is read, and what it lacks is said."""
+"""The best of several copies of a partition is read, and a warning names what it lacks."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 def write_replica(
     root: Path, broker: int, epochs: list[int], *, checkpoint: str | None = None
 ) -> None:
-    """One record a batch, ``epochs`` being the leader epoch of each."""
+    """Write one record per batch; ``epochs`` are the leader epochs."""
     directory = root / f"broker-{broker}"
     batches = [batch(n, 1, leader_epoch=epoch) for n, epoch in enumerate(epochs)]
     write_segment(directory / "t-0", batches)
@@ -28,7 +28,7 @@ def write_replica(
 
 @pytest.fixture
 def two_leaders(tmp_path: Path) -> Path:
-    """S3.2 of real-brokers.md: broker 1 was cut off while it led, brokers 2 and 3 went on."""
+    """S3.2 of real-brokers.md: broker 1 was isolated while it led, brokers 2 and 3 continued."""
     write_replica(tmp_path, 1, [0, 0, 0, 0, 0], checkpoint="0\n1\n0 0\n")
     write_replica(tmp_path, 2, [0, 0, 1, 1], checkpoint="0\n2\n0 0\n1 2\n")
     write_replica(tmp_path, 3, [0, 0, 1, 1], checkpoint="0\n2\n0 0\n1 2\n")

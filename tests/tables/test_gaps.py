@@ -1,4 +1,4 @@
-"""The table ``gaps``, against what real consumers got and against logs with known holes."""
+"""The table ``gaps`` agrees with what real consumers got and with logs with known holes."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def gaps(path: Path, **options: Any) -> list[dict[str, Any]]:
 
 
 def spans(path: Path, **options: Any) -> list[tuple[int, int, str, str]]:
-    """First offset, next offset, reason and from whom they are hidden."""
+    """First offset, next offset, reason, and the consumers from which they are hidden."""
     return [
         (row["firstOffset"], row["nextOffset"], row["reason"], row["hiddenFrom"])
         for row in gaps(path, **options)
@@ -39,7 +39,7 @@ def spans(path: Path, **options: Any) -> list[tuple[int, int, str, str]]:
 
 
 def uncovered(consumed: Iterable[int], hidden: Iterable[tuple[int, int]], end: int) -> list[int]:
-    """How often each offset below ``end`` occurs, minus one: nothing but zeros is right."""
+    """How often each offset below ``end`` occurs, minus one; all must be 0."""
     counts = [-1] * end
     for offset in consumed:
         counts[offset] += 1
@@ -83,7 +83,7 @@ def test_with_a_damaged_byte_the_records_that_are_left_and_the_gaps_are_the_whol
             log.write_bytes(content)
     ends = truth.load(captures.path("everything")).captures["stopped"].offsets
     consumed, hidden = Counter[Any](), Counter[Any]()
-    columns = ["topic", "partition", "offset"]  # timestamps of it are beyond the years of datetime
+    columns = ["topic", "partition", "offset"]  # some timestamps are too late for datetime
     for row in rows(
         path, mode="DROPMALFORMED", include_control_records=False, log_range_only=True,
         columns=columns, replica="best",
@@ -134,7 +134,7 @@ def test_each_reason_with_its_evidence(tmp_path: Path) -> None:
     assert "replication-offset-checkpoint has 19 as high watermark" in found[6]["evidence"]
     assert {row["file"] for row in found[1:6]} == {"t-0/00000000000000000000.log"}
     segment = (path / "t-0" / "00000000000000000000.log").read_bytes()
-    for row in found[2:5]:  # the batch is where the row says
+    for row in found[2:5]:  # the batch is at the position of the row
         first = int.from_bytes(segment[row["position"] : row["position"] + 8], "big")
         assert first == row["firstOffset"]
 
@@ -213,7 +213,7 @@ def test_a_gap_longer_than_one_window_is_one_row(tmp_path: Path) -> None:
 def test_units_of_one_segment_each_give_the_same_rows(tmp_path: Path) -> None:
     path = captures.path("everything") / "killed"
     assert gaps(path, max_partition_bytes=1) == gaps(path)
-    assert offsets(path, topic="compacted")  # there are records beside the gaps
+    assert offsets(path, topic="compacted")  # there are also records
 
 
 def test_single_files_tell_nothing_about_their_neighbours(tmp_path: Path) -> None:

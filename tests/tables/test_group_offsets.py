@@ -1,4 +1,4 @@
-"""Committed offsets out of ``__consumer_offsets`` equal those that the broker answered."""
+"""Committed offsets from ``__consumer_offsets`` equal those that the broker returned."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ IN_TRANSACTION: dict[str, Any] = {
 
 
 def truth_of(state: str, file: str) -> Any:
-    """What brokers answered before a state was captured."""
+    """The brokers' answers before a state was captured."""
     name, folder = state.split("/")
     path = captures.path(name) / captures.TRUTH / folder / file
     return json.loads(path.read_text()) if path.exists() else None
@@ -50,7 +50,7 @@ def test_what_the_broker_answered_about_its_groups(state: str) -> None:
     found = {
         (row["groupId"], row["topic"], row["partition"]): (
             row["committedOffset"],
-            row["metadata"].removesuffix("\0"),  # librdkafka adds it and takes it away
+            row["metadata"].removesuffix("\0"),  # librdkafka adds it and removes it
         )
         for row in rows_of(captures.path(state))
     }
@@ -110,7 +110,7 @@ def marker(offset: int, *, commits: bool) -> bytes:
             ],
             3,
         ),
-        (  # a plain commit behind it holds, although the marker is later
+        (  # a plain commit after it applies, although the marker is later
             [
                 commit(0, 9, **IN_TRANSACTION),
                 commit(1, 4),
@@ -149,7 +149,7 @@ def test_selected_topics_are_those_committed(tmp_path: Path) -> None:
 
 
 def test_records_that_cannot_be_read_are_kept(tmp_path: Path) -> None:
-    """A version that no release has, and a value that is too short."""
+    """An unknown version, and a value that is too short."""
     key = struct.pack(">h", 1) + text("g") + text("t") + struct.pack(">i", 0)
     log = [
         data_batch(offset, [Record(offset_delta=0, key=key, value=value)])

@@ -1,4 +1,4 @@
-"""Messages of magic 0 and 1 have no leader epoch: no row of ``leader_epochs`` says -1."""
+"""Messages of magic 0 and 1 have no leader epoch: no row of ``leader_epochs`` has -1."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How records and batches are cut into units of work."""
+"""How records and batches are divided into units of work."""
 
 from __future__ import annotations
 

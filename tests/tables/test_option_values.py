@@ -1,4 +1,4 @@
-"""What Python callers may say for an option, and what is refused before a file is opened."""
+"""Option values that Python callers may give, and those refused before a file is opened."""
 
 from __future__ import annotations
 

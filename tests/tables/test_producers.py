@@ -34,7 +34,7 @@ def test_producers_are_those_that_kafka_wrote(small_partition: Path, rows_of: Ro
 
 
 def test_open_transaction_of_a_producer_has_its_first_offset(tmp_path: Path, rows_of: Rows) -> None:
-    """The snapshot of kafka-on-disk-format.md, section 14.9."""
+    """It is the snapshot of kafka-on-disk-format.md, section 14.9."""
     snapshot = bytes.fromhex(
         "000142fc9ce00000000100000000000003e800030000000400000000000000090000000200"
         "00018bcfe56800000000050000000000000007"

@@ -1,4 +1,4 @@
-"""What real brokers left on disk, against what they said over the wire while they lived."""
+"""Real brokers' files agree with what the brokers told clients while they ran."""
 
 from __future__ import annotations
 
@@ -58,14 +58,14 @@ def test_high_watermark_lies_in_its_interval(capture: truth.CaptureTruth, rows_o
 def test_every_index_entry_that_a_broker_wrote_is_confirmed(
     capture: truth.CaptureTruth, table: str, rows_of: Rows
 ) -> None:
-    """But those of records that a truncation cut: their bytes stay in an index that is in use."""
+    """Except those of truncated records, whose entries stay in the index of the active segment."""
     expected = truth.load(capture.files.parent).expected["captures"][capture.name]
     truncations = {int(b): offset for b, offset in expected.get("truncations", {}).items()}
     offset = "lastOffset" if table == "transaction_index" else "offset"
-    # no timestamps: some are beyond the years of datetime
+    # without timestamps: some are beyond the years of datetime
     columns = ["brokerId", "logDirectory", "topic", "partition", "entry", offset, "confirmed"]
     for row in rows_of(table, capture.files, columns=columns):
-        if row["confirmed"] is None:  # magic 0 keeps no time that could confirm an entry
+        if row["confirmed"] is None:  # magic 0 has no timestamp that could confirm an entry
             assert (capture.files.parent.name, row["topic"]) == ("release_2.8.2", "append-time")
             continue
         assert row["confirmed"] or row[offset] >= truncations[row["brokerId"]], row
@@ -85,7 +85,7 @@ def test_batches_of_every_segment_reach_its_end_with_every_crc_right(
 def test_checkpointed_epochs_are_those_of_the_batches(
     capture: truth.CaptureTruth, rows_of: Rows
 ) -> None:
-    """Epochs may have no batch, and the first starts at the log start; no batch lacks an epoch."""
+    """An epoch may have no batch, and the first starts at the log start; every batch has one."""
     epochs: dict[Any, dict[str, dict[int, int]]] = {}
     for row in rows_of("leader_epochs", capture.files):
         if row["leaderEpoch"] < 0 and capture.files.parent.name.startswith("release_"):

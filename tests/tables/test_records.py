@@ -1,4 +1,4 @@
-"""The table ``records``: what a consumer would see, and where each record lies."""
+"""The table ``records``: what a consumer would see, and where each record is."""
 
 from __future__ import annotations
 
@@ -274,7 +274,7 @@ def test_a_payload_that_does_not_decompress_is_located(partition: Path, codec: C
 def test_nothing_behind_the_first_bad_batch_comes_out_before_its_error(
     partition: Path, codec: Codec
 ) -> None:
-    """Spark's FAILFAST: its batches are small enough to share one call of the kernel."""
+    """Spark's FAILFAST; the batches are small enough to share one call of the kernel."""
     log = [batch(3 * number, codec=codec) for number in range(6)]
     for bad in range(6):
         lying = batch(3 * bad, codec=codec, records_count=2)

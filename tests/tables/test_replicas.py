@@ -1,4 +1,4 @@
-"""The table of replicas: the offsets that matter, on sound and on damaged log directories."""
+"""The table ``replicas``: its offsets, on sound and on damaged log directories."""
 
 from __future__ import annotations
 
@@ -147,7 +147,7 @@ def test_marker_without_data_and_empty_control_batch_decide_nothing(
 
 
 def test_transaction_open_in_the_snapshot_is_carried_on(tmp_path: Path, rows_of: Rows) -> None:
-    """The first segment, which alone says where the transaction began, is made unreadable."""
+    """The first segment is made unreadable; only it shows where the transaction began."""
     log = [written(0, 1), written(1, 1), written(2, 2), committed(3, 2)]
     root = cluster(tmp_path, {1: replica(log, high_watermark=4, segment_bytes=150)})[1]
     (root / "t-0" / f"{0:020d}.log").write_bytes(b"\xff" * 136)
@@ -155,7 +155,7 @@ def test_transaction_open_in_the_snapshot_is_carried_on(tmp_path: Path, rows_of:
 
 
 def test_snapshot_above_the_high_watermark_is_too_new(tmp_path: Path, rows_of: Rows) -> None:
-    """It does not say that the transaction was decided at 1, above the high watermark."""
+    """It does not show that the transaction was decided at 1, above the high watermark."""
     log = [written(0, 1), committed(1, 1), written(2, -1)]
     cluster(tmp_path, {1: replica(log, high_watermark=1)}, clean=[1])
     assert last_stable(rows_of("replicas", tmp_path)) == (0, 3)
@@ -170,7 +170,7 @@ def test_last_stable_offset_is_not_below_the_log_start(tmp_path: Path, rows_of: 
 def test_without_a_checkpoint_the_log_is_replayed_from_its_last_snapshot(
     tmp_path: Path, rows_of: Rows
 ) -> None:
-    """The first segment would say what is stable below offset 2, which nobody asks."""
+    """The first segment would only show what is stable below offset 2, which is not needed."""
     log = [written(0, 1), committed(1, 1), written(2, 2), written(3, -1)]
     root = cluster(tmp_path, {1: replica(log, segment_bytes=150)})[1]
     (root / "t-0" / f"{0:020d}.log").write_bytes(b"\xff" * 147)
@@ -191,13 +191,13 @@ def test_damaged_snapshot_is_passed_by_for_an_older_one(
 def test_entry_that_a_truncation_left_behind_hides_no_transaction(
     tmp_path: Path, rows_of: Rows
 ) -> None:
-    """Its position is a batch border again, of a batch behind the offset that is looked for."""
+    """Its position is now the border of a later batch than that of the requested offset."""
     log = [written(0, 1), committed(1, 1), written(2, 2), written(3, 3), written(4, 4)]
     sizes = [len(batch.build()) for batch in log]
-    stale = struct.pack(">ii", 1, sum(sizes[:4]))  # offset 1 lay there once
+    stale = struct.pack(">ii", 1, sum(sizes[:4]))  # offset 1 was there before
     files = {
         f"{0:020d}.index": stale,
-        f"{2:020d}.snapshot": bytes.fromhex("0001 48674bc7 00000000"),  # nobody, at offset 2
+        f"{2:020d}.snapshot": bytes.fromhex("0001 48674bc7 00000000"),  # no producer, at offset 2
     }
     cluster(tmp_path, {1: replica(log, high_watermark=4, files=files)})
     assert last_stable(rows_of("replicas", tmp_path)) == (2, 2)
@@ -217,7 +217,7 @@ def test_transactions_behind_damage_are_not_known(tmp_path: Path, rows_of: Rows)
     assert row == {"logEndOffset": 4}
 
 
-# what else may lie there
+# other files that may be there
 
 
 def test_directories_set_aside_have_a_state_and_no_high_watermark(
@@ -262,7 +262,7 @@ def test_replicas_come_by_log_directory_topic_and_partition(tmp_path: Path, rows
 def test_torn_last_batch_is_no_error_but_a_warning(
     small_partition: Path, rows_of: Rows, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """Section 14.8 with batch 21–22 torn; a broker that jumps to it would say 13."""
+    """Section 14.8 with batch 21–22 cut short; a broker that seeks to it would report 13."""
     log = small_partition / LAST
     log.write_bytes(log.read_bytes()[:430])
     (row,) = rows_of("replicas", small_partition)

@@ -1,4 +1,4 @@
-"""The table of segments: sizes, what batches add up to, and damage."""
+"""The table ``segments``: sizes, sums over batches, and damage."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a record's transaction: the next marker of its producer says, wherever it lies."""
+"""The outcome of a record's transaction, from the producer's next marker in any segment."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.tables.test_replicas import Rows
 
 PLAIN = data_batch(5, [Record(offset_delta=0, value=b"x")])
-# producer 1 commits 0 and aborts 3; 2 aborts 1 late; 3 has 6 and 8 open; 5 is of no transaction
+# producer 1 commits 0 and aborts 3; 2 aborts 1 late; 3 has 6 and 8 open; 5 has no transaction
 LOG = [
     written(0, 1), written(1, 2), committed(2, 1), written(3, 1), aborted(4, 1), PLAIN,
     written(6, 3), aborted(7, 2), written(8, 3),

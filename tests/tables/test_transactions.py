@@ -1,4 +1,4 @@
-"""States of transactions out of ``__transaction_state``."""
+"""States of transactions from ``__transaction_state``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TOPIC = "__transaction_state"
-STATES = (  # by their numbers in TransactionState of Kafka 4.4
+STATES = (  # in the order of their ids in TransactionState of Kafka 4.4
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort",
 )  # fmt: skip
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What the operating system refuses: an error, or in the other modes the rest of the data."""
+"""Files that the operating system refuses: an error, or in other modes the rest of the data."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.tables.logs import batch, offsets, rows, write_segment
 
 
 class Refusal:
-    """Refuses to open files below one path, and to list it; root would be refused nothing."""
+    """Refuses to open files below one path and to list it, since permissions do not bind root."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.path: Path | None = None
@@ -60,7 +60,7 @@ def test_an_unreadable_file_or_folder_costs_its_own_records_only(
     assert f"{refusal.path}: Permission denied" in caplog.text
 
 
-# Not recoveries and elections: a broker that is refused a folder does not come up.
+# Not recoveries and elections: a broker that cannot read a folder does not start.
 @pytest.mark.parametrize("table", sorted({*TABLES} - {"recoveries", "elections"}))
 def test_no_table_gives_up_for_one_unreadable_partition(
     broker: Path, refusal: Refusal, table: str
