@@ -4,7 +4,7 @@
     python tests/spark_matrix.py 4.0 4.2     these
 
 Each release gets a virtual environment below .cache/spark-matrix, which the next run keeps and
-updates; what is tested is this checkout.
+updates. The tests run on this checkout.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ RELEASES = ("4.0", "4.1", "4.2", "4.3")
 
 
 def main(releases: list[str]) -> int:
-    """Test the releases one after another; returns 1 if one failed."""
+    """Test the releases one after another; return 1 if one failed."""
     failed = []
     for release in releases:
         python = prepare(release)
@@ -37,7 +37,7 @@ def main(releases: list[str]) -> int:
 
 
 def prepare(release: str) -> Path:
-    """The interpreter of an environment with the newest patch of a release."""
+    """Prepare an environment with the newest patch of a release; return its interpreter."""
     environment = ENVIRONMENTS / release
     python = environment / "bin" / "python"
     if not python.exists():
@@ -50,7 +50,7 @@ def prepare(release: str) -> Path:
 
 
 def installed_version(python: Path) -> str:
-    """What was newest."""
+    """The version that was installed."""
     asked = [str(python), "-c", "import pyspark; print(pyspark.__version__)"]
     return subprocess.run(asked, check=True, capture_output=True, text=True).stdout.strip()
 

@@ -1,4 +1,4 @@
-"""The changelog is for users: three headings, and figures of speed only where they are measured."""
+"""The changelog is for users: it has three headings, and no figures of speed."""
 
 from __future__ import annotations
 

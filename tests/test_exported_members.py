@@ -1,4 +1,4 @@
-"""What ``__all__`` lists is the API, and everything in it can be had."""
+"""``__all__`` lists the API, and everything in it can be imported."""
 
 from __future__ import annotations
 

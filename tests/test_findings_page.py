@@ -1,4 +1,4 @@
-"""docs/findings.md is what the catalogue and the program say; ``make findings`` writes it anew."""
+"""docs/findings.md agrees with the catalogue and the program; ``make findings`` rewrites it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an installation leaves: modules that Spark and the shell find from any directory."""
+"""An installation has modules that Spark and the shell find from any directory."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ import kafkalog_reader
 
 ROOT = Path(kafkalog_reader.__file__).parents[1]
 INTERPRETED = {"crc32c", "cython"}
-"""Needed by the kernel only where it runs interpreted."""
+"""Packages that only the interpreted kernel needs."""
 OPTIONAL = {"compression", "matplotlib", "pandas", "polars"}
-"""Part of Python from 3.14 on, or of an extra."""
+"""Packages that are part of Python from 3.14 on, or of an extra."""
 
 
 def test_spark_finds_the_data_source_from_any_directory(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ def test_spark_finds_the_data_source_from_any_directory(tmp_path: Path) -> None:
 
 
 def imported_packages() -> set[str]:
-    """What the package imports that is neither its own nor Python's, wherever it stands."""
+    """Third-party packages that the package imports anywhere."""
     found: set[str] = set()
     for source in (ROOT / "kafkalog_reader").rglob("*.py"):
         for node in ast.walk(ast.parse(source.read_text())):
@@ -49,7 +49,7 @@ def imported_packages() -> set[str]:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> metadata.Distribution:
-    """The metadata that an installation of this checkout has, where the kernel is interpreted."""
+    """The metadata of an installation of this checkout with the interpreted kernel."""
     folder = tmp_path_factory.mktemp("metadata")
     subprocess.run(
         [sys.executable, "setup.py", "--quiet", "egg_info", "--egg-base", str(folder)],
@@ -60,14 +60,14 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> metadata.Distribution:
 
 
 def needed(built: metadata.Distribution) -> set[str]:
-    """The packages that every installation needs, whatever its Python."""
+    """The packages that every installation needs, with any Python."""
     requirements = [Requirement(text) for text in built.requires or []]
     return {each.name for each in requirements if "extra" not in str(each.marker)} - INTERPRETED
 
 
 def test_nine_packages_at_most_are_needed_without_spark(built: metadata.Distribution) -> None:
     assert len(needed(built)) <= 9
-    assert {"construct", "crcmod"} < needed(built)  # what the formats are declared with
+    assert {"construct", "crcmod"} < needed(built)  # the declared formats use both
 
 
 def test_every_import_is_a_declared_dependency(built: metadata.Distribution) -> None:

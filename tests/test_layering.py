@@ -1,4 +1,4 @@
-"""Imports point one way: errors → format → io → kernel → … → cli; among the audits too."""
+"""Imports point in one direction: errors → format → io → kernel → … → cli; also in the audits."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ MODULES = sorted(
 
 
 def layer_of(module: str) -> int | None:
-    """The layer of a dotted module, None for what belongs to none (the package itself, others)."""
+    """The layer of a dotted module; None if it has none (the package itself, others)."""
     parts = module.split(".")
     if parts[0] not in ("kafkalog_reader", "spark_datasource"):
-        return None  # Python's own io is no layer
+        return None  # Python's own io is not a layer
     names = {parts[0], *parts[1:2], ".".join(parts[1:3])}
     return next((number for number, layer in enumerate(LAYERS) if layer in names), None)
 
 
 def imported_modules(source: str) -> set[str]:
-    """Every module that the source imports anywhere, inside functions too."""
+    """Every module that the source imports anywhere, also inside functions."""
     modules: set[str] = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
@@ -67,7 +67,7 @@ def name_of(module: str) -> str:
 
 
 def circles(imports: Mapping[str, set[str]]) -> list[str]:
-    """Modules that import themselves in the end."""
+    """Modules that import themselves indirectly."""
 
     def reached(module: str) -> set[str]:
         seen: set[str] = set()

@@ -201,7 +201,7 @@ def test_the_page_has_every_option() -> None:
 def test_a_missing_package_names_the_extra_that_brings_it(
     package: str, extra: str, call: Callable[[], object], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, package, None)  # as if it were not installed
+    monkeypatch.setitem(sys.modules, package, None)  # as if it was not installed
     with pytest.raises(
         MissingPackageError, match=rf"{package} .*pip install 'kafkalog\[{extra}\]'"
     ):

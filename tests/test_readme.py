@@ -1,4 +1,4 @@
-"""What the README shows is what its commands print; ``make readme`` writes it anew."""
+"""The README shows the output of its commands; ``make readme`` rewrites it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ PYTHON = re.compile(r"^```python\n(?P<code>(?:.*\n)*?)```$", re.MULTILINE)
 
 
 def printed(command: str) -> str:
-    """What a command of ours prints into a pipe, from the root of the checkout."""
+    """The output of a command of ours into a pipe, from the root of the checkout."""
     program, *arguments = command.split()
     module = {"kafkalog": "main", "replica-diff": "replica_diff"}[program]
     run = subprocess.run(
@@ -42,7 +42,7 @@ def printed(command: str) -> str:
 
 
 def demo_output(spark: SparkSession) -> str:
-    """What ``make demo`` prints on standard output."""
+    """The standard output of ``make demo``."""
     shown = io.StringIO()
     with contextlib.redirect_stdout(shown), contextlib.chdir(ROOT):
         demo.show(spark, CAPTURE)

@@ -1,4 +1,4 @@
-"""What goes wrong only when somebody else leads asks for no action."""
+"""A problem that occurs only under another leader needs no action."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AB = "a@0/e0 b@1/e0"
 
 
 def test_no_copy_is_moved_aside_for_an_election_that_is_not_advised(tmp_path: Path) -> None:
-    """Brokers 0 and 1 hold different records under leader epoch 1; broker 2, newer, is to lead."""
+    """Brokers 0 and 1 hold different records under leader epoch 1; broker 2 is newer and leads."""
     logs = (f"{AB} x@2/e1", f"{AB} y@2/e1", f"{AB} z@2/e2")
     cluster(tmp_path, {node: replica(log, high_watermark=2) for node, log in enumerate(logs)})
     ((_, directories),) = discover([str(tmp_path)]).topic_partitions(ReadRequest())

@@ -1,4 +1,4 @@
-"""Lines of words within the terminal."""
+"""Lines of styled words are wrapped at the width of the terminal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several copies of one partition become one sound log, and a fork is never mixed."""
+"""Several copies of one partition are merged into one sound log; forks are never mixed."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def test_a_copy_that_lags_is_no_fork(tmp_path: Path) -> None:
 def test_damaged_copies_of_a_real_log_give_what_consumers_were_given(
     topic: str, tmp_path: Path
 ) -> None:
-    """Of three copies each batch is sound in one only."""
+    """Each batch is sound on only one of three copies."""
     for broker in range(3):
         copy = tmp_path / "in" / f"broker-{broker}"
         for directory in BROKER.glob(f"{topic}-*"):
@@ -190,7 +190,7 @@ def test_damaged_copies_of_a_real_log_give_what_consumers_were_given(
     rows = kafkalog_reader.open(str(tmp_path / "out")).table(
         "records",
         ["partition", "offset", "key", "value"],
-        mode="PERMISSIVE",  # what was left out is missing
+        mode="PERMISSIVE",  # the batches that were left out are missing
     )
     found = sorted(tuple(row.values()) for row in rows.to_arrow().to_pylist())
     expected = [
@@ -200,7 +200,7 @@ def test_damaged_copies_of_a_real_log_give_what_consumers_were_given(
 
 
 def test_what_no_copy_of_compressed_messages_holds_is_said(tmp_path: Path) -> None:
-    """Where a compressed message begins is not in its header: its records tell."""
+    """Only its records, not its header, show where a compressed message begins."""
     capture = captures.path("release_0.10.2.2/stopped")
     (source,) = capture.glob("broker-*/librdkafka-gzip-0")
     for broker in range(2):

@@ -1,4 +1,4 @@
-"""Offsets that nothing covers: what contradicts its neighbours is kept apart, never believed."""
+"""No checksum covers offsets: a batch that contradicts its neighbours is kept apart."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def starts(content: bytes) -> list[int]:
 
 
 def move(root: Path, batch: int, base_offset: int, segment: int = 0) -> None:
-    """Give one batch another base offset; its CRC stays right."""
+    """Give one batch another base offset; its CRC stays correct."""
     log = sorted(root.rglob("*.log"))[segment]
     content = bytearray(log.read_bytes())
     at = starts(content)[batch]
@@ -122,7 +122,7 @@ def test_a_hole_in_a_log_that_was_not_compacted_is_said(
 def test_a_batch_next_to_damage_does_not_pass_for_what_was_damaged(
     receiver: Receiver | None, tmp_path: Path
 ) -> None:
-    """Batch 2 claims the offsets of batch 3, whose CRC is wrong: between them no gap is left."""
+    """Batch 2 claims the offsets of batch 3, whose CRC is wrong, so that no gap is left."""
     source = build(tmp_path / "in")
     move(source, 2, 30)
     (log,) = source.rglob("*.log")

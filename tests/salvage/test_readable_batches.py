@@ -1,4 +1,4 @@
-"""A salvage of damaged logs: the rest comes out, and the manifest says what did not."""
+"""A salvage of damaged logs writes the readable batches, and the manifest lists the others."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def damaged(tmp_path: Path) -> Path:
     shutil.copytree(source, copy)
     content = bytearray((copy / LOG).read_bytes())
     at = start_of(content, 100)
-    content[at + 70] ^= 0x03  # two bits: one alone would be put right
+    content[at + 70] ^= 0x03  # two bits: a single one would be repaired
     (copy / LOG).write_bytes(content)
     return tmp_path / "in"
 
@@ -176,7 +176,7 @@ def test_nothing_is_overwritten(damaged: Path, tmp_path: Path) -> None:
 def test_damage_at_the_start_of_a_segment_takes_nothing_from_the_one_before_it(
     tmp_path: Path, receiver: Receiver | None
 ) -> None:
-    """The first batches of both segments lie at the same position: 0."""
+    """The first batches of both segments have the same position, 0."""
     two_segments = replica("a@0/e0 b@1/e0 c@2/e0 d@3/e0", segment_bytes=150)
     log_directory(0, two_segments).write(tmp_path / "in")
     logs = sorted((tmp_path / "in").rglob("*.log"))

@@ -1,4 +1,4 @@
-"""Batches that their own checksum puts right, and whole records of a torn batch."""
+"""Batches that are repaired with their own checksum, and whole records of a torn batch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logs made for another cluster hold what a consumer of the first one was given."""
+"""Logs written for another cluster hold the records that a consumer of the first one got."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ WRITTEN = sorted(
     {record.topic for record in STOPPED.records() if not record.topic.startswith("__")} - {OPEN}
 )
 WHERE = LogPosition("salvaged")
-GAPS = frozenset({"KL-111", "KL-403"})  # of offsets, and between segments
+GAPS = frozenset({"KL-111", "KL-403"})  # gaps of offsets, also between segments
 
 
 def salvaged_from(source: Path, output: Path, topic: str) -> list[SalvagedPartition]:
@@ -53,7 +53,7 @@ def test_records_are_those_a_read_committed_consumer_was_given(topic: str, tmp_p
         .table(
             "records",
             ["partition", "offset", "key", "value", "isControl", "producerId"],
-            mode="PERMISSIVE",  # what was left out is missing
+            mode="PERMISSIVE",  # the batches that were left out are missing
         )
         .to_arrow()
         .to_pylist()
@@ -109,7 +109,7 @@ def test_small_files_name_the_receiving_cluster(tmp_path: Path) -> None:
 def test_indexes_are_those_that_the_builder_makes(tmp_path: Path) -> None:
     batches: list[Batch] = []
     for number in range(400):
-        wave = (number * 37) % 101  # timestamps go back and forth
+        wave = (number * 37) % 101  # timestamps rise and fall
         records = [Record(offset_delta=0, timestamp_delta=0, key=None, value=b"x" * (number % 300))]
         batches.append(data_batch(number, records, base_timestamp=EPOCH_MILLIS + wave))
     segment = Segment(base_offset=0, batches=tuple(batches))
@@ -178,7 +178,7 @@ def test_an_abort_marker_lost_to_damage_is_known_from_the_transaction_index(
     for row in aborts:
         log = source / directory / f"{row['segmentBaseOffset']:020}.log"
         content = bytearray(log.read_bytes())
-        content[row["position"] + 17 : row["position"] + 21] = b"lost"  # of magic 2, the CRC
+        content[row["position"] + 17 : row["position"] + 21] = b"lost"  # in magic 2, the CRC
         log.write_bytes(content)
     salvaged_from(source, tmp_path / "out", topic)
     rows = (

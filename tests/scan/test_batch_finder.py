@@ -1,4 +1,4 @@
-"""Random damage, held against a search that tries every position and knows only zlib and crcmod."""
+"""Random damage: the result equals that of a search at every position with zlib and crcmod."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def scanned(path: Path) -> tuple[dict[int, int], list[UnreadableRegion]]:
-    """Sound batches, position and size, and the damaged regions."""
+    """Position and size of sound batches, and the damaged regions."""
     (directory,) = discover([str(path.parent)]).partition_directories(ReadRequest())
     (segment,) = segments(directory)
     sound: dict[int, int] = {}
@@ -44,7 +44,7 @@ def scanned(path: Path) -> tuple[dict[int, int], list[UnreadableRegion]]:
 
 
 def sound_by_force(log: bytes) -> dict[int, int]:
-    """Every sound batch or message that begins in no other one, by trying every position."""
+    """Every sound batch or message that does not begin inside another, by trying every position."""
     found: dict[int, int] = {}
     at = 0
     while at < len(log) - 25:
@@ -66,7 +66,7 @@ def _uint32(log: bytes, at: int) -> int:
 
 
 def damaged_log(random: Random) -> bytes:
-    """Entries of all magics with rising offsets, most of them whole, with all kinds of rubbish."""
+    """Entries of all magics with rising offsets; most are whole, with other bytes between."""
     offset, pieces = 0, []
     for _ in range(random.randrange(1, 12)):
         kind = random.randrange(3)
@@ -84,7 +84,7 @@ def damaged_log(random: Random) -> bytes:
 
 def _damaged(piece: bytes, random: Random) -> bytes:
     choice = random.randrange(9)
-    place = random.randrange(8, len(piece))  # an offset that is wrong is no damage one can see
+    place = random.randrange(8, len(piece))  # a wrong offset is not visible damage
     if choice == 0:
         return piece[:place]
     if choice == 1:
@@ -96,7 +96,7 @@ def _damaged(piece: bytes, random: Random) -> bytes:
         return random.randbytes(random.choice([1, 7, 61, 5000])) + piece
     if choice == 4:
         return bytes(random.choice([1, 8, 64, 20_000])) + piece
-    if choice == 5:  # many headers that claim to reach over what follows
+    if choice == 5:  # many headers whose lengths cover later batches
         claims = range(random.randrange(1, 40))
         return b"".join(piece[:8] + struct.pack(">i", 61 * n + 300) + piece[12:61] for n in claims)
     return piece
@@ -113,7 +113,7 @@ def test_every_sound_batch_behind_damage_comes_out(tmp_path: Path, seed: int) ->
 def test_a_run_of_wrong_crcs_with_sound_batches_between_needs_no_search(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Offsets without a gap leave no room for a batch that a lying length might hide."""
+    """Offsets without a gap leave no room for a batch that a wrong length might hide."""
     monkeypatch.setattr(resynchronisation, "MAX_SEARCHES", 1)
     entries = [batch(3 * n) for n in range(3000)]
     for number in range(len(entries) - 1):
@@ -128,7 +128,7 @@ def test_a_run_of_wrong_crcs_with_sound_batches_between_needs_no_search(
 def test_lengths_that_lie_are_not_followed_without_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each claims 40 kB that would have to be read; the search finds what follows without."""
+    """Each claims 40 kB that would have to be read; the search finds the next batch without."""
     log, offset = batch(0), 3
     for _ in range(30):
         wrong = CLAIM.pack(offset, 49, 0, 2, 1, 0, 0, T, T, -1, -1, -1, 1)
@@ -173,7 +173,7 @@ print("MiB", peak() - before)
 
 @pytest.mark.parametrize("claimed", [2**31 - 13, 1 << 30, 100 << 20])
 def test_a_gigantic_length_in_a_sparse_file_takes_no_memory(tmp_path: Path, claimed: int) -> None:
-    """What a header says about two gibibytes of holes is not read at once to see that it lies."""
+    """A batch of two gibibytes in a sparse file is not read into memory to check its CRC."""
     header = CLAIM.pack(3, claimed - 12, 0, 2, 7, 0, 0, T, T, -1, -1, -1, 1)
     path = write_segment(tmp_path / "t-0", [batch(0), header])
     with path.open("r+b") as file:

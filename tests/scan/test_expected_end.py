@@ -1,4 +1,4 @@
-"""FAILFAST fails where files of a replica prove records that are not there."""
+"""FAILFAST fails if files of a replica prove that records are missing."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from fixtures.builder import Batch
 
 LOG = "0-3/e0 4-5/e0 6-9/e0"
-"""With ``segment_bytes=1`` segments 0, 4 and 6."""
+"""With ``segment_bytes=1``, it has segments 0, 4 and 6."""
 
 
 def written(tmp_path: Path, log: str | list[Batch] = LOG, **described: Any) -> Path:
-    """The log directory of a broker that stopped in order, with the partition t-0."""
+    """The log directory of a cleanly stopped broker with the partition t-0."""
     clean = described.pop("clean", (0,))
     described = {"segment_bytes": 1, **described}
     return cluster(tmp_path, {0: replica(log, **described)}, clean=clean)[0]
@@ -70,7 +70,7 @@ def test_the_last_segment_gone_is_below_the_high_watermark(tmp_path: Path) -> No
     message = refusal(root)
     assert message.startswith(f"{segment(root, 4)} (offset 6): offsets 6 to 9 are missing")
     assert "replication-offset-checkpoint has 10 as high watermark" in message
-    assert "running broker" not in message  # it stopped in order
+    assert "running broker" not in message  # it was shut down cleanly
 
 
 def test_the_recovery_point_proves_records_that_were_not_committed(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_part_of_a_log_given_by_its_files_is_whole(tmp_path: Path) -> None:
 
 
 def test_deleted_and_cleaned_records_are_not_missing(tmp_path: Path) -> None:
-    """Retention takes segments from the start; the cleaner says how far it came, or batches do."""
+    """Retention deletes the first segments; a checkpoint or batches show how far cleaning got."""
     retained = written(tmp_path / "a", high_watermark=10)
     segment(retained, 0).unlink()
     assert offsets(retained) == [4, 5, 6, 7, 8, 9]
@@ -155,7 +155,7 @@ def test_a_gap_above_what_the_cleaner_reached_is_one(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("left", [0, 1])
 def test_a_file_that_shrank_after_planning_is_an_error(tmp_path: Path, left: int) -> None:
-    """It is cut at the border of a batch, where nothing else shows it."""
+    """The file is cut at the border of a batch, which nothing else shows."""
     root = written(tmp_path, segment_bytes=1 << 20)
     evidence = kafkalog_reader.open(str(root)).evidence
     request = ReadRequest(columns=("offset",))
@@ -174,7 +174,7 @@ def test_a_file_that_shrank_after_planning_is_an_error(tmp_path: Path, left: int
 
 
 def batches_end(root: Path, count: int) -> int:
-    """Where the first batches of the first segment end, by their own lengths."""
+    """The ends of the first batches of the first segment, by their own lengths."""
     content, at = segment(root, 0).read_bytes(), 0
     for _ in range(count):
         at += 12 + int.from_bytes(content[at + 8 : at + 12], "big")

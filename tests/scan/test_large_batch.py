@@ -1,4 +1,4 @@
-"""The budget for batches whose CRC takes a pass over many windows."""
+"""The budget for batches whose CRC needs many windows."""
 
 from __future__ import annotations
 
@@ -24,5 +24,5 @@ def test_each_batch_beyond_the_budget_is_counted_once_and_costs_nothing(tmp_path
         for refused in (1, 2):
             assert not large.is_sound(windows, 0, len(content))
             assert (large.bytes_left, large.refused) == (0, refused)
-        assert not large.is_sound(windows, 0, MAX + 1)  # too large at any budget
+        assert not large.is_sound(windows, 0, MAX + 1)  # too large for any budget
         assert large.refused == 2

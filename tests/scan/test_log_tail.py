@@ -1,4 +1,4 @@
-"""Where a log ends, by its last segment."""
+"""The end of a log, from its last segment."""
 
 from __future__ import annotations
 

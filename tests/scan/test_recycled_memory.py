@@ -1,4 +1,4 @@
-"""Memory comes back when nobody looks at it any more, and not a moment earlier."""
+"""Memory is reused as soon as nothing refers to it, and not earlier."""
 
 from __future__ import annotations
 

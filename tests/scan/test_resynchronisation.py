@@ -1,4 +1,4 @@
-"""What comes behind damage comes out; the damage itself is a value with a byte range."""
+"""Batches after damage are found, and the damage itself becomes a value with a byte range."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_a_region_is_an_error_or_a_warning_with_its_range(
 
 
 def test_every_single_wrong_byte_costs_its_own_batch_at_most(tmp_path: Path) -> None:
-    """The offset lies outside of every CRC: see the last lines."""
+    """No CRC covers the offset: see the last lines."""
     path = write_segment(tmp_path / "t-0", MIXED)
     sound = path.read_bytes()
     truth = {row["offset"]: (row["key"], row["value"]) for row in rows(path.parent)}
@@ -168,5 +168,5 @@ def test_every_single_wrong_byte_costs_its_own_batch_at_most(tmp_path: Path) -> 
             if inside >= 8:
                 assert all(truth.get(row["offset"]) == c for row, c in
                            zip(found, contents, strict=True)), place  # fmt: skip
-            else:  # the offset: a negative one is refused, any other names right records wrongly
+            else:  # a negative offset is refused, any other misnames sound records
                 assert contents in (list(truth.values()), others), place

@@ -1,4 +1,4 @@
-"""Ways to read the same batches: with their bytes, without, and through the one iterator."""
+"""All ways to read the same batches agree: with their bytes, without, and with both."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def wrapper(offset: int) -> bytes:
 
 @pytest.fixture
 def small_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Windows and rooms of a few batches, so that a small log has many."""
+    """Windows and buffers of a few batches, so that a small log has many."""
     monkeypatch.setattr(column_scan, "_ROOM", 400)
     monkeypatch.setattr(column_scan, "_AT_ONCE", 1500)
 
@@ -71,7 +71,7 @@ def segment_of(path: Path) -> Any:
 
 
 def listed(path: Path, policy: ScanPolicy) -> list[tuple[Any, ...]]:
-    """Everything that a scan tells, run borders aside; bytes too, where runs have them."""
+    """Everything that a scan finds, except run borders; also bytes if runs have them."""
     seen = []
     scan = Scan(segment_of(path), policy, context=ReadContext())
     for found in scan:
@@ -89,7 +89,7 @@ def listed(path: Path, policy: ScanPolicy) -> list[tuple[Any, ...]]:
 
 
 def random_log(directory: Path, chance: random.Random) -> Any:
-    """Batches of all kinds, with an index that may lie, and perhaps damage."""
+    """Batches of all kinds, with an index that may be wrong, and perhaps damage."""
     batches, offset = [], 0
     for _ in range(chance.randrange(1, 60)):
         kind = chance.choices([batch, control, appended, message, wrapper], [40, 2, 2, 1, 1])[0]

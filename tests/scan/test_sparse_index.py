@@ -1,4 +1,4 @@
-"""Offset indexes as hints: relative offset and position, four bytes each (Kafka's OffsetIndex)."""
+"""Offset indexes as hints; an entry has relative offset and position (Kafka's OffsetIndex)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""replica-divergence.md, section 6.4: healthy sets are silent, faults across replicas are found."""
+"""replica-divergence.md, section 6.4: healthy sets have no findings, faults across replicas do."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def audited(
 
 
 def found_by(audit: PartitionAudit) -> set[tuple[str, str, int | None]]:
-    """Code, severity and broker, without plans and what concerns the copying (KL-0xx)."""
+    """Code, severity and broker, without plans and findings about the copying (KL-0xx)."""
     return {
         (each.code, each.severity, each.directory and each.directory.log_directory.broker_id)
         for each in findings_of(audit)
@@ -82,7 +82,7 @@ def test_a_healthy_metadata_log_has_no_finding_above_information(tmp_path: Path)
 def test_who_is_in_sync_bounds_what_may_be_committed(
     tmp_path: Path, in_sync: tuple[int, ...] | None, possible: int
 ) -> None:
-    """X17: the row says 50, broker 2 ends at 80 and loses 80 to 99 of the others."""
+    """X17: the row is 50, and broker 2 ends at 80: as leader it loses 80 to 99 of the others."""
     state = None
     if in_sync is not None:
         state = PartitionState(replicas=(0, 1, 2), in_sync=in_sync, leader=0, leader_epoch=0)
@@ -98,7 +98,7 @@ def test_who_is_in_sync_bounds_what_may_be_committed(
 def test_a_fault_across_replicas_has_exactly_its_findings(
     fault: CrossFault, tmp_path: Path
 ) -> None:
-    deep = fault.id == "X19"  # keys are decoded only then
+    deep = fault.id == "X19"  # only --deep decodes keys
     audit = audited(fault.copies(), tmp_path, fault.metadata, deep=deep)
     assert found_by(audit) == fault.expected
     assert audit.verdict.value == fault.verdict

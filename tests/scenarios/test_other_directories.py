@@ -1,4 +1,4 @@
-"""Directories that look like a replica and are none, and replicas that were not supplied."""
+"""Directories that only look like a replica, and replicas that were not supplied."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def codes_below(root: Path) -> set[str]:
 
 @pytest.mark.parametrize("state", ["future", "delete", "stray"])
 def test_a_renamed_directory_neither_forks_nor_votes(state: str, tmp_path: Path) -> None:
-    """Its log parts from the others at 2 and is longer than any."""
+    """Its log diverges from the others at 2 and is longer than any."""
     aside = replica(
         f"{AB} c@2/e0 d@3/e0", epochs="0:0", high_watermark=2, directory=f"t-0.{'ab' * 16}-{state}"
     )

@@ -1,7 +1,7 @@
-"""The acceptance scenarios of section 5, synthetic: verdict, fork, findings, every election.
+"""The synthetic acceptance scenarios of section 5: verdict, fork, findings, every election.
 
-``expected/NAME.json`` holds what the reference says of a scenario; what it leaves out of the rows
-of ``elections`` comes from its definitions by way of ``tests/model``, which knows no audit.
+``expected/NAME.json`` holds the reference's results for a scenario. Rows of ``elections`` that it
+omits come from ``tests/model``, which follows its definitions, independently of the audits.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
 
 PLANS = {"KL-901", "KL-902"}
-"""Who may lead: the rows of ``elections`` in a sentence."""
+"""The possible leaders: the rows of ``elections`` in a sentence."""
 NAMES = sorted(SCENARIOS)
 COMPACTED = {"m7"}
-"""What the cleaner removed is not lost; the model knows no cleaner."""
+"""Records that the cleaner removed are not lost; the model has no cleaner."""
 
 
 def expected_of(name: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_a_scenario_has_its_findings(name: str, tmp_path: Path) -> None:
     found = {
         (each.code, each.severity, each.directory and each.directory.log_directory.broker_id)
         for each in findings_of(audit)
-        if each.code not in left_open and each.code > "KL-1"  # KL-0xx tell of the copying
+        if each.code not in left_open and each.code > "KL-1"  # KL-0xx are about the copying
     }
     assert found == {(f["code"], f["severity"], f["brokerId"]) for f in expected["findings"]}
 
@@ -121,7 +121,7 @@ FOLLOWS = [(name, each) for name in NAMES for each in expected_of(name).get("fol
     [pytest.param(*each, id=f"{each[0]}-{number}") for number, each in enumerate(FOLLOWS)],
 )
 def test_running_brokers_follow_as_the_tables_say(name: str, expected: dict[str, Any]) -> None:
-    """The tables of 5.4 tell of brokers that run: nobody starts in between and drops an entry."""
+    """The tables of 5.4 describe running brokers: no start in between drops an entry."""
     replicas = SCENARIOS[name].replicas
 
     def running(node: int) -> EpochLog:

@@ -1,4 +1,4 @@
-"""The faults of one replica (6.1) again, where two more copies exist: who is intact decides."""
+"""The faults of one replica (6.1) with two more copies: the result depends on intact copies."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ if TYPE_CHECKING:
 
 STOPPED, _, KILLED, *_ = PLAIN
 ALONE: Final = {("KL-101", "C"), ("KL-412", "C"), ("KL-111", "M"), ("KL-403", "M")}
-"""Section 3, where no intact peer has the records; with one, all of them are H."""
+"""Section 3, if no intact copy has the records; with an intact copy, all are H."""
 NOT_OF_ONE: Final = "KL-5"
 FALLING: Final = {"F06", "F07a", "F07b", "F13b", "F17", "F18", "D23a"}
-"""Offsets fall: the wrong number is known from the others, or the copy is set aside."""
+"""Offsets fall: the others show which number is wrong, or the copy is not compared."""
 NEWER: Final = {"F09b"}
 REPLACED: Final = frozenset({Verdict.CONSISTENT, Verdict.LAGGING, Verdict.DAMAGED_RECOVERABLE})
 LIES: Final = {
     "F12", "F13a", "F14a", "F14b", "F14c", "F15", "F16", "F25", "F26", "F27", "F28", "F29", "F31",
     "F37a", "F37b",
 }  # fmt: skip
-"""A valid checksum over other content: KL-505, and no broker will notice."""
+"""A valid checksum over other content: KL-505, which no broker notices."""
 STAMPED: Final = {each.id for each in FAULTS if each.id[:3] in {"D02", "D03"}} | {"D04a", "D04b"}
-"""First of all the batches get three leader epochs: those of the intact copies as well."""
+"""Before the fault, the batches get three leader epochs, also in the intact copies."""
 THREE_EPOCHS: Final = next(each for each in FAULTS if each.id == "D02z")
 OTHER_TOPIC: Final = {"D18"}
 OTHER_CLUSTER: Final = {"D19"}
-"""Another partition: its copies are not compared with these."""
+"""Another partition, whose copies are not compared with these."""
 BEYOND_EVERY_END: Final = {"D07"}
-"""One copy's high watermark is above the ends of all: committed records are on none."""
+"""One copy's high watermark is above the ends of all: no copy has the committed records."""
 TWICE: Final = {"D20"}
-"""Two log directories of one broker hold the partition: it refuses to start, KL-007."""
+"""Two log directories of one broker hold the partition: it does not start (KL-007)."""
 UNREADABLE: Final = {"Y12"}
 """A file that the start reads is a folder: the broker takes the log directory offline."""
 CASES: Final = [
@@ -82,7 +82,7 @@ def audited(base: Base, fault: Fault, root: Path, *, damaged: int) -> PartitionA
 
 
 def found_on(audit: PartitionAudit, node: int) -> Counter[tuple[str, str]]:
-    """Code and severity of what is wrong with one broker's own files, by number."""
+    """The number of findings in one broker's own files, by code and severity."""
     return Counter(
         (each.code, each.severity)
         for each in findings_of(audit)
@@ -117,14 +117,14 @@ def test_two_intact_copies_leave_nothing_lost(base: Base, fault: Fault, tmp_path
         assert election_rows(audit)[-1]["candidateBrokerId"] == 0 or 0 in {
             absent.broker_id for absent in audit.elections[0].absent
         }
-    assert set(found_on(audit, 0)) & ALONE <= {("KL-111", "M")}  # of offsets that nobody wrote
+    assert set(found_on(audit, 0)) & ALONE <= {("KL-111", "M")}  # gaps of offsets that nobody wrote
     assert audit.verdict is Verdict.FORKED if fault.id in LIES else audit.verdict in REPLACED
     best = audit.elections[0]
-    # where histories part (KL-513), what a leader lacks stays on followers, and was committed
+    # after a fork (KL-513), followers keep committed records that the leader lacks
     parts = "KL-513" in {each.code for each in findings_of(audit)}
     assert (best.lost.total, best.kind.value) == (0, "unclean" if parts else "clean")
     starts = {each.candidate.broker_id: each for each in audit.elections}
-    if 0 in starts and starts[0].lost.total:  # its start cuts what the others have
+    if 0 in starts and starts[0].lost.total:  # its start cuts records that the others have
         assert starts[0].rank == 3
 
 

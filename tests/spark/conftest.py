@@ -1,4 +1,4 @@
-"""Two brokers' log directories built byte by byte, small enough to know every row by heart."""
+"""Two brokers' log directories, built byte by byte and small enough to list every row."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the Spark tests compare: places of records, and the last lines of errors."""
+"""Helpers to compare rows in the Spark tests: places of records, and last lines of errors."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def places(frame: DataFrame) -> Counter[tuple[str, int, int]]:
 
 
 def failure(action: Callable[[], object]) -> str:
-    """What Spark says after our error condition: one line without Python's traceback."""
+    """The text after our error condition in Spark's error: one line without Python's traceback."""
     with pytest.raises(PySparkException) as caught:
         action()
     text = str(caught.value)

@@ -1,4 +1,4 @@
-"""Spark on what real brokers left, against what consumers of those brokers were given."""
+"""Spark reads from real brokers' files what consumers of those brokers got."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ CONSUMED = [
     pytest.param(scenario, name, id=f"{scenario}-{name}")
     for scenario in captures.names()
     for name, capture in load(captures.path(scenario)).captures.items()
-    if capture.offsets  # otherwise no broker was alive to ask
+    if capture.offsets  # otherwise no broker was running
 ]
 
 
@@ -36,12 +36,12 @@ def as_spark_shows(record: ConsumedRecord) -> tuple[Any, ...]:
         record.offset,
         min(record.timestamp * 1000, MAX_MICROSECONDS),
         TIMESTAMP_TYPES[record.timestamp_type],
-        record.headers or None,  # Spark's Kafka source shows null where there are none
+        record.headers or None,  # Spark's Kafka source shows null if there are none
     )
 
 
 def content(value: bytes | bytearray | None) -> bytes | None:
-    return None if value is None else bytes(value)  # Spark 4.0 gives a bytearray
+    return None if value is None else bytes(value)  # Spark 4.0 returns a bytearray
 
 
 @pytest.mark.parametrize(("scenario", "name"), CONSUMED)

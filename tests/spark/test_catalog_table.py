@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     Create = Callable[..., None]
 
 PROPERTIES = {"owner": "root", "provider": "kafkalog", "location": "file:/mnt/b1"}
-"""What Spark 4.3 mixes with the options when a table is created."""
+"""Entries that Spark 4.3 adds to the options when a table is created."""
 
 
 def test_the_options_of_a_created_table_travel_in_its_schema() -> None:
@@ -38,7 +38,7 @@ def test_the_options_of_a_created_table_travel_in_its_schema() -> None:
 
 @pytest.fixture
 def create(spark: SparkSession, evidence: Path) -> Iterator[Create]:
-    """Creates the table ``made`` with options; the path is the evidence."""
+    """Creates the table ``made`` of the evidence with options."""
 
     def made(**options: str) -> None:
         pairs = ", ".join(f"'{name}' {json.dumps(value)}" for name, value in options.items())

@@ -1,4 +1,4 @@
-"""What a read refuses, and what it says: one line that begins with [kafkalog]."""
+"""Reads that are refused, with an error of one line that begins with [kafkalog]."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def test_a_path_that_holds_nothing_of_kafkas_is_refused(read: Read, tmp_path: Pa
 
 @pytest.fixture
 def damaged(evidence: Path, tmp_path: Path) -> Path:
-    """A copy of ``broker-0`` in which one bit of the batch at offset 4 of ``lagging-0`` flipped."""
+    """A copy of ``broker-0`` with a flipped bit in the batch at offset 4 of ``lagging-0``."""
     copy = tmp_path / "broker-0"
     shutil.copytree(evidence / "broker-0", copy)
     segment = copy / "lagging-0" / f"{4:020d}.log"

@@ -1,4 +1,4 @@
-"""Batches that are put together keep their rows and their order, and stay small."""
+"""Batches that are combined keep their rows and their order, and stay small."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def rows_of(size_in_bytes: int, rows: int) -> pa.RecordBatch:
 
 @pytest.mark.parametrize("size", [ENOUGH_BYTES // 5, ENOUGH_BYTES - 100, ENOUGH_BYTES + 1])
 def test_few_rows_of_many_bytes_are_not_put_together(size: int) -> None:
-    """200 records of 5 MB, three in a batch, were one batch of 1 GB in a worker of 2.1 GB."""
+    """200 records of 5 MB, three in a batch, became one batch of 1 GB in a worker of 2.1 GB."""
     found = [rows_of(size, rows=3) for _ in range(12)]
     together = list(gathered(found))
     assert sum(batch.num_rows for batch in together) == 36

@@ -1,4 +1,4 @@
-"""Where reads start and end: what the options of Spark's Kafka source mean for files."""
+"""Start and end of reads: the meaning of the options of Spark's Kafka source for files."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TIMES = [0, 10, 5, 20, 15, 30, 25, 40, 35, 50]
-"""Milliseconds after EPOCH_MILLIS of the offsets 0 to 9; clocks run backwards."""
+"""Timestamps of offsets 0 to 9 in milliseconds after EPOCH_MILLIS; they do not only rise."""
 
 
 def batch(first: int, count: int, **options: Any) -> Any:
@@ -37,7 +37,7 @@ def batch(first: int, count: int, **options: Any) -> Any:
 def log(tmp_path: Path) -> Path:
     """Partition 0: offsets 0 to 9 in segments of two batches, log start 2, high watermark 8.
 
-    Partition 1: offset 0 of long before.
+    Partition 1: offset 0, from long before.
     """
     cluster(
         tmp_path,
@@ -89,7 +89,7 @@ def refused(path: Path, **options: str) -> str:
         pytest.param({"startingOffsets": of(4, -2)}, [*range(4, 10)], id="offsets"),
         pytest.param({"endingOffsets": of(4, -1)}, [2, 3], id="ending_offsets"),
         pytest.param({"startingTimestamp": at(0)}, [*range(2, 10)], id="below_the_log_start"),
-        # the first record of that time is offset 3; later ones may be older
+        # the first record at or after that time is offset 3; later ones may be older
         pytest.param({"startingTimestamp": at(16)}, [*range(3, 10)], id="time"),
         pytest.param({"startingTimestamp": at(20)}, [*range(3, 10)], id="that_time"),
         pytest.param({"startingTimestamp": at(31)}, [*range(7, 10)], id="later"),
@@ -107,7 +107,7 @@ def refused(path: Path, **options: str) -> str:
     ],
 )
 def test_both_ends_of_a_read(log: Path, options: dict[str, str], expected: list[int]) -> None:
-    if "startingTimestamp" in options:  # partition 1 has no record then
+    if "startingTimestamp" in options:  # partition 1 has no record from then on
         options = {"startingOffsetsByTimestampStrategy": "latest", **options}
     assert read(log, **options)[0] == expected
 

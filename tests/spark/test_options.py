@@ -1,4 +1,4 @@
-"""What the options of a read come to, and which are refused."""
+"""The effect of the options of a read, and options that are refused."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Stretch(Unit):
 
 
 class StretchesTable(Table[Unit]):
-    """Stretches of given sizes, cut as the request says."""
+    """A table of stretches of given sizes, cut as requested."""
 
     name = "stretches"
     doc = ""

@@ -40,7 +40,7 @@ def test_a_schema_is_a_projection_in_any_order(read: Read, schema: Any, pushdown
 
 def test_no_column_at_all_still_counts(read: Read) -> None:
     nothing = read(schema=StructType([]))
-    if pyspark.__version__.startswith("4.0."):  # would answer 0
+    if pyspark.__version__.startswith("4.0."):  # would return 0
         assert failure(nothing.count).startswith("schema: names no column")
     else:
         assert nothing.count() == EACH_RECORD_ONCE.total()

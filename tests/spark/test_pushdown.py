@@ -1,4 +1,4 @@
-"""What of a pushed filter reaches the request, checked against the filter itself on every value."""
+"""The part of a pushed filter that becomes the request keeps every value that the filter keeps."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_no_timestamp_that_passes_is_left_out(pushed: Filter, timestamp: int) ->
     is_read = (low is None or low <= timestamp) and (high is None or timestamp < high)
     if is_read == passes(pushed, EPOCH + timedelta(milliseconds=timestamp)):
         return
-    assert is_read  # rows that Spark sorts out are allowed, lost ones are not
+    assert is_read  # rows that Spark filters later are allowed, lost rows are not
     assert isinstance(pushed, In) or pushed.value.microsecond % 1000 != 0
 
 
@@ -185,7 +185,7 @@ def test_only_records_vouch_for_what_they_left_out() -> None:
 def test_a_pushed_limit_ends_each_task(tmp_path: Path) -> None:
     write_segment(tmp_path / "t-0", [batch(0)])
     damaged = write_segment(tmp_path / "t-0", [batch(3)], base_offset=3)
-    damaged.write_bytes(damaged.read_bytes()[:-1] + b"\xff")  # a task that reads on fails there
+    damaged.write_bytes(damaged.read_bytes()[:-1] + b"\xff")  # reading on fails there
 
     def offsets(limit: int) -> list[int]:
         reader = FilteringReader(parse_options({"path": str(tmp_path)}), ("offset",))

@@ -1,4 +1,4 @@
-"""One task: run again, on files that change after planning, and what it reports."""
+"""One task: run again, run on files that changed after planning, and its errors."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ COMPARED = "topic,partition,offset,timestamp,leaderEpoch,brokerId"
 def unfiltered(
     request: pytest.FixtureRequest, spark: SparkSession, evidence: Path
 ) -> tuple[str, DataFrame]:
-    """All rows of one reading, cut off from the source: no filter on them is pushed down."""
+    """All rows of one read, detached from the source, so that no filter is pushed down."""
     reader = spark.read.format("kafkalog").option("replica", request.param)
     return request.param, reader.option("columns", COMPARED).load(str(evidence)).localCheckpoint()
 

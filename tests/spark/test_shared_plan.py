@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.spark
 PUSHDOWN_WORKER = "pyspark.sql.worker.data_source_pushdown_filters"
 ROWS = {"forked": 4, "lagging": 13, "transactions": 2, "headers": 2}
-"""Records of each topic in the best copies of the fixture ``evidence``, by its docstring."""
+"""Number of records by topic in the best copies of ``evidence``, from its docstring."""
 
 
 def topics(frame: DataFrame) -> Counter[str]:
@@ -41,7 +41,7 @@ def test_a_filtered_side_of_a_join_leaves_the_other_whole(read: Read, pushdown: 
     frame = read().select("topic", "partition", "offset")
     late = frame.where("offset >= 3").select("partition", "offset").distinct()
     joined = frame.join(late, ["partition", "offset"], "left_anti")
-    # offsets 3 and above are there in partition 0 (forked, lagging) and in partition 1 (lagging)
+    # offsets 3 and above exist in partition 0 (forked, lagging) and in partition 1 (lagging)
     assert {row.offset for row in joined.collect()} == {0, 1, 2}
     assert {row.offset for row in frame.collect()} == set(range(10))
 
@@ -70,7 +70,7 @@ def test_a_subquery_has_filters_of_its_own(read: Read, spark: SparkSession, push
 def test_only_a_spark_without_the_fault_is_given_a_reader_that_takes_filters(
     evidence: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """SPARK-58551 keeps the plans of scans apart, and came together with ``pushLimit``."""
+    """SPARK-58551 separates the plans of scans, and came together with ``pushLimit``."""
     source: Any = KafkaLogDataSource({"path": str(evidence)})
     monkeypatch.setitem(sys.modules, PUSHDOWN_WORKER, sys)
     monkeypatch.delattr(DataSourceReader, "pushLimit", raising=False)

@@ -1,4 +1,4 @@
-"""``spark.read.format("kafkalog")`` on small evidence whose every row is known."""
+"""``spark.read.format("kafkalog")`` on small evidence with known rows."""
 
 from __future__ import annotations
 

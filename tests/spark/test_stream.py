@@ -1,4 +1,4 @@
-"""``readStream``: logs that grow, roll, are cut and vanish while a query runs."""
+"""``readStream``: logs that grow, roll, are truncated and vanish while a query runs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def logs(path: Path, *records: int, committed: int | None = None, **options: Any) -> Path:
-    """Partitions of the topic t on one broker with so many one-record batches, all committed."""
+    """Partitions of topic t on one broker with these numbers of committed one-record batches."""
     shutil.rmtree(path, ignore_errors=True)
     path.mkdir()
     described = [
@@ -33,7 +33,7 @@ def logs(path: Path, *records: int, committed: int | None = None, **options: Any
     ]
     cluster(path, {1: described})
     for checkpoint in path.rglob("*-checkpoint"):
-        checkpoint.touch()  # built files all have the same time, and a cache goes by it
+        checkpoint.touch()  # built files all have the same time, which a cache compares
     return path
 
 
@@ -105,7 +105,7 @@ def test_the_copy_is_kept_while_it_is_there(tmp_path: Path) -> None:
     cluster(tmp_path / "later", {2: replica(longer, high_watermark=3)})
     shutil.rmtree(path / "broker-2")
     shutil.copytree(tmp_path / "later" / "broker-2", path / "broker-2")
-    assert stream.latestOffset() == {"t": {"0": 2}}  # the other copy is longer by now
+    assert stream.latestOffset() == {"t": {"0": 2}}  # the other copy is longer now
     shutil.rmtree(path / "broker-1")
     assert stream.latestOffset() == {"t": {"0": 3}}
 
@@ -226,7 +226,7 @@ def test_a_checkpoint_of_another_query_is_refused(tmp_path: Path) -> None:
     start = {"other": {"0": 1}, "t": {"0": 1}}
     with pytest.raises(KafkaLogError, match="holds offsets of other-0, which its options do not"):
         reader(path, subscribe="t").partitions(start, end)
-    assert read(lenient, start, end) == ["0:1"]  # one topic less is a choice
+    assert read(lenient, start, end) == ["0:1"]  # one topic fewer is a choice
 
 
 @pytest.mark.spark

@@ -1,4 +1,4 @@
-"""``subscribePattern`` finds the topics that Java's regular expressions find: Java says which."""
+"""``subscribePattern`` finds the topics that Java's regular expressions find."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ PIECES = (
 
 
 def found_by_java(patterns: Sequence[str]) -> list[list[str] | None]:
-    """In which of ``TOPICS`` Java finds each pattern; None where it refuses it."""
+    """The topics among ``TOPICS`` in which Java finds each pattern; None if it refuses it."""
     said = subprocess.run(
         [*JAVA, str(SOURCES / "FindTopics.java"), *TOPICS],
         input="\n".join(patterns) + "\n",
@@ -125,7 +125,7 @@ def test_what_cannot_be_said_in_python_is_refused_in_one_sentence(
 
 @pytest.fixture
 def topics(tmp_path: Path) -> Path:
-    """A record in each of: two topics, Kafka's internal ones, the quorum's log."""
+    """One record each in two topics, in Kafka's internal topics and in the quorum's log."""
     names = (
         "codec-1", "other", "__consumer_offsets", "__transaction_state", "__share_group_state",
         "__cluster_metadata", "__not_internal",

@@ -1,6 +1,6 @@
-"""`make suppressed`: suppress each finding code in turn; some cheap test must fail.
+"""`make suppressed`: suppress each finding code in turn; at least one fast test must fail.
 
-The pages docs/findings.md and README.md, which show our own output, do not count.
+Tests of docs/findings.md and README.md do not count, because these pages show our own output.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ TESTS = (
     "tests/scenarios/test_synthetic.py", "tests/hostile/test_moving_files.py", "tests/audits",
     "tests/cli/test_replica_diff.py", "tests/cli/test_verify.py",
 )  # fmt: skip
-"""Those that expect exactly these findings first: the run ends when every code was noticed.
+"""Tests that expect exact findings come first: the run ends when every code was noticed.
 
-None lies in another one: pytest would move it to the place of that.
+None is inside another: pytest would move it to the place of the outer one.
 """
 
 
 def main() -> int:
-    """Run the tests that look at findings; 1 where a code can be missing."""
+    """Run the tests that check findings; return 1 if a code can be missing."""
     return pytest.main(
         ["-q", "-p", "tests.suppressed.plugin", "-p", "no:cacheprovider", *sys.argv[1:]]
         + ([] if any(not each.startswith("-") for each in sys.argv[1:]) else [*TESTS])

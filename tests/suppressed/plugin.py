@@ -1,8 +1,8 @@
-"""A pytest plugin: runs each test again for every finding code that it met, with the code missing.
+"""A pytest plugin: runs each test again without each finding code that it met.
 
-``findings_of`` and ``RootUnit.findings`` are where findings come out; lower layers stay as they
-are, so a code counts as noticed only where a test looks at what users get. What a fixture of a
-module or a cache holds was made before and is not suppressed.
+It removes the code from the results of ``findings_of`` and ``RootUnit.findings``. Lower layers are
+unchanged, so that a code counts as noticed only if a test checks what users get. Results that a
+fixture of a module or a cache holds were made before and are not suppressed.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     for report in reports:
         item.ihook.pytest_runtest_logreport(report=report)
     met = sorted(_met - set(noticed))
-    # The control: a test that cannot be run twice says nothing.
+    # The control: a test that cannot be run twice proves nothing.
     if met and _passes(reports) and _passes(_run(item)):
         for code in met:
             if _notices(code, item):
@@ -63,14 +63,14 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     if not set(CATALOGUE) - set(noticed):
         item.session.shouldstop = "every code was noticed"
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    item.session._setupstate.teardown_exact(nextitem)  # reruns keep fixtures of the module
+    item.session._setupstate.teardown_exact(nextitem)  # reruns keep the module's fixtures
     return True
 
 
 def _run(item: pytest.Item) -> list[pytest.TestReport]:
-    """Run a test as if another one of its module came next: fixtures of the function are torn down.
+    """Run a test as if another one of its module followed: fixtures of functions are torn down.
 
-    ``teardown_exact`` asks the next item for its collectors only, and those the parent has.
+    ``teardown_exact`` needs only the collectors of the next item, and the parent has them.
     """
     return runtestprotocol(item, log=False, nextitem=item.parent)
 
@@ -90,7 +90,7 @@ def _notices(code: str, item: pytest.Item) -> bool:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say which codes can be missing without a failing test."""
+    """Print the codes that can be missing without a failing test."""
     survivors = sorted(set(CATALOGUE) - set(noticed))
     terminalreporter.write_line(
         f"suppressed {len(CATALOGUE)} codes, each by itself: a test noticed {len(noticed)}; "
@@ -101,6 +101,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Succeed where every code was noticed and no test fails by itself."""
+    """Succeed if every code was noticed and no test fails by itself."""
     is_good = not set(CATALOGUE) - set(noticed) and not session.testsfailed
     session.exitstatus = pytest.ExitCode.OK if is_good else pytest.ExitCode.TESTS_FAILED
