@@ -21,8 +21,12 @@ from kafkalog_reader.audits.catalogue.actions import (
     SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
-from kafkalog_reader.audits.catalogue.replica_rules import DAMAGED_COPY, SINGLE_COPY_RANGE
-from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.catalogue.replica_rules import (
+    DAMAGED_COPY,
+    RECORDS_MISSING_ON_REPLICA,
+    SINGLE_COPY_RANGE,
+)
+from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows, may_happen
@@ -210,6 +214,8 @@ def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAu
         each.code == DAMAGED_COPY for each in found
     ):
         damaged = {copy for each in audit.comparison.differences for copy in each.damaged}
+    if any(each.code == RECORDS_MISSING_ON_REPLICA for each in found):
+        damaged |= _with_holes(audit)
     return [
         replica
         for replica in audit.everyone
@@ -217,6 +223,22 @@ def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAu
         or replica.directory.log_directory in roots
         or replica.files in damaged
     ]
+
+
+def _with_holes(audit: PartitionAudit) -> set[Replica]:
+    """Replicas that lack records inside their log; none unless the best leader has them all."""
+    if (
+        isinstance(audit.comparison, NotCompared)
+        or not audit.elections
+        or audit.elections[0].lacking_ranges
+    ):
+        return set()
+    return {
+        replica
+        for each in audit.comparison.differences
+        if each.kind is DifferenceKind.MISSING
+        for replica in each.absent
+    }
 
 
 @dataclass(frozen=True, slots=True, order=True)

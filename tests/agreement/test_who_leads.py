@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,6 +15,8 @@ from kafkalog_reader.cli.replica_diff import replica_diff
 from kafkalog_reader.cli.run import status
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from click import Command
 
 STATES = [
@@ -56,3 +59,21 @@ def test_the_leader_of_the_metadata_log_leads_where_only_uncommitted_records_go(
     (save,) = steps["save"]["commands"]
     assert "--replica broker:0 --from-offset 2" in save
     assert "unclean" not in json.dumps(document["steps"])
+
+
+def test_the_copy_with_a_hole_is_the_one_to_move_aside(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """Offset 1 of broker 2 is cut out of s3_2/healed; the two others have it."""
+    root = tmp_path / "evidence"
+    shutil.copytree(captures.path("s3_2/healed"), root)
+    log = root / "broker-2" / "t-0" / f"{0:020d}.log"
+    content = log.read_bytes()
+    log.write_bytes(content[:69] + content[138:])  # one batch of 69 bytes
+    text = " ".join(said(replica_diff, [str(root)], capfd).split())
+    assert "A5 one of brokers 0 and 1 should lead" in text
+    assert "A6 while broker 2 is stopped, move the partition directory aside" in text
+    assert f"mv {root}/broker-2/t-0" in text.replace("\\ ", "")
+    assert f"mv {root}/broker-1/t-0" not in text.replace("\\ ", "")
+    planned = said(kafkalog, ["plan", str(root), "--elect", "t-0=2", "--format", "json"], capfd)
+    assert json.loads(planned)["lost"]["lostCommittedRecords"] == 1
