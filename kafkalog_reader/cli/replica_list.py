@@ -211,7 +211,8 @@ def _state(row: Row) -> str:
         remarks.append(words.get(row["state"], shown(row["state"])))
     if missing := _missing(row):
         remarks.append(f"HIGH WATERMARK ABOVE THE LOG END BY {grouped(missing)}")
-    if row["cleanShutdown"] is False:
+    # The marker is the broker's: a controller, which keeps only the metadata log, writes none.
+    if row["cleanShutdown"] is False and row["topic"] != METADATA_TOPIC:
         remarks.append("not shut down cleanly")
     if row["tornBytes"]:
         remarks.append(f"{size(row['tornBytes'])} after the last whole batch")

@@ -61,8 +61,10 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
         unknown.append(f"what {joined_ids(audit.without_copy)} may hold: no copy was supplied")
     elif audit.membership is None:
         here = len(audit.everyone)
-        supplied_here = "1 copy was" if here == 1 else f"{here} copies were"
-        unknown.append(f"what further copies hold, if there are any: {supplied_here} supplied")
+        supplied_here = "the one" if here == 1 else f"the {here}"
+        unknown.append(
+            f"what further copies hold, if there are any besides {supplied_here} supplied"
+        )
     return tuple(unknown)
 
 

@@ -264,7 +264,7 @@ def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
     waiting = sorted({broker for each in plan.unanswered for broker in each.brokers if broker >= 0})
     if waiting:
         text = (
-            f"Do not start {brokers_text(waiting)} before that is answered: with the start these "
+            f"Do not start {brokers_text(waiting)} before that is settled: with the start these "
             "partitions get a leader too, and this plan does not know what that destroys."
         )
         yield from wrapped(text, columns, hanging=0)

@@ -91,6 +91,7 @@ def test_replicas_are_sorted_by_partition_number_then_broker() -> None:
     ("changes", "state"),
     [
         ({"cleanShutdown": False}, "not shut down cleanly"),
+        ({"cleanShutdown": False, "topic": "__cluster_metadata"}, "20.0 MiB"),
         ({"state": "delete"}, "marked for deletion"),
         (
             {"state": "stray", "tornBytes": 36},

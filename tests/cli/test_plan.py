@@ -177,7 +177,7 @@ def test_what_cannot_be_planned_is_named(run: Run, tmp_path: Path) -> None:
     answer = run("plan", tmp_path)
     assert answer.status == 1  # like replica-diff: KL-009
     assert answer.out.startswith("NO PLAN t-0: ")
-    assert "Do not start brokers 1 and 2 before that is answered" in " ".join(answer.out.split())
+    assert "Do not start brokers 1 and 2 before that is settled" in " ".join(answer.out.split())
 
 
 def test_an_isr_older_than_the_logs_is_not_trusted(run: Run, tmp_path: Path) -> None:

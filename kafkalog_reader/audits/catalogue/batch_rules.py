@@ -281,7 +281,7 @@ OVERSIZED_BATCH: Final = rule(
 MIXED_MESSAGE_FORMATS: Final = rule(
     "KL-117",
     "mixed-message-formats",
-    severity="M",
+    severity="L",
     title="old and new message formats in one log",
     explanation="The log holds messages of format 0 or 1 as well as batches of format 2. Old "
     "messages carry no leader epoch.",

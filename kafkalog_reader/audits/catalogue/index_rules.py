@@ -137,7 +137,8 @@ ORPHAN_INDEX: Final = rule(
     "orphan-index",
     severity="L",
     title="an index without a log",
-    explanation="No log file has the base offset of an index file.",
+    explanation="No log file has the base offset of an index file. Kafka deletes segments from the "
+    "first on: above the last log, a log was lost (medium).",
     start="The start deletes it.",
     election=NO_EFFECT,
     reader=NO_EFFECT,

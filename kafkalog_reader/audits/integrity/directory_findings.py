@@ -88,7 +88,7 @@ def directory_findings(
             actions=actions_of_refusal(str(error.strerror)),
         )
         return
-    if root.clean_shutdown is False:
+    if root.clean_shutdown is False and serves_partitions(entry.name for entry in entries):
         yield finding(
             UNCLEAN_SHUTDOWN, f"{shown(root.path)}: no clean-shutdown marker", directory=place
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX
+from kafkalog_reader.audits.catalogue.actions import COMPARE_REPLICAS, REBUILD_INDEX
 from kafkalog_reader.audits.catalogue.index_rules import (
     INDEX_MISSING,
     ORPHAN_INDEX,
@@ -130,11 +130,12 @@ def file_findings(replica: Replica) -> Iterator[Finding]:
     kinds = ["index"]
     if writes_time_indexes(root, directory.path, live):
         kinds.append("timeindex")
+    last = max((each.base_offset for each in live if each.log_size is not None), default=-1)
     for segment in live:
         if segment.log_size is not None:
             yield from _missing_indexes(replica, segment, kinds)
         else:
-            yield from _orphans(replica, segment)
+            yield from _orphans(replica, segment, last)
     yield from swap_findings(replica)
 
 
@@ -160,7 +161,18 @@ def _missing_indexes(
             )
 
 
-def _orphans(replica: Replica, segment: SegmentFiles) -> Iterator[Finding]:
+def _orphans(replica: Replica, segment: SegmentFiles, last: int) -> Iterator[Finding]:
+    """Index files without a log; ``last`` is the base offset of the last log.
+
+    Kafka deletes segments from the first on: above the last log, a log was lost.
+    """
+    is_lost = segment.base_offset > last
+    effect = "the broker deletes it at its start"
+    if is_lost:
+        effect = (
+            f"it is the trace of a lost segment, with the records from offset "
+            f"{segment.base_offset} on. {effect[0].upper()}{effect[1:]}"
+        )
     sizes = {
         "index": segment.offset_index_size,
         "timeindex": segment.time_index_size,
@@ -171,7 +183,9 @@ def _orphans(replica: Replica, segment: SegmentFiles) -> Iterator[Finding]:
             file = replica.segment_file(segment, kind)
             yield finding(
                 ORPHAN_INDEX,
-                f"{file}: its .log is missing; the broker deletes it at its start",
+                f"{file}: its .log is missing; {effect}",
+                severity="M" if is_lost else None,
                 directory=replica.directory,
                 file=file,
+                actions=(COMPARE_REPLICAS,) if is_lost else None,
             )

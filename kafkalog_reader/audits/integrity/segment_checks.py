@@ -11,9 +11,10 @@ from kafkalog_reader.audits.catalogue.batch_rules import (
     TIMESTAMP_IMPLAUSIBLE,
 )
 from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.format.layout import utc_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
@@ -77,15 +78,17 @@ class _HeaderCheck:
             )
         self._count += count
 
-    def reported(self, problem: str, value_name: str, **evidence: object) -> Iterator[Finding]:
-        """Yield the finding, if there is one; ``{}`` in the problem is replaced by the value."""
+    def reported(
+        self, problem: Callable[[int], str], value_name: str, **evidence: object
+    ) -> Iterator[Finding]:
+        """Yield the finding, if there is one; ``problem`` makes its text of the value."""
         if self._first is None:
             return
         position, size, offsets, value = self._first
         many = f"; {self._count:,} such batches" if self._count > 1 else ""
         yield finding(
             self._code,
-            f"{self._file} position {position:,}: {problem.format(value)}{many}",
+            f"{self._file} position {position:,}: {problem(value)}{many}",
             directory=self._replica.directory,
             file=self._file,
             position=position,
@@ -115,10 +118,14 @@ class TimestampCheck:
     def findings(self) -> Iterator[Finding]:
         """See ``SegmentCheck``."""
         yield from self._kept.reported(
-            "the greatest timestamp is {}: negative, or more than a day after the file's time",
-            "maxTimestamp",
-            fileModifiedAt=self._copied_at,
+            self._problem, "maxTimestamp", fileModifiedAt=self._copied_at
         )
+
+    def _problem(self, timestamp: int) -> str:
+        text = f"the greatest timestamp is {timestamp} ({utc_text(timestamp)})"
+        if timestamp < _NO_TIMESTAMP or self._copied_at is None:
+            return f"{text}: negative"
+        return f"{text}: more than a day after the file's time"
 
 
 class BatchSizeCheck:
@@ -136,7 +143,7 @@ class BatchSizeCheck:
     def findings(self) -> Iterator[Finding]:
         """See ``SegmentCheck``."""
         yield from self._kept.reported(
-            f"{{}} bytes, and max.message.bytes is {self._largest}",
+            lambda size: f"{size} bytes, and max.message.bytes is {self._largest}",
             "sizeInBytes",
             maxMessageBytes=self._largest,
         )

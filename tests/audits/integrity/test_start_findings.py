@@ -150,3 +150,14 @@ def test_an_untrimmed_time_index_lets_retention_delete_everything(tmp_path: Path
     (found,) = predictions(directory)
     assert (found.code, found.severity) == ("KL-418", "C")
     assert found.records_at_risk == 72
+
+
+def test_an_index_above_the_last_log_is_the_trace_of_a_lost_segment(tmp_path: Path) -> None:
+    """Kafka deletes the oldest segments first (UnifiedLog#deleteOldSegments)."""
+    directory = copied("stopped", tmp_path)
+    (directory / f"{LAST}.log").unlink()
+    asked = request(table("findings"), topic=directory.name.rpartition("-")[0])
+    units = table("findings").units(discover([str(directory.parent)]), asked)
+    found = [each for unit in units for each, _ in verify(unit).findings if each.code == "KL-209"]
+    assert {each.severity for each in found} == {"M"}
+    assert all("from offset 48 on" in each.message for each in found)
