@@ -105,7 +105,7 @@ def replica_diff_text(*paths: str) -> str:
 
 
 def replica_diff_documents(*paths: str) -> list[dict[str, Any]]:
-    """What `replica-diff` says, one document for each partition."""
+    """The JSON output of `replica-diff`, one document per partition."""
     return objects(asked(replica_diff, *paths, "--format", "json")[1])
 
 

@@ -69,7 +69,7 @@ def _ends(path: Path) -> dict[str, int]:
         "replica-diff": replica["logEndOffset"],
         "table replicas, as ls shows it": _row("replicas", path)["logEndOffset"],
     }
-    if partition["verdict"] == "undecidable":  # where the table concludes nothing
+    if partition["verdict"] == "undecidable":  # then the table gives no log end
         assert partition["logEndOffset"] is None
         return ends
     return ends | {"table partitions": partition["logEndOffset"]}

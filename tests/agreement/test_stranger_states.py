@@ -274,7 +274,7 @@ def test_a_torn_tail_is_cut_and_holds_no_whole_record(tmp_path: Path) -> None:
 
 
 def test_what_must_not_start_yet_says_what_comes_first(tmp_path: Path) -> None:
-    """The folder with the torn batch, then another copy of what it held; then the start."""
+    """First save the folder with the torn batch, then look for another copy, then start."""
     said = Said(torn_tail(tmp_path / "evidence"))
     compared = said.text(replica_diff)
     assert "do not start broker 0 yet" in compared
@@ -309,7 +309,7 @@ def test_nothing_is_supplied_where_no_replica_is_missing(tmp_path: Path) -> None
 
 
 def test_a_damaged_committed_record_of_a_fork_is_one_truth(tmp_path: Path) -> None:
-    """Broker 0 has offsets 2 to 4 of epoch 0; 2 of epoch 1 is sound, 3 is damaged or torn."""
+    """Broker 0 has offsets 2 to 4 in epoch 0. In epoch 1, 2 is sound and 3 is damaged or torn."""
     said = Said(damaged_fork(tmp_path / "evidence"))
     assert said.cuts() == {(1, "t"): (0, 1, 0, BATCH), (2, "t"): (0, 0, 1, BATCH - 30)}
     lost = said.plan["lost"]

@@ -27,7 +27,7 @@ def copied(capture: str, tmp_path: Path) -> Path:
 
 
 def said(root: Path, run: Run) -> dict[str, str]:
-    """What each command prints, words of commands on one line."""
+    """The output of each command; lines that end with a backslash are joined."""
     result = CliRunner().invoke(replica_diff, [str(root)], standalone_mode=False)
     texts = {
         "replica-diff": result.output,

@@ -268,7 +268,7 @@ def test_the_only_copy_of_the_only_controller_is_not_moved(state: Path, run: Run
 
 
 def test_no_copy_is_moved_where_none_is_sound(state: Path, run: Run) -> None:
-    """There would be nobody to fetch the metadata log from."""
+    """No node would remain from which to fetch the metadata log."""
     for log in state.glob(f"*/{LOG}"):
         flip(log, PAYLOAD)
     verified, planned = run("verify", "."), run("plan", ".")

@@ -70,7 +70,7 @@ def test_a_cold_file_is_cold_again_after_it_was_read(cold: Path, way_to_ask: str
 @pytest.mark.usefixtures("way_to_ask")
 def test_pages_that_were_there_before_stay(cold: Path) -> None:
     with cold.open("rb", buffering=0) as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # nothing more than asked for
+        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # no read-ahead
         os.pread(file.fileno(), 2 * MIB, 5 * MIB)
     before = pages_in_memory(cold)
     assert before == 512

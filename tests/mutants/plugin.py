@@ -1,4 +1,4 @@
-"""A pytest plugin: records which lines of the program each test reaches, and how long it takes.
+"""A pytest plugin: records the lines of the program that each test reaches, and its duration.
 
 It runs under ``coverage run``; the environment names the file for the seconds of each test.
 """

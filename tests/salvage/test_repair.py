@@ -112,7 +112,7 @@ def test_of_a_torn_uncompressed_batch_the_whole_records_are_kept(
     (log,) = source.rglob("*.log")
     content = log.read_bytes()
     at, first = starts(content)[4], 7 + 2  # length and fields of a record, two digits
-    later = first + 1  # a second later and more: the timestamp's delta takes two bytes
+    later = first + 1  # at least a second later: the timestamp delta takes two bytes
     log.write_bytes(content[: at + 61 + first + 5 * later + 4])
     salvaged = run(source, tmp_path / "out", receiver)
     assert (salvaged.records, salvaged.offsets.last) == (46, 45)

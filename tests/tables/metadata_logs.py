@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def write_metadata(root: Path, values: Sequence[bytes], *, first_offset: int = 0) -> Path:
-    """Write a log of one record a batch, a second apart; return the partition directory."""
+    """Write a log with one record per batch, a second apart; return the partition directory."""
     log = [
         data_batch(
             offset,

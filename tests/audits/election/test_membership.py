@@ -1,4 +1,4 @@
-"""What the cluster metadata says about the replicas of a partition."""
+"""The state of a partition's replicas in the cluster metadata."""
 
 from __future__ import annotations
 

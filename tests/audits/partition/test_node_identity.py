@@ -1,4 +1,4 @@
-"""Whose a log directory without node id is, by what the metadata log knows of all nodes."""
+"""Finds the owner of a log directory without node id from the metadata log's registrations."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ def test_what_was_cut_before_is_read(tmp_path: Path) -> None:
 
 
 def test_no_bound_is_above_the_last_offset() -> None:
-    """Offsets of damaged files may lie anywhere; tables hold 64 bits with a sign."""
+    """Offsets in damaged files may have any value; tables hold signed 64 bits."""
     highest = 2**63 - 1
     assert sum_of([HeldRecords(1, highest - 1), HeldRecords(2, 700)]) == HeldRecords(3, highest)
     assert (CommitCount(damaged=highest) + CommitCount(damaged=1)).damaged == highest
