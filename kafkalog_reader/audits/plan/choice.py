@@ -13,6 +13,7 @@ from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
 from kafkalog_reader.audits.election.follow import FollowingEnd
 from kafkalog_reader.audits.partition.epoch_rows import advised_epoch_rows, epoch_rows
+from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
 from kafkalog_reader.audits.plan.start_loss import StartLoss, start_losses
 from kafkalog_reader.audits.plan.unanswered import (
     FAILURES,
@@ -276,9 +277,9 @@ def choice_of(
         leader=_broker(best.candidate),
         equals=equals - aside,
         others=others,
-        electable=_electable(audit),
-        why_unknown=_why_unknown(audit, has_metadata=has_metadata),
-        stays_leaderless=_stays_leaderless(audit),
+        electable=electable(audit),
+        why_unknown=why_unknown(audit, has_metadata=has_metadata),
+        stays_leaderless=stays_leaderless(audit),
         lost=_lost(
             audit,
             best,
@@ -329,38 +330,6 @@ def choice_of(
 def _only_copy(audit: PartitionAudit) -> tuple[int, int] | None:
     only = audit.only_copy
     return None if only is None else (_broker(only), only.log_start)
-
-
-def _electable(audit: PartitionAudit) -> frozenset[int] | None:
-    """The brokers that the controller may elect; None if unknown, or older than the logs."""
-    membership = audit.membership
-    if membership is None or audit.is_metadata_older:
-        return None
-    return frozenset((*membership.isr, *membership.elr, *membership.last_known_elr))
-
-
-def _why_unknown(audit: PartitionAudit, *, has_metadata: bool) -> str:
-    """Why a metadata log that was supplied does not name the in-sync replicas; else empty."""
-    if audit.is_metadata_older:
-        return "the metadata log is older than the copies"
-    if audit.membership is None and has_metadata:
-        return "the metadata log does not have the partition"
-    return ""
-
-
-def _stays_leaderless(audit: PartitionAudit) -> bool:
-    """Whether no broker that registers is elected without an unclean election.
-
-    Source: Kafka 4.4, ReplicationControlManager#handleUncleanBrokerShutdown, PartitionChangeBuilder
-    (canElectLastKnownLeader); seen on 4.4.0.
-    """
-    membership = audit.membership
-    if membership is None or membership.isr or membership.last_known_elr:
-        return False
-    clean = {
-        each.broker_id for each in audit.everyone if each.directory.log_directory.clean_shutdown
-    }
-    return not clean & set(membership.elr)
 
 
 def _epoch_rows(
