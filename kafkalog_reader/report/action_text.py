@@ -15,6 +15,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
+    LOOK_FOR_A_COPY,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     SAVE_RECORDS,
@@ -96,8 +97,8 @@ def actions_of(
                 asked.setdefault(code, []).append(each)
     made = []
     for code in sorted(asked, key=_URGENCY.__getitem__):
-        if _is_pointless(audit, code):
-            continue
+        if _is_pointless(audit, code) or (code == LOOK_FOR_A_COPY and DO_NOT_START in asked):
+            continue  # that says what to look for before the start
         findings = asked[code]
         replicas = _replicas(audit, findings)
         brokers = _named(audit, replicas, findings)

@@ -263,6 +263,8 @@ def test_commands_do_not_contradict_each_other(make: Make, tmp_path: Path) -> No
 def test_records_that_no_copy_holds_are_found_by_every_command(make: Make, tmp_path: Path) -> None:
     said = answers([str(make(tmp_path / "evidence"))], tmp_path / "salvaged")
     assert (said.verify, said.replica_diff, said.plan, said.salvage) == (1, 1, 1, 1)
+    compared = " ".join(asked(replica_diff, str(tmp_path / "evidence"))[1].split())
+    assert "look for another copy of these records, such as a backup" in compared
 
 
 def test_a_torn_tail_is_cut_and_holds_no_whole_record(tmp_path: Path) -> None:

@@ -82,6 +82,15 @@ SUPPLY_WHAT_IS_MISSING: Final = action(
     "be the best leader. Conclusions without it are possible, not proven.",
     command="replica-diff 1=/mnt/b1 2=/mnt/b2 3=/mnt/b3 --topic TOPIC --partition N",
 )
+LOOK_FOR_A_COPY: Final = action(
+    "A36",
+    "look-for-a-copy",
+    short="look for another copy of these records, such as a backup or an older image of a disk: "
+    "no supplied copy holds them",
+    explanation="No start and no election brings the records back. If there is no other copy, they "
+    "are lost. The owners of the topic must know which offsets are missing; then start the "
+    "brokers as kafkalog plan says.",
+)
 LEAVE_ONE_OUT: Final = action(
     "A26",
     "leave-one-out",

@@ -10,6 +10,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
     LET_BEST_LEAD,
+    LOOK_FOR_A_COPY,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     REPORT_DEFECT,
@@ -383,7 +384,12 @@ COMMITTED_RECORDS_MISSING: Final = rule(
     start="A start lowers the checkpoint to the log end, and this trace of the loss is gone.",
     election="Whoever leads, new records take the offsets of the missing ones.",
     reader="Consumers may have read the missing records. They see other ones at those offsets.",
-    actions=(DO_NOT_START, FORBID_UNCLEAN_ELECTION, SUPPLY_WHAT_IS_MISSING),
+    actions=(
+        DO_NOT_START,
+        FORBID_UNCLEAN_ELECTION,
+        SUPPLY_WHAT_IS_MISSING,
+        LOOK_FOR_A_COPY,
+    ),
     lookalikes=(COPIED_WHILE_RUNNING,),
     roles=(Role.SEVERAL_REPLICAS, Role.PICTURED),
 )

@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import LOOK_FOR_A_COPY
 from kafkalog_reader.audits.catalogue.batch_rules import OFFSET_GAP, OFFSET_REGRESSION
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
@@ -121,4 +122,5 @@ def _lost(replica: ReplicaAudit, gap: Finding) -> Finding:
         "compaction",
         records_at_risk=count,
         committed=committed,
+        actions=(LOOK_FOR_A_COPY, *gap.actions),
     )
