@@ -60,7 +60,6 @@ CONTROLLERS: Final = "CONTROLLER:9093"
 _WORD: Final = r"""(?:'[^']*'|"[^"]*"|[^\s'"])+"""
 _PARTS: Final = re.compile(rf"--\S+ (?!--){_WORD}|{_WORD}")
 """The words of a command for a shell, options together with their values."""
-_COMMENT: Final = (Span("# "),)
 _URGENCY: Final = {code: place for place, code in enumerate(ACTIONS)}
 
 
@@ -195,7 +194,8 @@ def to_do_lines(
 def command_lines(command: str, columns: int, *, indent: int = 10) -> Iterator[Line]:
     """A command in lines that can be pasted together; only a long word makes a line too long."""
     if command.startswith("#"):
-        yield from wrapped(command.removeprefix("# "), columns, indent=indent, beginning=_COMMENT)
+        for words in wrapped(command.removeprefix("# "), columns - indent - 2, hanging=0):
+            yield (Span(f"{' ' * indent}# "), *words)
         return
     blank = " " * indent
     line = blank

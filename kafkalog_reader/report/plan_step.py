@@ -183,6 +183,11 @@ def lost_text(choice: Choice, lost: LostRecords) -> str:
     )
 
 
+def merged_folder(choice: Choice) -> str:
+    """Where the merged log of a partition is written."""
+    return f"{SAVED}/{choice.name}-merged"
+
+
 def merge_command(plan: Plan, choice: Choice) -> str:
     """Makes one sound log of several damaged copies."""
     paths = " ".join(map(shell_word, plan.paths))
@@ -190,7 +195,7 @@ def merge_command(plan: Plan, choice: Choice) -> str:
     return (
         f"kafkalog salvage {paths}{links} --topic {shell_word(choice.topic)} "
         f"--partition {choice.partition} --merge --as-segments "
-        f"--output {shell_word(f'{SAVED}/{choice.name}-merged')}"
+        f"--output {shell_word(merged_folder(choice))}"
     )
 
 

@@ -11,7 +11,7 @@ from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.command_text import forbid_command
 from kafkalog_reader.report.election_text import lost_words
-from kafkalog_reader.report.merge_text import merge_reason
+from kafkalog_reader.report.merge_text import merge_reason, placing_commands
 from kafkalog_reader.report.plan_file_steps import file_steps
 from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
 from kafkalog_reader.report.plan_step import (
@@ -24,6 +24,7 @@ from kafkalog_reader.report.plan_step import (
     StepKind,
     brokers_text,
     merge_command,
+    merged_folder,
     salvage_command,
 )
 from kafkalog_reader.report.shell_word import shell_word
@@ -61,6 +62,10 @@ def plan_steps(plan: Plan) -> tuple[PlanStep, ...]:
 
 def _steps(plan: Plan) -> Iterator[PlanStep]:
     yield from _save(plan)
+    placed = [choice for choice in plan.merged if choice.takes_merged_log]
+    if placed:  # every later step would be about the damaged copies
+        yield from map(_place, placed)
+        return
     if plan.is_ordered and not plan.is_one_broker:
         yield _zookeeper(plan) if plan.has_zookeeper else _controllers(plan)
     yield from file_steps(plan)
@@ -75,19 +80,21 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
 
 def _save(plan: Plan) -> Iterator[PlanStep]:
     commands = [merge_command(plan, choice) for choice in plan.merged]
-    commands += [
-        salvage_command(plan, choice, broker, first_offset)
-        for choice in plan.losing
-        if choice.merge is None
-        for broker, first_offset in _savers(choice)
-    ]
-    alone = [c for c in plan.choices if c.only_copy and not c.lost and c.merge is None]
+    alone: list[Choice] = []
+    if not any(choice.takes_merged_log for choice in plan.merged):  # else the next plan saves them
+        commands += [
+            salvage_command(plan, choice, broker, first_offset)
+            for choice in plan.losing
+            if choice.merge is None
+            for broker, first_offset in _savers(choice)
+        ]
+        alone = [c for c in plan.choices if c.only_copy and not c.lost and c.merge is None]
     commands += [salvage_command(plan, choice, *choice.only_copy or (0, 0)) for choice in alone]
     title = "Save the only copies that have records"
-    if plan.lost:
-        title = f"Save what this plan destroys: {lost_words(plan.lost)}"
-    elif plan.merged:
+    if plan.merged:
         title = "Make sound logs of damaged copies"
+    elif plan.lost:
+        title = f"Save what this plan destroys: {lost_words(plan.lost)}"
     if commands:
         yield PlanStep(
             kind=StepKind.SAVE,
@@ -104,12 +111,36 @@ def _alone_text(choice: Choice) -> str:
 
 def _merge_text(choice: Choice) -> str:
     assert choice.merge is not None
-    copies = len(choice.paths)
+    reason = f"{shown(choice.name)}: {merge_reason(choice.merge, len(choice.paths))}"
+    if choice.takes_merged_log:
+        return reason
     return (
-        f"{shown(choice.name)}: {merge_reason(choice.merge, copies)} Put that log in the place of "
-        f"the {'copy' if copies == 1 else 'copies'} before any broker starts; "
-        "replica-diff's output has the commands. Then make this plan again: the steps below are "
-        "those without it."
+        f"{reason} If no other broker has an intact copy, put that log in the place of this one "
+        "before the broker starts; replica-diff's output has the commands. Then make this plan "
+        "again: the steps below are those without it."
+    )
+
+
+def _place(choice: Choice) -> PlanStep:
+    """Put a merged log in the place of the copies; then there is another plan to make."""
+    path = choice.paths[choice.leader]
+    others = [each for each in choice.paths.values() if each != path]
+    copies = "copies" if others else "copy"
+    return PlanStep(
+        kind=StepKind.REPLACE,
+        title=(
+            f"While {brokers_text([*choice.paths])} {'are' if others else 'is'} stopped, put the "
+            f"sound log of {shown(choice.name)} in the place of the damaged {copies}"
+        ),
+        texts=(
+            *(f"Without this, {start_text(each)}." for each in choice.start_losses),
+            f"Run this on {'the hosts' if others else 'the host'}, with the paths there, as the "
+            f"user of the broker. The damaged {copies} {'are' if others else 'is'} kept aside.",
+            "Then make this plan again: it has the steps that follow.",
+        ),
+        commands=placing_commands(path, others, merged_folder(choice)),
+        is_destructive=True,
+        brokers=tuple(choice.paths),
     )
 
 

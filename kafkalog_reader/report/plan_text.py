@@ -169,7 +169,14 @@ def _answer(plan: Plan) -> str:
     if not plan.merged:
         return _order(plan)
     logs = _counted(len(plan.merged), "sound log", "sound logs")
-    return f"First make {logs} of damaged copies (step 1). Without that: {_lowered(_order(plan))}"
+    first = f"First make {logs} of damaged copies{_placing(plan)}"
+    return f"{first}. Without that: {_lowered(_order(plan))}"
+
+
+def _placing(plan: Plan) -> str:
+    if not any(choice.takes_merged_log for choice in plan.merged):
+        return " (step 1)"
+    return f", put {'it' if len(plan.merged) == 1 else 'them'} in place and make this plan again"
 
 
 def _lowered(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import shutil
 import subprocess
@@ -98,7 +99,7 @@ def test_the_only_replica_is_corrected(
     sound = run("records", root, "--topic", "codec-none", "--columns", "offset,value").out
     flip(log, 700)
     planned = run("plan", root).out
-    assert planned.startswith("First make 1 sound log of damaged copies (step 1).")
+    assert planned.startswith("First make 1 sound log of damaged copies, put it in place")
     text = advice(root, "codec-none")
     assert "no other broker has a replica" in " ".join(text.split())
     assert "A22" not in text  # no other broker exists
@@ -143,6 +144,38 @@ def flip(path: Path, position: int) -> None:
     content = bytearray(path.read_bytes())
     content[position] ^= 1
     path.write_bytes(content)
+
+
+@pytest.mark.parametrize("state", ["the only replica", "all copies"])
+def test_the_plan_puts_the_log_in_place_before_anything_starts(
+    state: str, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its own commands are executed as printed; then the plan is made again."""
+    root = tmp_path / "brokers"
+    capture, topic = "everything/stopped", "codec-none"
+    logs = [root / "broker-0" / "codec-none-0" / f"{24:020d}.log"]
+    if state == "all copies":
+        capture, topic = "s3_2/healed", "t"
+        logs = [root / f"broker-{broker}" / LOG for broker in range(3)]
+    shutil.copytree(captures.path(capture), root)
+    for log in logs:
+        flip(log, 135)
+    asked = ["--topic", topic]
+    document = json.loads(run("plan", root, *asked, "--format", "json").out)
+    assert [step["kind"] for step in document["steps"]] == ["save", "replaceCopy"]
+    script = run("plan", root, *asked, "--format", "script").out
+    assert "Start broker" not in script.split("1. Make sound logs")[1]
+    monkeypatch.chdir(tmp_path)
+    for command in (command for step in document["steps"] for command in step["commands"]):
+        if command.startswith("kafkalog "):
+            assert run(*shlex.split(command)[1:]).status == 0
+        else:
+            subprocess.run(["/bin/sh", "-c", command], check=True)
+    values = ["records", "--topic", topic, "--columns", "offset,value"]
+    assert run(*values, root).out == run(*values, captures.path(capture)).out
+    again = run("plan", root, *asked).out
+    assert "salvage" not in again
+    assert "Lost then" not in again
 
 
 def salvage_commands(text: str) -> list[str]:

@@ -99,11 +99,12 @@ def _is_doubtful(audit: PartitionAudit, replica: ReplicaAudit) -> bool:
     others = (each for each in audit.replicas if each is not replica)
     named = {epoch for each in others for epoch in each.history.leader_epochs}
     named |= {entry.leader_epoch for entry in replica.files.epoch_entries or ()}
-    highest = -1 if audit.membership is None else audit.membership.leader_epoch
+    if audit.membership is not None:
+        named.add(audit.membership.leader_epoch)
+    highest = max(named, default=-1)
     before = -1
     for epoch, _ in data.epoch_starts:
-        is_explained = epoch in named or epoch <= highest
-        if not is_explained and (audit.membership is not None or epoch - before > MAX_RISE):
+        if epoch > highest and (audit.membership is not None or epoch - before > MAX_RISE):
             return True
         before = epoch
     return False

@@ -154,6 +154,15 @@ class Choice:
         return f"{self.topic}-{self.partition}"
 
     @property
+    def takes_merged_log(self) -> bool:
+        """Whether a log merged of the damaged copies takes their place.
+
+        Not that of a single copy while another broker may have an intact one.
+        """
+        is_alone = len(self.paths) == 1
+        return self.merge is not None and (not is_alone or len(self.assigned) == 1)
+
+    @property
     def preferred_leader(self) -> int | None:
         """None where the assignment is not known."""
         return self.assigned[0] if self.assigned else None

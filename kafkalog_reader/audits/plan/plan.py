@@ -107,7 +107,7 @@ class Plan:
     @property
     def forced(self) -> tuple[Choice, ...]:
         """Partitions where every leader loses committed records: a person must choose."""
-        return tuple(c for c in self.choices if c.is_forced)
+        return tuple(c for c in self.choices if c.is_forced and not c.takes_merged_log)
 
     @property
     def freezing(self) -> tuple[str, ...]:
