@@ -174,7 +174,7 @@ def test_the_plan_puts_the_log_in_place_before_anything_starts(
     values = ["records", "--topic", topic, "--columns", "offset,value"]
     assert run(*values, root).out == run(*values, captures.path(capture)).out
     again = run("plan", root, *asked).out
-    assert "salvage" not in again
+    assert "--merge" not in again
     assert "Lost then" not in again
 
 
