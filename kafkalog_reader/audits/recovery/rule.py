@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.recovery.batches import CURRENT_READING, Reading
+from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -37,7 +39,7 @@ class LogConfig:
 DEFAULT_CONFIG: Final = LogConfig()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ClusterTopics:
     """The topics of a cluster, according to its metadata log.
 
@@ -61,9 +63,20 @@ class ClusterTopics:
             return None
         return "compact" in self.configs.get(topic, {}).get("cleanup.policy", "")
 
+    @cached_property
+    def names(self) -> Mapping[str, str]:
+        """Topics by id."""
+        return {topic_id: name for name, topic_id in self.topic_ids.items()}
+
     def only(self, topics: Iterable[str]) -> ClusterTopics:
-        """Only the given topics, because units of work are sent to other processes."""
+        """Only the given topics, because units of work are sent to other processes.
+
+        If the cluster has no topic of a name, all are kept: the directory may be a renamed one of
+        any of them, which its topic id shows.
+        """
         names = frozenset(topics)
+        if not names <= {*self.topic_ids, METADATA_TOPIC, ""}:
+            return self
         return ClusterTopics(
             topic_ids={name: self.topic_ids[name] for name in names if name in self.topic_ids},
             configs={name: self.configs[name] for name in names if name in self.configs},

@@ -1,5 +1,6 @@
 """Finds replicas that a starting broker sets aside, because they are not assigned to it.
 
+A broker looks a replica up by its topic id and partition number, not by the name of its directory.
 Source: Kafka 4.3, BrokerMetadataPublisher#initializeManagers and LogManager#isStrayReplica.
 """
 
@@ -66,9 +67,11 @@ def why_stray(
     if topic_id is None:
         reason = f"no topic id: partition.metadata is missing: {_ASIDE}"
         return Stray(reason=reason, has_topic_id=False, topic_id=known)
-    if known == topic_id:
-        why = "" if topics is None else _why_not_assigned(directory, topics)
+    if topics is not None and (name := topics.names.get(topic_id)) is not None:
+        why = _why_not_assigned(directory, name, topics)
         return Stray(reason=f"{why}: {_ASIDE}", has_topic_id=True) if why else None
+    if known == topic_id:
+        return None
     if topics is not None:
         other = "the cluster has no such topic" if known is None else f"the cluster has {known}"
     elif known is None or len(of_peers) < _MIN_PEERS:
@@ -79,12 +82,12 @@ def why_stray(
     return Stray(reason=reason, has_topic_id=True, topic_id=known)
 
 
-def _why_not_assigned(directory: PartitionDirectory, topics: ClusterTopics) -> str:
+def _why_not_assigned(directory: PartitionDirectory, topic: str, topics: ClusterTopics) -> str:
     """Why, by the metadata log, its broker should not have the replica; empty if it should."""
     broker_id, partition = directory.log_directory.broker_id, directory.partition
     if topics.replicas is None or broker_id is None or partition is None:
         return ""
-    assigned = topics.replicas.get((directory.topic or "", partition))
+    assigned = topics.replicas.get((topic, partition))
     if assigned is None:
         return f"the metadata log has no partition {partition} of the topic"
     if broker_id in assigned:
