@@ -137,8 +137,8 @@ def actions_of(
 
 def _is_pointless(audit: PartitionAudit, code: str) -> bool:
     """Whether an action of a rule has nothing to act on in this partition."""
-    if code == LET_BEST_LEAD:
-        return not audit.elections
+    if code == LET_BEST_LEAD:  # a merged log leads, wherever it is put
+        return not audit.elections or audit.merge is not None
     if code == SAVE_RECORDS:  # otherwise what will lead holds everything
         return bool(audit.elections) and not (
             expected_election(audit).lacking_ranges or one_sided_ranges(audit)
@@ -152,7 +152,8 @@ def _is_pointless(audit: PartitionAudit, code: str) -> bool:
     if code == SUPPLY_WHAT_IS_MISSING:
         return is_complete(audit)
     return code == FORBID_UNCLEAN_ELECTION and (
-        audit.membership is not None and len(audit.membership.replicas) == 1
+        audit.merge is not None
+        or (audit.membership is not None and len(audit.membership.replicas) == 1)
     )
 
 
@@ -286,7 +287,10 @@ def _lead_text(audit: PartitionAudit) -> str:
         )
     if len(alike) == len(audit.replicas):
         return "every copy may lead this partition: none is a better leader than another"
-    return f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
+    lead = f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
+    if audit.fork_offset is not None and audit.loses_whoever_leads:
+        return f"unless another branch is chosen, {lead}"
+    return lead
 
 
 def _one_of(names: str) -> str:

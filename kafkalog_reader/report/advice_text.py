@@ -86,12 +86,12 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     if audit.merge is not None:
         yield from _merge_lines(audit, audit.merge, columns)
         return
-    election = expected_election(audit)
-    if not election.lacking_ranges:
+    ranges = _to_save(audit)
+    if not ranges:
         yield from _only_copy_lines(audit, columns)
         return
-    savers = _savers(election.lacking_ranges)
-    lost = {replica for lost in election.lacking_ranges for replica in lost.replicas}
+    savers = _savers(ranges)
+    lost = {replica for lost in ranges for replica in lost.replicas}
     holders = [each for each in audit.replicas if each.files in lost]
     start, has = ("is", "it has") if len(holders) == 1 else ("are", "they have")
     yield ()
@@ -127,6 +127,14 @@ def _merge_lines(audit: PartitionAudit, outcome: MergeOutcome, columns: int) -> 
     merged = merged_folder(audit.topic, audit.partition)
     for command in placing_commands(best.directory.path, others, merged):
         yield (Span(f"      {command}"),)
+
+
+def _to_save(audit: PartitionAudit) -> tuple[LostRange, ...]:
+    """What the expected election loses; where a person must choose a branch, what each loses."""
+    elections = [expected_election(audit)]
+    if audit.fork_offset is not None and audit.loses_whoever_leads:
+        elections = [*audit.elections]
+    return tuple(dict.fromkeys(lost for each in elections for lost in each.lacking_ranges))
 
 
 def _proof(audit: PartitionAudit, replicas: Sequence[Replica]) -> str:

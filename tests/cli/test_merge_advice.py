@@ -134,6 +134,10 @@ def test_a_fork_with_damage_is_not_merged(
     flip(root / "broker-1" / LOG, 130)
     text = advice(root)
     assert "--merge" not in text
+    assert text.index("A20 ") < text.index("A16 ") < text.index("A5 ")
+    assert "unless another branch is chosen, broker 0 should lead" in " ".join(text.split())
+    saved = [command.split("--replica ")[1].split()[0] for command in salvage_commands(text)]
+    assert saved == ["broker:0", "broker:1"]
     monkeypatch.chdir(tmp_path)
     for command in salvage_commands(text) + salvage_commands(run("plan", root).out):
         shutil.rmtree(tmp_path / "SAVED", ignore_errors=True)

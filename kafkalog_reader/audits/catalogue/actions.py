@@ -33,6 +33,24 @@ READ_WITH_PERMISSION: Final = action(
     "does: it indicates a problem of the storage.",
     command="sudo -u kafka kafkalog verify /mnt/b1/kafka-logs",
 )
+CHOOSE_A_BRANCH: Final = action(
+    "A20",
+    "choose-a-branch",
+    short="a person must choose between branches that both hold committed records; save both first",
+    explanation="Consumers may have read both branches. No rule of Kafka decides which one is "
+    "right: the owner of the data does. Records that are not kept can be produced again from the "
+    "saved copy.",
+    warnings=("The first election decides for you. Save both branches before any start.",),
+)
+SAVE_RECORDS: Final = action(
+    "A7",
+    "save-records",
+    short="save the records that only some copies have, before any start or election",
+    explanation="A start or an election can delete what no other copy has. Saving needs no broker "
+    "and does not write to the log directories.",
+    warnings=("Save to a disk that holds none of the copies.",),
+    command="replica-diff 1=/mnt/b1 2=/mnt/b2 --topic TOPIC --partition N --export SAVED",
+)
 FORBID_UNCLEAN_ELECTION: Final = action(
     "A16",
     "forbid-unclean-election",
@@ -55,24 +73,6 @@ FORBID_UNCLEAN_ELECTION: Final = action(
     "# while only the controllers run (release 3.7 or later):\n"
     "kafka-configs.sh --bootstrap-controller CONTROLLER:9093 --alter --entity-type topics "
     "--entity-name TOPIC --add-config unclean.leader.election.enable=false",
-)
-CHOOSE_A_BRANCH: Final = action(
-    "A20",
-    "choose-a-branch",
-    short="a person must choose between branches that both hold committed records; save both first",
-    explanation="Consumers may have read both branches. No rule of Kafka decides which one is "
-    "right: the owner of the data does. Records that are not kept can be produced again from the "
-    "saved copy.",
-    warnings=("The first election decides for you. Save both branches before any start.",),
-)
-SAVE_RECORDS: Final = action(
-    "A7",
-    "save-records",
-    short="save the records that only some copies have, before any start or election",
-    explanation="A start or an election can delete what no other copy has. Saving needs no broker "
-    "and does not write to the log directories.",
-    warnings=("Save to a disk that holds none of the copies.",),
-    command="replica-diff 1=/mnt/b1 2=/mnt/b2 --topic TOPIC --partition N --export SAVED",
 )
 SUPPLY_WHAT_IS_MISSING: Final = action(
     "A17",
