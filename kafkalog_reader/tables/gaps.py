@@ -6,6 +6,7 @@ Together with the offsets that it gets they are every offset up to the log end.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -16,6 +17,8 @@ import pyarrow.compute as pc
 from kafkalog_reader.decode.arrow_arrays import texts
 from kafkalog_reader.decode.record_buffers import control_type_name
 from kafkalog_reader.errors import LocatedError
+from kafkalog_reader.io.checkpoints import checkpoint_path
+from kafkalog_reader.io.compaction import CLEANER_CHECKPOINT, may_be_compacted
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.progress import Progress, no_progress
@@ -44,7 +47,8 @@ if TYPE_CHECKING:
     Facts = NDArray[np.int64]
 
 _REASONS: Final = (
-    "", "controlRecord", "abortedTransaction", "openTransaction", "compacted", "damaged"
+    "", "controlRecord", "abortedTransaction", "openTransaction", "compacted", "damaged",
+    "missing",
 )  # fmt: skip
 """By ``Fate``."""
 _ONLY_COMMITTED: Final = (Fate.ABORTED, Fate.OPEN)
@@ -202,6 +206,13 @@ class _GapRows:
             yield from self._rows(waiting, found)
         yield from self._end(found, is_whole=is_whole)
 
+    @cached_property
+    def _may_be_compacted(self) -> bool:
+        """Whether the cleaner may have removed whole batches; True if nothing shows that."""
+        directory = self._bounds.directory
+        checkpoint = checkpoint_path(directory.log_directory, CLEANER_CHECKPOINT)
+        return not Path(checkpoint).is_file() or may_be_compacted(directory)
+
     def _end(self, found: SegmentGaps, *, is_whole: bool) -> Iterator[pa.RecordBatch]:
         """Rows of what follows the last record of the segment."""
         bounds = self._bounds
@@ -271,6 +282,9 @@ class _GapRows:
     def _rows(self, spans: OffsetSpans, found: SegmentGaps) -> Iterator[pa.RecordBatch]:
         """The rows of the spans that are not visible."""
         spans = spans.taken(spans.fate != Fate.VISIBLE)
+        if not self._may_be_compacted:
+            without_batch = (spans.fate == Fate.COMPACTED) & (spans.facts[:, 0] == NO_BATCH)
+            spans.fate[without_batch] = Fate.MISSING
         if not len(spans):
             return
         values: dict[str, Any] = {
@@ -346,10 +360,16 @@ def _of_damage(facts: Facts, found: SegmentGaps) -> pa.StringArray:
     return pa.array([found.notes[number] for number in facts[:, 0].tolist()], pa.string())
 
 
+def _of_missing(facts: Facts, found: SegmentGaps) -> pa.StringArray:
+    del found
+    return pa.array(["no batch holds these offsets, and the log was not cleaned"] * len(facts))
+
+
 _EVIDENCE: Final = {
     Fate.CONTROL: _of_control,
     Fate.ABORTED: _of_aborted,
     Fate.OPEN: _of_open,
     Fate.COMPACTED: _of_compacted,
     Fate.DAMAGED: _of_damage,
+    Fate.MISSING: _of_missing,
 }

@@ -20,7 +20,7 @@ class Fate(IntEnum):
     Facts are two numbers: of control records the producer id and the type of the marker, of aborted
     transactions the producer id and the offset of the marker, of open ones the producer id and
     the last stable offset, of compacted records how many of how many its batch keeps (-1: no batch
-    is left), of damage the number of a note.
+    is left), of damage the number of a note; of missing ones nothing.
     """
 
     VISIBLE = 0
@@ -29,6 +29,7 @@ class Fate(IntEnum):
     OPEN = 3
     COMPACTED = 4
     DAMAGED = 5
+    MISSING = 6
 
 
 @dataclass(frozen=True, slots=True, eq=False)

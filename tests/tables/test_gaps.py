@@ -156,6 +156,18 @@ def test_after_cleaning_the_same_hole_is_compacted(tmp_path: Path) -> None:
     assert spans(path) == [(4, 6, "compacted", "all")]
 
 
+@pytest.mark.parametrize(("cleaner_offset", "reason"), [(None, "missing"), (6, "compacted")])
+def test_a_batch_gone_from_a_segment_is_compacted_only_if_the_log_was_cleaned(
+    tmp_path: Path, cleaner_offset: int | None, reason: str
+) -> None:
+    """``verify`` decides in the same way (KL-111)."""
+    log = replica("0-3/e0 6-9/e0", cleaner_offset=cleaner_offset)
+    path = cluster(tmp_path, {1: log}, clean=[1])[1]
+    assert spans(path) == [(4, 6, reason, "all")]
+    (path / "cleaner-offset-checkpoint").unlink()
+    assert spans(path) == [(4, 6, "compacted", "all")]  # nothing says that it was not
+
+
 def test_a_log_without_any_segment_misses_what_its_checkpoint_proves(tmp_path: Path) -> None:
     path = cluster(tmp_path, {1: replica("0-3/e0", high_watermark=4)}, clean=[1])[1]
     (path / "t-0" / "00000000000000000000.log").unlink()
