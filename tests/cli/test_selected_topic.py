@@ -41,7 +41,7 @@ def test_a_broken_log_directory_is_reported_for_each_of_its_topics(
 def test_a_log_directory_without_the_topic_is_not_reported(
     evidence: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    shutil.copytree(evidence / "broker-2" / "t-0", evidence / "broker-2" / "other-0")
+    shutil.copytree(evidence / "broker-2" / "t-0", evidence / "broker-2" / "other-1")
     assert status(kafkalog, ["verify", str(evidence), "--topic", "other"]) == 1
     out = capfd.readouterr().out
     assert "KL-301" not in out

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import click
 
+DELETED: Final = "AAAAAAAAAAAAAAAAAAAADg"
 RESTORE: Final = "restore partition.metadata"
 ASIDE: Final = "move the partition directory aside"
 SHELL: Final = ("mkdir ", "mv ", "printf ")
@@ -107,9 +108,11 @@ def test_a_missing_topic_id_is_written(healed: Path, ask: Callable[[Path], Said]
 def test_a_directory_of_a_deleted_topic_gets_no_topic_id(
     healed: Path, ask: Callable[[Path], Said]
 ) -> None:
-    """The metadata log has no topic of this name: no file can make a broker keep the directory."""
+    """The metadata log has no topic with this id: no file can make a broker keep the directory."""
     for broker in (0, 1, 2):
-        (healed / f"broker-{broker}" / "t-0").rename(healed / f"broker-{broker}" / "gone-0")
+        directory = healed / f"broker-{broker}" / "gone-0"
+        (healed / f"broker-{broker}" / "t-0").rename(directory)
+        (directory / "partition.metadata").write_text(f"version: 0\ntopic_id: {DELETED}\n")
     for text in astuple(ask(healed)):
         assert "KL-417" in text
         assert RESTORE not in words(text)
