@@ -210,10 +210,12 @@ def _order(plan: Plan) -> str:
         what = "No whole record" if plan.tails else "Nothing"
         return f"Nothing to do: {order}. {what} is lost in {count}."
     order = f"{order[0].upper()}{order[1:]}."
+    but = f", {_but(plan)}" if plan.open_findings else ""
     if not lost:
+        what = "No whole record" if plan.tails else "Nothing"
         if is_partial:
-            return f"{order} No supplied record is lost in {count} then."
-        return f"{order} Nothing is lost in {count} then."
+            what = "No supplied record"
+        return f"{order} {what} is lost in {count} then{but}."
     supplied = ", of what was supplied" if is_partial else ""
     return f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
 

@@ -73,6 +73,40 @@ def test_a_split_cluster_starts_the_good_copies_first(run: Run) -> None:
     assert (gone["brokers"], gone["firstOffset"], gone["nextOffset"]) == ([0], 2, 5)
 
 
+def damage_second_batch(log: Path) -> None:
+    """Flip two bits of its value, so that nothing can repair it, and no start looks at it."""
+    data = bytearray(log.read_bytes())
+    second = int.from_bytes(data[8:12], "big") + 12
+    data[second + 62] ^= 4
+    data[second + 64] ^= 4
+    log.write_bytes(data)
+    (log.parents[1] / ".kafka_cleanshutdown").write_text('{"version":0,"brokerEpoch":1}')
+
+
+def test_severe_findings_that_no_step_resolves_are_listed(run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path, {1: {"t": LONG, "u": LONG}, 2: {"t": SHORT, "u": LONG}})
+    for log in path.glob("broker-*/u-0/*.log"):
+        damage_second_batch(log)
+    document = plan(run("plan", path, "--format", "json"))
+    assert document["startOrder"] == [[1], [2]]  # for t-0
+    severe = [(each["partition"], each["code"]) for each in document["findings"]]
+    assert {("u-0", "KL-101"), ("u-0", "KL-905"), ("u-0", "KL-413")} <= set(severe)
+    assert all(partition == "u-0" for partition, _ in severe)
+    answer = run("plan", path)
+    assert answer.status == 1
+    text = " ".join(answer.out.split())
+    assert "Nothing is lost in 2 partitions then, but not every copy is sound." in text
+    assert "KL-905 CRITICAL u-0: no supplied replica has an intact copy" in text
+
+
+def test_the_headline_says_where_only_whole_records_are_kept(run: Run, tmp_path: Path) -> None:
+    path = write(tmp_path, {1: {"t": LONG, "u": LONG}, 2: {"t": SHORT, "u": LONG}})
+    for log in path.glob("broker-*/u-0/*.log"):
+        log.write_bytes(log.read_bytes()[:-1])
+    text = " ".join(run("plan", path).out.split())
+    assert "No whole record is lost in 2 partitions then." in text
+
+
 def test_the_text_begins_with_the_order_and_the_loss(run: Run) -> None:
     answer = run("plan", S3_2)
     assert answer.out.startswith("Start brokers 1 and 2, then broker 0. Lost then: 3 records,")

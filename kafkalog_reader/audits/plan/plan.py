@@ -151,13 +151,16 @@ class Plan:
     def open_findings(self) -> tuple[OpenFinding, ...]:
         """The findings that the plan does not resolve, the worst first.
 
-        If the brokers just have to be started, these are all severe findings; otherwise those about
-        committed records that no copy holds, replicas that were not read, and log directories.
+        Of a partition that the plan has something to say about, these are only those about
+        committed records that no copy holds, and replicas that were not read.
         """
+        treated = self._treated
         found = [
             each
             for each in self.severe
-            if not self.has_work or each.code in _NEVER_SETTLED or each.log_directory is not None
+            if each.code in _NEVER_SETTLED
+            or each.log_directory is not None
+            or each.name not in treated
         ]
         return tuple(
             sorted(
@@ -170,6 +173,18 @@ class Plan:
                 ),
             )
         )
+
+    @property
+    def _treated(self) -> frozenset[str]:
+        """Partitions about which the plan says what is lost, or in what order to start."""
+        if not self.has_work:
+            return frozenset()
+        named = {each.name for each in (*self.start_losses, *self.tails)}
+        named |= {each.choice.name for start in self.order.starts for each in start.settled}
+        named |= {choice.name for choice, _ in self.set_aside}
+        named |= {each.choice.name for each in self.order.replaced}
+        named |= {c.name for c in self.choices if c.lost or c.apart or c.refetching or c.epoch_rows}
+        return frozenset(named | {c.name for c in self.choices if c.merge is not None})
 
     @property
     def is_clean(self) -> bool:
