@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.plan.choice import Choice, OpenFinding, choice_of
+from kafkalog_reader.audits.plan.choosing import choice_of
+from kafkalog_reader.audits.plan.open_finding import OpenFinding
 from kafkalog_reader.audits.plan.plan import Plan, allows_unclean, plan_of
 from kafkalog_reader.audits.plan.unanswered import Unanswered
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
+    from kafkalog_reader.audits.plan.choice import Choice
 
 _SEVERE = "CH"
 

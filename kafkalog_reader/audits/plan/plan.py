@@ -10,12 +10,13 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.replica_rules import COMMITTED_RECORDS_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.committed import CommitCount
-from kafkalog_reader.audits.plan.choice import Choice, OpenFinding
+from kafkalog_reader.audits.plan.choice import Choice
 from kafkalog_reader.audits.plan.start_order import StartOrder, start_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from kafkalog_reader.audits.plan.open_finding import OpenFinding
     from kafkalog_reader.audits.plan.start_loss import StartLoss
     from kafkalog_reader.audits.plan.unanswered import Unanswered
 

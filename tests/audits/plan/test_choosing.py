@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from fixtures.builder import replica
 from fixtures.synthetic import SCENARIOS
-from kafkalog_reader.audits.plan.choice import Choice, choice_of
+from kafkalog_reader.audits.plan.choice import Choice
+from kafkalog_reader.audits.plan.choosing import choice_of
 from kafkalog_reader.audits.plan.plan import plan_of
 from kafkalog_reader.report.plan_step import StepKind
 from kafkalog_reader.report.plan_steps import plan_steps

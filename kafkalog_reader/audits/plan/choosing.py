@@ -1,0 +1,247 @@
+"""Decides for one partition which copies may lead, which must not, and what is lost."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final
+
+from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.role import Role
+from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.election.election_loss import lost_ranges
+from kafkalog_reader.audits.election.follow import FollowingEnd
+from kafkalog_reader.audits.partition.epoch_rows import advised_epoch_rows, epoch_rows
+from kafkalog_reader.audits.plan.choice import Alternative, Choice, LostRecords
+from kafkalog_reader.audits.plan.electable import electable, stays_leaderless, why_unknown
+from kafkalog_reader.audits.plan.start_loss import start_losses
+from kafkalog_reader.audits.plan.unanswered import (
+    FAILURES,
+    Unanswered,
+    failure_of,
+    why_all_fail,
+    why_not_read,
+    why_unanswered,
+)
+from kafkalog_reader.audits.recovery.files import read_log_starts
+from kafkalog_reader.audits.recovery.outcome import DirectoryFailure
+from kafkalog_reader.audits.recovery.recovery import Recovery
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from kafkalog_reader.audits.election.candidate import Candidate
+    from kafkalog_reader.audits.election.candidates import Election
+    from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.integrity.finding import Finding
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.audits.partition.epoch_rows import EpochRows
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from kafkalog_reader.audits.partition.replica_audit import ReplicaAudit
+    from kafkalog_reader.io.checkpoints import TopicPartition
+    from kafkalog_reader.io.evidence import LogDirectory
+
+_NOT_READ: Final = codes_with(Role.NOT_READ)
+_SEVERE: Final = "CH"
+_NEEDS_EMPTY_LOG: Final = frozenset({FollowingEnd.STUCK, FollowingEnd.LOOPS})
+"""Endings of a follower that never gets in sync with its log; with an empty one it would."""
+
+
+def choice_of(
+    audit: PartitionAudit,
+    wanted: int | None = None,
+    *,
+    allows_unclean: bool = False,
+    found: Sequence[Finding] = (),
+    lacking: Sequence[int] = (),
+    down: Mapping[int, str] = MappingProxyType({}),
+    has_metadata: bool = False,
+) -> Choice | Unanswered:
+    """Decide one partition.
+
+    Args:
+        audit: of the partition with all its copies.
+        wanted: the broker that the user chose; None for the election that is ranked first.
+        allows_unclean: whether the topic's own configuration allows unclean election.
+        found: all findings of the partition.
+        lacking: brokers that were supplied without a folder of the partition.
+        down: why some of those do not start, by broker.
+        has_metadata: whether a metadata log was supplied.
+    """
+    replicas = audit.everyone
+    brokers = [_broker(each) for each in replicas]
+    topic, partition = audit.topic or "", audit.partition or 0
+    reason = why_unanswered(audit, brokers, down)
+    failure = None if -1 in brokers else failure_of(audit)
+    not_read = [each for each in found if each.code in _NOT_READ]
+    if not reason and not_read:
+        reason = why_not_read(not_read)
+    elections = [each for each in audit.elections if wanted in (None, _broker(each.candidate))]
+    if not reason and not elections:
+        reason = (
+            why_all_fail(audit, brokers)
+            if wanted is None
+            else f"broker {wanted} has no copy that can lead"
+        )
+    if reason:
+        everyone = tuple(sorted({*brokers, *down}))
+        return Unanswered(
+            name=f"{topic}-{partition}", reason=reason, brokers=everyone, failure=failure
+        )
+    best = elections[0]
+    effect = _effect(audit, best)
+    equals = frozenset(
+        _broker(each.candidate) for each in audit.elections if _effect(audit, each) == effect
+    )
+    membership = audit.membership
+    assigned = () if membership is None else membership.replicas
+    not_supplied = tuple(each for each in assigned if each not in {*brokers, *lacking})
+    aside = _moved_away(audit, best)
+    others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
+    apart = tuple(
+        _broker(each.follower)
+        for each in best.followers
+        if each.silent_divergence is not None and _broker(each.follower) not in aside
+    )
+    return Choice(
+        topic=topic,
+        partition=partition,
+        leader=_broker(best.candidate),
+        equals=equals - aside,
+        others=others,
+        electable=electable(audit),
+        why_unknown=why_unknown(audit, has_metadata=has_metadata),
+        stays_leaderless=stays_leaderless(audit),
+        lost=_lost(
+            audit,
+            best,
+            [each for each in best.followers if _broker(each.follower) not in {*aside, *apart}],
+        ),
+        lost_with_copies=_lost(audit, best, []),
+        refetching=tuple(
+            _broker(each.follower)
+            for each in best.followers
+            if each.following.outcome is FollowingEnd.REFETCHES
+        ),
+        apart=apart,
+        alternatives=tuple(
+            Alternative(
+                broker_id=_broker(each.candidate),
+                lost=each.lacking,
+                never_in_sync=tuple(_broker(apart.follower) for apart in each.out_of_sync),
+            )
+            for each in audit.elections
+            if _broker(each.candidate) not in equals
+        ),
+        merge=audit.merge,
+        is_forced=audit.loses_whoever_leads,
+        not_supplied=not_supplied,
+        lacking=tuple(lacking),
+        only_copy=_only_copy(audit),
+        unseen=audit.unseen,
+        set_aside=aside,
+        start_losses=start_losses(audit),
+        assigned=tuple(assigned),
+        epoch_rows={
+            broker: rows
+            for broker, rows in _epoch_rows(audit, equals, found).items()
+            if broker not in aside
+        },
+        log_start_rows={
+            broker: _log_start_rows(each.directory.log_directory)
+            for broker, each in zip(brokers, replicas, strict=True)
+        },
+        paths=dict(zip(brokers, (each.directory.path for each in replicas), strict=True)),
+        size_in_bytes=best.candidate.replica.size_in_bytes,
+        allows_unclean=allows_unclean,
+        is_sound=not best.candidate.damaged,
+        log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
+    )
+
+
+def _only_copy(audit: PartitionAudit) -> tuple[int, int] | None:
+    only = audit.only_copy
+    return None if only is None else (_broker(only), only.log_start)
+
+
+def _epoch_rows(
+    audit: PartitionAudit, leaders: Collection[int], found: Sequence[Finding]
+) -> dict[int, EpochRows]:
+    """Of the copies that findings name, and of leaders from which a follower fetches for ever."""
+    refetched = [
+        audit.of(each.candidate.replica)
+        for each in audit.elections
+        if _broker(each.candidate) in leaders
+        and any(f.following.outcome is FollowingEnd.REFETCHES for f in each.followers)
+    ]
+    of_leaders = ((each, epoch_rows(audit, each)) for each in refetched)
+    together = {
+        **{each: rows for each, rows in of_leaders if rows is not None},
+        **advised_epoch_rows(audit, found, _SEVERE),
+    }
+    return {_broker(each): rows for each, rows in together.items()}
+
+
+def _effect(audit: PartitionAudit, election: Election) -> tuple[object, ...]:
+    """A key that is equal for two elections if it makes no difference which of them is held."""
+    candidate = election.candidate
+    ranges = election.lacking_ranges
+    return (
+        [(each.first_offset, each.next_offset, each.replicas) for each in ranges],
+        frozenset(
+            _broker(each.follower)
+            for each in election.followers
+            if each.silent_divergence is not None
+        ),
+        candidate.cut_transactions,
+        election.cost,
+    )
+
+
+def _lost(
+    audit: PartitionAudit,
+    election: Election,
+    followers: Sequence[FollowerOutcome],
+) -> tuple[LostRecords, ...]:
+    """The records that no copy has if only these followers keep theirs."""
+    comparison = audit.comparison
+    assert isinstance(comparison, Comparison)
+    ranges, _ = lost_ranges(election.candidate, followers, audit.candidates, comparison)
+    return tuple(
+        LostRecords(
+            brokers=tuple(map(_broker, each.replicas)),
+            first_offset=each.first_offset,
+            next_offset=each.next_offset,
+            records=each.records,
+        )
+        for each in ranges
+        if each.records
+    )
+
+
+def _moved_away(audit: PartitionAudit, election: Election) -> frozenset[int]:
+    """Brokers whose copy prevents a start, theirs or a log directory's, or never gets in sync."""
+    failing = frozenset(
+        _broker(replica)
+        for replica in audit.replicas
+        if isinstance(replica.start, Recovery) and replica.start.outcome in FAILURES
+    )
+    return failing | {
+        _broker(each.follower)
+        for each in election.followers
+        if each.following.outcome in _NEEDS_EMPTY_LOG
+    }
+
+
+def _broker(replica: Replica | ReplicaAudit | Candidate) -> int:
+    """The node id; -1 if it is unknown."""
+    return -1 if replica.broker_id is None else replica.broker_id
+
+
+def _log_start_rows(root: LogDirectory) -> Mapping[TopicPartition, int]:
+    """Rows as they stand; none where there is no file, or the directory itself was not given."""
+    if root.clean_shutdown is None:
+        return {}
+    try:
+        return read_log_starts(root)
+    except DirectoryFailure:  # a release that starts without it
+        return {}
