@@ -103,6 +103,13 @@ def advice_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             yield (Span(f"      {command}"),)
 
 
+def lists_saving(audit: PartitionAudit) -> bool:
+    """Whether ``advice_lines`` prints commands that save records."""
+    if not audit.elections or audit.merge is not None:
+        return False
+    return bool(_to_save(audit)) or audit.only_copy is not None
+
+
 def _only_copy_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     only = audit.only_copy
     if only is None:

@@ -9,10 +9,9 @@ from kafkalog_reader.audits.catalogue.catalogue import codes_with
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.offset_words import offsets_words
-from kafkalog_reader.report.advice_text import expected_election
+from kafkalog_reader.report.advice_text import lists_saving
 from kafkalog_reader.report.command_text import SAVED
 from kafkalog_reader.report.shell_word import shell_word
-from kafkalog_reader.salvage.one_sided import one_sided_ranges
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,9 +44,10 @@ def keep_commands(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> I
 
 
 def _before(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:
-    has_election = bool(audit.elections)
-    if has_election and (expected_election(audit).lacking_ranges or one_sided_ranges(audit)):
+    if lists_saving(audit):
         yield "save what is listed above"
+    elif audit.merge is not None:
+        yield "make the sound log above"
     for replica, recovery in _torn(audit):
         yield f"copy the folder of {replica.name}, because its start cuts {recovery.cut_text}"
     if missing := _missing(audit, found):

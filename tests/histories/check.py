@@ -84,7 +84,11 @@ def differences_of_files(seed: int) -> list[str]:
         ((_, directories),) = discover([root]).topic_partitions(ReadRequest())
         audit = audit_partition(directories)
         costs = elections(stopped, started)
-        wrong = [*_against_model(stopped, costs, audit.verdict.value, audit.elections)]
+        wrong = [*_against_model(stopped, costs, audit.relation.value, audit.elections)]
+        highest = max(each.high_watermark for each in stopped.values())
+        is_missing = highest > max(each.end for each in stopped.values())
+        if (audit.verdict.value == "committed-records-missing") is not is_missing:
+            wrong.append(f"verdict {audit.verdict.value}, the greatest high watermark is {highest}")
         if not what:
             wrong += _against_truth(
                 history, stopped, [each.bounds for each in audit.replicas], audit.elections
