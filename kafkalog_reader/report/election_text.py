@@ -130,7 +130,7 @@ def _kind(audit: PartitionAudit, election: Election) -> Span:
         if election.candidate.cut_transactions:
             return Span(f"{words}, IN TRANSACTION", Style.ATTENTION)
         if election.is_silent:
-            return Span(f"{words}, SILENT", Style.ATTENTION)
+            return Span(f"{words}, copies stay different", Style.ATTENTION)
     return Span(words, style)
 
 
@@ -198,7 +198,7 @@ def _silent_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
         kept = [("with any leader, copies keep", first)]
     for who, offset in kept:
         text = f" {who} other content from offset {offset:,} on, and no broker will notice"
-        yield from wrapped(text, columns, indent=2, beginning=(Span("SILENT:", Style.LOST),))
+        yield from wrapped(text, columns, indent=2, beginning=(Span("UNNOTICED:", Style.LOST),))
 
 
 _OUT_OF_SYNC: Final = {
@@ -244,7 +244,7 @@ def _out_of_sync_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:
                 does = (one if len(followers) == 1 else several).format(f"{fetches_from:,}")
                 leader, names = election.candidate.name, joined_names(followers)
                 text = f" with {leader} leading, {names} {does}{ending}"
-                beginning = (Span("STUCK:", Style.LOST),)
+                beginning = (Span("OUT OF SYNC:", Style.LOST),)
                 yield from wrapped(text, columns, indent=2, beginning=beginning)
 
 

@@ -42,7 +42,10 @@ def test_a_copy_whose_followers_never_get_in_sync_ranks_last(tmp_path: Path, bit
         ["3", "broker", "1"],
     ]
     words = " ".join(said.split())
-    assert "STUCK: with broker 1 leading, brokers 0 and 2 fetch from 2 on and cut it off" in words
+    assert (
+        "OUT OF SYNC: with broker 1 leading, brokers 0 and 2 fetch from 2 on and cut it off"
+        in words
+    )
     assert "A5 one of brokers 0 and 2 should lead this partition" in words
     assert "write leader-epoch-checkpoint" not in words  # its batches contradict each other
     planned = " ".join(plan_text(path).split())

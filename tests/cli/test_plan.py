@@ -99,6 +99,19 @@ def test_severe_findings_that_no_step_resolves_are_listed(run: Run, tmp_path: Pa
     assert "KL-905 CRITICAL u-0: no supplied replica has an intact copy" in text
 
 
+def test_other_records_under_one_leader_epoch_are_saved_before_their_copy_goes(
+    run: Run, tmp_path: Path
+) -> None:
+    """KL-505: the steps end with a reassignment, which deletes one of the two contents."""
+    path = write(tmp_path, {1: {"t": LONG}, 2: {"t": LONG.replace("b@1", "x@1")}})
+    document = plan(run("plan", path, "--format", "json"))
+    (choice,) = document["partitions"]
+    (gone,) = choice["lostRanges"]
+    assert (gone["brokers"], gone["firstOffset"], gone["nextOffset"]) == ([2], 1, 2)
+    assert document["lost"]["lostCommittedRecords"] == 1
+    assert document["steps"][0]["kind"] == "save"
+
+
 def test_the_headline_says_where_only_whole_records_are_kept(run: Run, tmp_path: Path) -> None:
     path = write(tmp_path, {1: {"t": LONG, "u": LONG}, 2: {"t": SHORT, "u": LONG}})
     for log in path.glob("broker-*/u-0/*.log"):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MAX: Final[int] = 10_000
 """Ranges kept for one partition; hostile copies may differ in every second batch."""
+_ABSENT: Final = -1
 
 
 class DifferenceKind(Enum):
@@ -165,18 +166,28 @@ class Comparison:
         for root in self.roots:
             yield from root.walk()
 
-    def held_ranges(self) -> Iterator[tuple[Branch, tuple[Replica, ...], int, int]]:
+    def held_ranges(
+        self, *, by_content: bool = False
+    ) -> Iterator[tuple[Branch, tuple[Replica, ...], int, int]]:
         """Yield every branch, its replicas and its offsets [first, next); equal content only once.
 
         If several branches hold the same content, the first is yielded with the replicas of all. A
         range that replicas of the branch lack (``MISSING``) is yielded without them.
+
+        Args:
+            by_content: yield a range in which replicas of a branch hold different content
+                (``CONFLICT``) once for each content.
         """
-        holes = _holes(self.differences)
+        kinds = {DifferenceKind.MISSING, *([DifferenceKind.CONFLICT] if by_content else [])}
+        parts = _parts([each for each in self.differences if each.kind in kinds])
         for branch, replicas, first, following in self._ranges():
-            for absent, start, stop in _around(holes, first, following):
-                holding = tuple(each for each in replicas if each not in absent)
-                if holding:
-                    yield branch, holding, start, stop
+            for unlike, start, stop in _around(parts, first, following):
+                sides: dict[int, list[Replica]] = {}
+                for each in replicas:
+                    sides.setdefault(unlike.get(each, 0), []).append(each)
+                for number, holding in sorted(sides.items()):
+                    if number != _ABSENT:
+                        yield branch, tuple(holding), start, stop
 
     def _ranges(self) -> Iterator[tuple[Branch, tuple[Replica, ...], int, int]]:
         """The ranges of ``held_ranges`` as if no replica lacked a part of its branch."""
@@ -300,36 +311,44 @@ class Comparison:
         return intervals[0][0] == start and intervals[-1][1] == stop
 
 
-def _holes(differences: Iterable[Difference]) -> list[tuple[frozenset[Replica], int, int]]:
-    """Disjoint ranges of offsets in log order, each with the replicas that lack it unexplained."""
-    found: list[tuple[frozenset[Replica], int, int]] = []
-    missing = deque(each for each in differences if each.kind is DifferenceKind.MISSING)
+def _parts(differences: Sequence[Difference]) -> list[tuple[Mapping[Replica, int], int, int]]:
+    """Disjoint ranges of offsets in log order, in which replicas of one branch are not alike.
+
+    Each has the number of the content by replica, or ``_ABSENT``; those not named hold number 0.
+    """
+    found: list[tuple[Mapping[Replica, int], int, int]] = []
+    unlike = deque(differences)
     waiting: list[Difference] = []
-    borders = sorted({at for each in missing for at in (each.first_offset, each.next_offset)})
+    borders = sorted({at for each in differences for at in (each.first_offset, each.next_offset)})
     for start, stop in pairwise(borders):
         waiting = [each for each in waiting if each.next_offset > start]
-        while missing and missing[0].first_offset <= start:
-            waiting.append(missing.popleft())
-        absent = frozenset(replica for each in waiting for replica in each.absent)
-        if absent:
-            found.append((absent, start, stop))
+        while unlike and unlike[0].first_offset <= start:
+            waiting.append(unlike.popleft())
+        numbers: dict[Replica, int] = {}
+        for each in waiting:
+            if each.kind is DifferenceKind.CONFLICT:
+                for number, side in enumerate(each.contents):
+                    numbers.update({one: number for one in side if one not in each.damaged})
+        numbers.update({one: _ABSENT for each in waiting for one in each.absent})
+        if numbers:
+            found.append((numbers, start, stop))
     return found
 
 
 def _around(
-    holes: Sequence[tuple[frozenset[Replica], int, int]], first_offset: int, next_offset: int
-) -> Iterator[tuple[frozenset[Replica], int, int]]:
-    """Divide [first, next) at the holes, with the replicas that lack each part."""
+    parts: Sequence[tuple[Mapping[Replica, int], int, int]], first_offset: int, next_offset: int
+) -> Iterator[tuple[Mapping[Replica, int], int, int]]:
+    """Divide [first, next) at these parts."""
     at = first_offset
-    for absent, start, stop in holes[bisect_right(holes, first_offset, key=itemgetter(2)) :]:
+    for unlike, start, stop in parts[bisect_right(parts, first_offset, key=itemgetter(2)) :]:
         if start >= next_offset:
             break
         if at < start:
-            yield frozenset(), at, start
-        yield absent, max(at, start), min(stop, next_offset)
+            yield {}, at, start
+        yield unlike, max(at, start), min(stop, next_offset)
         at = min(stop, next_offset)
     if at < next_offset:
-        yield frozenset(), at, next_offset
+        yield {}, at, next_offset
 
 
 def _tells_apart(difference: Difference, one: Replica, other: Replica) -> bool:

@@ -40,6 +40,8 @@ def lost_ranges(
     followers: Sequence[FollowerOutcome],
     candidates: Sequence[Candidate],
     comparison: Comparison,
+    *,
+    by_content: bool = False,
 ) -> tuple[tuple[LostRange, ...], tuple[LostRange, ...]]:
     """The offsets that the election of ``leader`` loses, and those that stay on followers only.
 
@@ -47,6 +49,14 @@ def lost_ranges(
     replica, which may be inside a batch, and that of the leader: what retention or a client deleted
     there is not a loss of the election. What is damaged on every copy is counted apart. After the
     election, the records count that the leader holds after its start.
+
+    Args:
+        leader: the candidate that is elected.
+        followers: those that keep what they hold.
+        candidates: all of them.
+        comparison: of the replicas.
+        by_content: count each content of an offset for which replicas have different records under
+            one leader epoch (KL-505), where a follower keeps its own for ever.
     """
     log = leader.log
     assert log is not None
@@ -72,7 +82,9 @@ def lost_ranges(
         ranges.sort(key=lambda each: (each.first_offset, comparison.order(each.replicas)))
         return tuple(ranges)
 
-    for branch, replicas, first_offset, next_offset in comparison.held_ranges():
+    for branch, replicas, first_offset, next_offset in comparison.held_ranges(
+        by_content=by_content
+    ):
         readable_from = min(by_replica[each].log_start_offset for each in replicas)
         start = max(first_offset, first_counted, readable_from)
         if start >= next_offset:

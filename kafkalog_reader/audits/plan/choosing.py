@@ -205,7 +205,9 @@ def _lost(
     """The records that no copy has if only these followers keep theirs."""
     comparison = audit.comparison
     assert isinstance(comparison, Comparison)
-    ranges, _ = lost_ranges(election.candidate, followers, audit.candidates, comparison)
+    ranges, _ = lost_ranges(
+        election.candidate, followers, audit.candidates, comparison, by_content=True
+    )
     return tuple(
         LostRecords(
             brokers=tuple(map(_broker, each.replicas)),
