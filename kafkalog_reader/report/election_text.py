@@ -130,7 +130,7 @@ def _kind(audit: PartitionAudit, election: Election) -> Span:
         if election.candidate.cut_transactions:
             return Span(f"{words}, IN TRANSACTION", Style.ATTENTION)
         if election.is_silent:
-            return Span(f"{words}, copies stay different", Style.ATTENTION)
+            return Span(f"{words}, copies differ", Style.ATTENTION)
     return Span(words, style)
 
 
@@ -139,7 +139,7 @@ def _cells(election: Election) -> tuple[str, str, str, str]:
     for outcome in election.followers:
         if outcome.is_cut:
             cuts.setdefault(_cut(outcome), []).append(outcome.follower)
-    followers = [f"{_short(joined_names(names))}: {cut}" for cut, names in cuts.items()]
+    followers = [f"{joined_names(names)}: {cut}" for cut, names in cuts.items()]
     name = election.candidate.name
     lost = election.lacking
     words = lost_words(lost.only_sound) if lost.total or not lost else "damaged batches"
@@ -151,10 +151,6 @@ def _cut(outcome: FollowerOutcome) -> str:
     if outcome.kept_until < outcome.truncation_offset:  # a batch is removed as a whole
         cut += f" (its file ends at {outcome.kept_until:,})"
     return cut
-
-
-def _short(names: str) -> str:
-    return names.removeprefix("brokers ").removeprefix("broker ")
 
 
 def _unseen_lines(audit: PartitionAudit, columns: int) -> Iterator[Line]:

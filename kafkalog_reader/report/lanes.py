@@ -40,6 +40,7 @@ class Lane:
     """One replica; its high watermark is an interval.
 
     Attributes:
+        checkpoint_above: the checkpointed high watermark if the log ends below it.
         next_offset: the log end: one past its last batch, also behind damage.
         end_after_start: the log end that its broker sees after its next start; None if it has none.
     """
@@ -50,6 +51,7 @@ class Lane:
     high_watermark: tuple[int, int]
     intervals: tuple[LaneInterval, ...]
     end_after_start: int | None = None
+    checkpoint_above: int | None = None
 
     @property
     def end_text(self) -> str:
@@ -60,6 +62,9 @@ class Lane:
 
     @property
     def high_watermark_text(self) -> str:
+        """``2–5``: somewhere from 2 to 5; ``9!``: the checkpoint says 9, the log ends below it."""
+        if self.checkpoint_above is not None:
+            return f"{self.checkpoint_above:,}!"
         low, high = self.high_watermark
         return f"{low:,}" if low == high else f"{low:,}–{high:,}"
 
@@ -69,7 +74,8 @@ class Lanes:
     """The lanes of one partition, and where histories diverge.
 
     Attributes:
-        fork: the lowest offset with different records on two replicas.
+        fork: the lowest offset at which two replicas differ.
+        is_fork: whether both have records there; otherwise one lacks them.
         cut: without a fork, the offset where the newest leader's history ends and a longer log will
             be cut.
     """
@@ -78,12 +84,13 @@ class Lanes:
     lanes: tuple[Lane, ...]
     fork: int | None
     cut: int | None = None
+    is_fork: bool = True
 
     @property
     def mark(self) -> tuple[int, str] | None:
         """The offset to mark, and its name."""
         if self.fork is not None:
-            return self.fork, "fork"
+            return self.fork, "fork" if self.is_fork else "differs"
         return None if self.cut is None else (self.cut, "will be cut")
 
 
@@ -115,6 +122,7 @@ def lanes_of(audit: PartitionAudit) -> Lanes:
                     if isinstance(replica.start, Recovery)
                     else None
                 ),
+                checkpoint_above=replica.high_watermark_above_end,
             )
         )
     title = f"{audit.topic}-{audit.partition}"
@@ -122,6 +130,7 @@ def lanes_of(audit: PartitionAudit) -> Lanes:
         title=title,
         lanes=tuple(lanes),
         fork=audit.fork_offset,
+        is_fork=isinstance(audit.comparison, Comparison) and audit.comparison.has_two_contents,
         cut=min(cuts) if is_pending else None,
     )
 

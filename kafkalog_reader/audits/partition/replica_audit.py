@@ -73,6 +73,12 @@ class ReplicaAudit:
         )
 
     @property
+    def high_watermark_above_end(self) -> int | None:
+        """The checkpointed high watermark if the log ends below it; None otherwise."""
+        row = self.files.checkpointed_high_watermark
+        return row if row is not None and row > self.log_end else None
+
+    @property
     def log_start(self) -> int:
         """The first offset of the log."""
         return self.history.log_start_offset
