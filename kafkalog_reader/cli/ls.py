@@ -71,10 +71,10 @@ def ls_command(
     after the next start. HIGH WATERMARK is what the replica's own files prove: 2-5 means somewhere
     from 2 to 5 (replica-diff narrows that by the other copies); 99! means that the checkpoint says
     99 but the log ends below it: committed records are missing here, unless the log was copied
-    before its checkpoint. LSO is the last stable offset, EPOCH the leader epoch of the last batch. SIZE is that of the logs; ALL FILES also
-    counts indexes, snapshots and everything else in the directory. ? means unknown.
-    `kafkalog table replicas` has every column. The exit status is 2 if a replica could not be
-    read; the others are shown.
+    before its checkpoint. LSO is the last stable offset, EPOCH the leader epoch of the last batch.
+    SIZE is that of the logs; ALL FILES also counts indexes, snapshots and everything else in the
+    directory. ? means unknown. `kafkalog table replicas` has every column. The exit status is 2 if
+    a replica could not be read; the others are shown.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.table import TableRows

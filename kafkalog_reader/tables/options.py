@@ -132,7 +132,8 @@ class ReadOptions(TypedDict, total=False):
         SupportsIndex | str | None,
         Option(
             "max_batch_bytes", values.SIZE, "What one batch may decompress to",
-            "512m, above 16m 1000 times its size", _PAYLOADS | {"gaps"}, spark="maxBatchBytes",
+            "512m, and above 16m at most 1000 times its compressed size",
+            _PAYLOADS | {"gaps"}, spark="maxBatchBytes",
         ),
     ]  # fmt: skip
     deep: Annotated[
