@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections import defaultdict
+from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.errors import KafkaLogError, LogPosition
 from kafkalog_reader.format.meta_properties import MetaProperties, parse_meta_properties
 from kafkalog_reader.io.evidence import LogDirectory
-from kafkalog_reader.io.names import CLEAN_SHUTDOWN, META_PROPERTIES, parse_directory_name, shown
+from kafkalog_reader.io.names import (
+    CLEAN_SHUTDOWN,
+    META_PROPERTIES,
+    METADATA_TOPIC,
+    parse_directory_name,
+    shown,
+)
 from kafkalog_reader.io.small_file import METADATA_LIMIT, read_if_present
 
 if TYPE_CHECKING:
@@ -120,7 +126,8 @@ def with_disks(roots: Sequence[LogDirectory]) -> list[LogDirectory]:
 def doubtful_nodes(roots: Sequence[LogDirectory]) -> list[LogDirectory]:
     """Directories without a node id, or with one that cannot be theirs and another one's.
 
-    Two log directories of one broker have different ids, and no partition in common.
+    Two log directories of one broker have different ids, and no partition in common. Where a
+    cluster's only node holds a metadata log, that log shows whether the id is its own.
     """
     found = [root for root in roots if root.broker_id is None and root.broker_label is None]
     by_node: dict[tuple[str | None, int], list[LogDirectory]] = defaultdict(list)
@@ -132,7 +139,15 @@ def doubtful_nodes(roots: Sequence[LogDirectory]) -> list[LogDirectory]:
             are_two = one.directory_id != other.directory_id
             if are_two and live_partitions(one) & live_partitions(other):
                 found += [each for each in (one, other) if each not in found]
+    clusters = Counter(cluster_id for cluster_id, _ in by_node)
+    for (cluster_id, _), same in by_node.items():
+        if clusters[cluster_id] == 1 and any(map(_holds_metadata_log, same)):
+            found += [each for each in same if each.named is None and each not in found]
     return found
+
+
+def _holds_metadata_log(root: LogDirectory) -> bool:
+    return os.path.isdir(os.path.join(root.path, f"{METADATA_TOPIC}-0"))
 
 
 def live_partitions(root: LogDirectory) -> set[str]:

@@ -170,6 +170,20 @@ def test_the_directory_id_shows_whose_a_directory_with_a_wrong_node_id_is(
     assert run("plan", ".").out == sound.out
 
 
+def test_a_wrong_node_id_is_noticed_in_a_log_directory_alone(state: Path, run: Run) -> None:
+    for other in ("broker-0", "broker-2", "controller-100"):
+        shutil.rmtree(state / other)
+    sound = [run(command, ".") for command in ("verify", "ls", "plan")]
+    written = (state / "broker-1" / META).read_text()
+    (state / "broker-1" / META).write_text(written.replace("node.id=1", "node.id=2"))
+    assert run("ls", ".").out == sound[1].out  # the broker is 1
+    do(commands_of_all(run, "KL-312"))
+    assert properties((state / "broker-1" / META).read_text()) == properties(written)
+    assert [run(command, ".").out for command in ("verify", "ls", "plan")] == [
+        each.out for each in sound
+    ]
+
+
 def test_two_brokers_that_lost_their_ids_are_not_guessed(state: Path, run: Run) -> None:
     """Both have t-0, so that each may be broker 0 or broker 1."""
     for broker in ("broker-0", "broker-1"):

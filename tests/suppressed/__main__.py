@@ -12,7 +12,8 @@ import pytest
 TESTS = (
     "tests/faults/test_faults.py", "tests/scenarios/test_across_replicas.py",
     "tests/scenarios/test_synthetic.py", "tests/hostile/test_moving_files.py", "tests/audits",
-    "tests/cli/test_replica_diff.py", "tests/cli/test_verify.py",
+    "tests/cli/test_replica_diff.py", "tests/cli/test_replica_diff_answers.py",
+    "tests/cli/test_verify.py",
 )  # fmt: skip
 """Tests that expect exact findings come first: the run ends when every code was noticed.
 
