@@ -286,7 +286,7 @@ def test_what_must_not_start_yet_says_what_comes_first(tmp_path: Path) -> None:
     assert "then start broker 0: replica-diff" in said.text(plan_command)
 
 
-def test_what_is_saved_before_a_start_is_no_further_replica(
+def test_what_is_saved_before_a_start_is_not_a_further_replica(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The printed command runs, and the plan is the same afterwards."""

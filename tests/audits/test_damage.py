@@ -106,7 +106,7 @@ def test_impossible_length_is_located(tmp_path: Path, length: int) -> None:
     assert audit.verdict is Verdict.DAMAGED_RECOVERABLE
 
 
-def test_torn_end_of_the_last_segment_is_no_damage(tmp_path: Path) -> None:
+def test_torn_end_of_the_last_segment_is_not_damage(tmp_path: Path) -> None:
     audit = audit_after(tmp_path, lambda content: content.__delitem__(slice(-7, None)), copies=2)
     found = only(audit, "KL-103")
     assert (found.severity, found.position, found.first_offset) == ("L", 9 * BATCH, 9)

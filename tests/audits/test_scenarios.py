@@ -119,7 +119,7 @@ def test_s3_2_d_resynchronised_copies_agree(audited: Audited) -> None:
     assert codes(audit) == {"KL-501"}
 
 
-def test_s3_2_e_an_elected_leader_that_wrote_nothing_is_no_fork(audited: Audited) -> None:
+def test_s3_2_e_an_elected_leader_that_wrote_nothing_is_not_a_fork(audited: Audited) -> None:
     audit = s3_2(audited, f"{AB} f@2/e2 g@3/e2", epochs="0:0 2:2 3:4")
     assert audit.verdict is Verdict.CONSISTENT
     assert codes(audit) == {"KL-408", "KL-501"}
@@ -197,7 +197,7 @@ def test_h3_followers_that_cut_the_same_records_are_not_counted_twice(audited: A
     assert lost(audit, 2)[0] == 3
 
 
-def test_h4_a_record_written_twice_is_no_fork(audited: Audited) -> None:
+def test_h4_a_record_written_twice_is_not_a_fork(audited: Audited) -> None:
     won = held(f"{AB} m@2/e0 m@3/e1", "0:0 1:3", 4)
     audit = audited(held(f"{AB} m@2/e0", "0:0", 2), won, won)
     assert audit.verdict is Verdict.LAGGING
@@ -211,7 +211,7 @@ def test_m3_a_lost_epoch_file_leaves_divergence_that_nobody_notices(audited: Aud
     assert not outcome.is_cut
 
 
-def test_m5_what_retention_removed_from_the_leader_is_no_loss(audited: Audited) -> None:
+def test_m5_what_retention_removed_from_the_leader_is_not_a_loss(audited: Audited) -> None:
     audit = audited(replica("10-19/e3", epochs="3:10", base_offset=10), held("0-9/e1", "1:0", 0))
     assert lost(audit, 0)[0] == 0
     assert cuts(audit, 0) == {}
@@ -224,7 +224,7 @@ def test_m6_a_batch_goes_as_a_whole(audited: Audited) -> None:
     assert lost(audit, 0) == (5, 5, 0, "unclean")
 
 
-def test_m7_compaction_on_one_side_is_no_fork(audited: Audited) -> None:
+def test_m7_compaction_on_one_side_is_not_a_fork(audited: Audited) -> None:
     audit = audited(held("0-9/e0[0,4,9]", "0:0", 10), held("0-9/e0", "0:0", 10))
     assert audit.verdict is Verdict.CONSISTENT
     assert "KL-509" in codes(audit)

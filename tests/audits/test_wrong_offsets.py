@@ -93,7 +93,7 @@ def test_one_flipped_bit_of_a_base_offset_is_known_from_the_others(
 
 
 @pytest.mark.parametrize("change", [swapped, repeated, newer], ids=lambda each: each.__name__)
-def test_a_copy_that_tells_nothing_is_set_aside_and_the_others_are_compared(
+def test_a_copy_that_shows_nothing_is_set_aside_and_the_others_are_compared(
     tmp_path: Path, change: Callable[[bytearray], None]
 ) -> None:
     audit = audit_of(tmp_path, change, dict.fromkeys(range(3), HELD), clean=False)
@@ -134,7 +134,7 @@ def test_a_copy_of_a_newer_leader_leaves_the_partition_undecidable(tmp_path: Pat
     assert "broker 2 has leader epoch 3" in audit.reason
 
 
-def test_a_record_stored_twice_is_no_wrong_offset(tmp_path: Path) -> None:
+def test_a_record_stored_twice_is_not_a_wrong_offset(tmp_path: Path) -> None:
     """Broker 1 lacks offset 3. At 4 all have the retry, which is equal except for its offset."""
     batches = parse_log("a@0/e0 b@1/e0 c@2/e0 m@3/e0 m@4/e0 d@5/e0")
     whole = replica(batches, high_watermark=6)

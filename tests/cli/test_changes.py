@@ -51,7 +51,7 @@ def test_what_was_cut_below_the_old_high_watermark_was_committed(tmp_path: Path,
     )  # fmt: skip
 
 
-def test_what_was_cut_at_the_high_watermark_is_no_loss(tmp_path: Path, run: Run) -> None:
+def test_what_was_cut_at_the_high_watermark_is_not_a_loss(tmp_path: Path, run: Run) -> None:
     old = {"log": "0-4/e0 5-9/e0", "high_watermark": 5}
     new = {"log": "0-4/e0", "high_watermark": 5}
     status, found = changed(tmp_path, run, old, new)
@@ -68,7 +68,7 @@ def test_the_first_line_counts_what_was_cut(tmp_path: Path, run: Run) -> None:
     )
 
 
-def test_nothing_at_all_is_said_in_a_line(tmp_path: Path, run: Run) -> None:
+def test_nothing_at_all_is_reported_in_a_line(tmp_path: Path, run: Run) -> None:
     for name in ("old", "new"):
         cluster(tmp_path / name, {1: replica("0-4/e0", high_watermark=5)})
     answer = run("changes", tmp_path / "old", tmp_path / "new")
@@ -95,7 +95,7 @@ def test_keys_that_have_newer_values_went_by_compaction(tmp_path: Path, run: Run
     assert "missing inside the log of the new copy, and nothing explains it" in answer.out
 
 
-def test_damage_is_said_of_the_copy_that_has_it(tmp_path: Path, run: Run) -> None:
+def test_damage_is_reported_of_the_copy_that_has_it(tmp_path: Path, run: Run) -> None:
     for name in ("old", "new"):
         cluster(tmp_path / name, {1: replica("0-4/e0 5-9/e0", high_watermark=10)})
     log = tmp_path / "new" / "broker-1" / "t-0" / "00000000000000000000.log"

@@ -399,5 +399,5 @@ def test_help_has_an_example() -> None:
 @pytest.mark.parametrize(
     ("name", "problem"), [("gone.log", "No such file or directory"), (".", "is a directory")]
 )
-def test_what_is_no_file_is_said_to_be_none(tmp_path: Path, name: str, problem: str) -> None:
+def test_what_is_not_a_file_is_said_to_be_none(tmp_path: Path, name: str, problem: str) -> None:
     assert problem in str(_error(tmp_path / name))

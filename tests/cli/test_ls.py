@@ -100,7 +100,7 @@ def test_replicas_are_sorted_by_partition_number_then_broker() -> None:
         ({"cleanShutdown": None}, "20.0 MiB"),
     ],
 )
-def test_state_is_said_in_words(changes: dict[str, object], state: str) -> None:
+def test_state_is_reported_in_words(changes: dict[str, object], state: str) -> None:
     line = list(lines_of([{**REPLICA, **changes}]))[1]
     assert line.endswith(state)
 
@@ -131,7 +131,7 @@ def test_a_replica_that_cannot_be_read_does_not_hide_the_others(brokers: Path, r
     assert run("ls", brokers, "--format", "json").status == 2
 
 
-def test_a_directory_without_segments_is_no_trouble(brokers: Path, run: Run) -> None:
+def test_a_directory_without_segments_is_accepted(brokers: Path, run: Run) -> None:
     (brokers / "broker-1" / "empty-0").mkdir()
     answer = run("ls", brokers, "--topic", "empty")
     assert answer.status == 0

@@ -72,7 +72,7 @@ def test_wrong_command_names_the_nearest(run: Run) -> None:
 @pytest.mark.parametrize(
     "command", [["ls"], ["verify"], ["table", "records"], ["salvage", "--output", "unwritten"]]
 )
-def test_mistyped_topic_is_no_empty_answer(command: list[str], brokers: Path, run: Run) -> None:
+def test_mistyped_topic_is_not_an_empty_answer(command: list[str], brokers: Path, run: Run) -> None:
     answer = run(*command, brokers, "--topic", "T")
     assert (answer.status, answer.out) == (2, "")
     assert answer.err == "error: no topic 'T' in the given paths. Did you mean 't'?\n"

@@ -25,7 +25,7 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize(("command", "words"), COMMANDS)
-def test_a_log_directory_of_a_new_broker_is_no_answer(
+def test_a_log_directory_of_a_new_broker_is_not_an_answer(
     command: click.Command, words: tuple[str, ...], tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip
@@ -51,7 +51,7 @@ def test_the_only_partition_folder_is_gone(
 
 
 @pytest.mark.parametrize(("command", "words"), COMMANDS)
-def test_a_folder_that_is_gone_is_found_too_where_only_its_topic_is_asked_for(
+def test_a_folder_that_is_gone_is_found_too_where_only_its_topic_is_requested(
     command: click.Command, words: tuple[str, ...], tmp_path: Path,
     capfd: pytest.CaptureFixture[str],
 ) -> None:  # fmt: skip

@@ -94,7 +94,7 @@ def test_a_segment_file_is_never_overwritten(brokers: Path) -> None:
     ("path", "problem"),
     [("", "is a directory"), ("missing/answer", "cannot write .*: No such file or directory")],
 )
-def test_what_cannot_be_written_is_said_with_its_path(
+def test_what_cannot_be_written_is_reported_with_its_path(
     path: str, problem: str, tmp_path: Path
 ) -> None:
     with pytest.raises(UsageError, match=problem):

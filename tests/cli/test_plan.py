@@ -304,7 +304,7 @@ def test_a_plan_has_words_for_every_outcome() -> None:
     assert {*_START_WORDS, StartOutcome.LOADS} == set(StartOutcome)
 
 
-def test_committed_records_that_no_copy_holds_are_said_before_any_start(
+def test_committed_records_that_no_copy_holds_are_reported_before_any_start(
     run: Run, tmp_path: Path
 ) -> None:
     root = write(tmp_path, {0: {"t": LONG}, 1: {"t": LONG}}, committed=99)

@@ -151,7 +151,7 @@ def test_json_is_one_object_a_partition_with_its_version(diff: Run) -> None:
     assert "KL-503" in {found["code"] for found in split["findings"]}
 
 
-def test_every_way_to_lose_committed_records_is_said_so(diff: Run) -> None:
+def test_every_way_to_lose_committed_records_is_reported(diff: Run) -> None:
     code, out, _ = diff(captures.path("s5_2/c-written"), "--topic", "t")
     assert code == 1
     assert "loses committed records" in out
@@ -161,7 +161,7 @@ def test_every_way_to_lose_committed_records_is_said_so(diff: Run) -> None:
     assert "KL-514" in out
 
 
-def test_what_is_not_known_is_said(diff: Run) -> None:
+def test_what_is_not_known_is_reported(diff: Run) -> None:
     _, out, _ = diff(S3_2, "--topic", "t")
     text = " ".join(out.split())
     assert (
@@ -218,7 +218,9 @@ def test_next_command_of_damage_shows_the_batch(
     assert re.search(r"crc .*computed", out)
 
 
-def test_silent_divergence_is_said_although_no_record_is_lost(diff: Run, tmp_path: Path) -> None:
+def test_silent_divergence_is_reported_although_no_record_is_lost(
+    diff: Run, tmp_path: Path
+) -> None:
     cluster(tmp_path, {0: replica(f"{AB} c@2/e0"), 1: replica(f"{AB} d@2/e0")})
     code, out, _ = diff(tmp_path)
     assert code == 1
@@ -330,9 +332,7 @@ def test_the_command_for_the_worst_can_be_pasted(diff: Run, tmp_path: Path) -> N
     assert diff(*arguments)[1].startswith("t-3: FORKED")
 
 
-def test_copies_that_agree_are_no_comfort_where_a_start_deletes_one(
-    diff: Run, tmp_path: Path
-) -> None:
+def test_copies_that_agree_do_not_hide_that_a_start_deletes_one(diff: Run, tmp_path: Path) -> None:
     late = replica(AB, high_watermark=2, log_start=5)  # KL-306
     cluster(tmp_path, {0: late, 1: replica(AB, high_watermark=2)})
     code, out, _ = diff(tmp_path)

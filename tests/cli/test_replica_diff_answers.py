@@ -139,7 +139,7 @@ def test_a_row_ahead_of_a_copied_log_is_possible_only_without_a_clean_stop(
     assert (found["severity"], found["confidence"]) == ("C", "possible")
 
 
-def test_rows_ahead_of_logs_copied_while_they_were_written_are_no_loss(
+def test_rows_ahead_of_logs_copied_while_they_were_written_are_not_a_loss(
     diff: Run, tmp_path: Path
 ) -> None:
     """File times show it: a record of this minute, and a row written after the log was copied."""
@@ -163,7 +163,7 @@ def with_metadata(**given: Any) -> list[Replica]:
     return [replica(AB, high_watermark=2), metadata_log([state])]
 
 
-def test_membership_is_said_in_words(diff: Run, tmp_path: Path) -> None:
+def test_membership_is_reported_in_words(diff: Run, tmp_path: Path) -> None:
     long = replica(ABC, high_watermark=2)
     metadata = with_metadata(in_sync=(1,), leader=1)[1]
     cluster(tmp_path, {0: [long, metadata], 1: replica(AB), 2: replica(AB)})

@@ -58,13 +58,13 @@ def test_verbose_shows_the_traceback(capsys: pytest.CaptureFixture[str]) -> None
     assert err.endswith("error: why\n")
 
 
-def test_a_bug_is_no_finding(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bug_is_not_a_finding(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = outcome(raising(ValueError("oops")), capsys)
     assert code == 2
     assert err.startswith("error: unexpected ValueError: oops")
 
 
-def test_what_an_outdated_kernel_explains_is_no_bug(
+def test_what_an_outdated_kernel_explains_is_not_a_bug(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     advice = "the compiled kernel is older than its sources: rebuild it"
@@ -86,7 +86,7 @@ def test_ctrl_c_says_how_far_the_command_came(capsys: pytest.CaptureFixture[str]
     assert err.strip() == "interrupted: 7 rows written"
 
 
-def test_warnings_of_the_library_are_said_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_warnings_of_the_library_are_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     @click.command("tool")
     def tool() -> None:
         logger = logging.getLogger("kafkalog_reader.tables.anything")

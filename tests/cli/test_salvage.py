@@ -105,13 +105,13 @@ def test_saving_goes_on_behind_damage(brokers: Path, tmp_path: Path, run: Run) -
     assert answer.out.startswith("t-0: 2 records, offsets 2 to 4, 1 of them without a record")
 
 
-def test_saving_nothing_is_said(brokers: Path, tmp_path: Path, run: Run) -> None:
+def test_saving_nothing_is_reported(brokers: Path, tmp_path: Path, run: Run) -> None:
     answer = run("salvage", brokers, *SAVE, "--from-offset", "5", "--output", tmp_path / "out")
     assert answer.status == 1
     assert answer.out == ("t-0: nothing written: broker 1 has no record from offset 5 on\n")
 
 
-def test_a_broker_without_a_copy_is_said(brokers: Path, tmp_path: Path, run: Run) -> None:
+def test_a_broker_without_a_copy_is_reported(brokers: Path, tmp_path: Path, run: Run) -> None:
     shutil.rmtree(brokers / "broker-1" / "t-0")
     answer = run("salvage", brokers, *SAVE, "--output", tmp_path / "out")
     assert answer.status == 2
@@ -119,7 +119,7 @@ def test_a_broker_without_a_copy_is_said(brokers: Path, tmp_path: Path, run: Run
     assert not (tmp_path / "out").exists()
 
 
-def test_a_directory_that_cannot_be_read_is_said_and_is_no_error_of_use(
+def test_a_directory_that_cannot_be_read_is_reported_and_is_not_an_error_of_use(
     brokers: Path, tmp_path: Path, run: Run
 ) -> None:
     log = brokers / "broker-1" / "t-0" / f"{0:020d}.log"
@@ -257,7 +257,7 @@ def test_a_fork_is_not_merged(untouched: Path, tmp_path: Path, run: Run) -> None
     assert list(out.iterdir()) == []
 
 
-def test_doubtful_offsets_are_said_and_records_warns(
+def test_doubtful_offsets_are_reported_and_records_warns(
     brokers: Path, tmp_path: Path, run: Run
 ) -> None:
     log = brokers / "broker-1" / "t-0" / f"{0:020d}.log"

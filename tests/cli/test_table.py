@@ -82,7 +82,7 @@ def test_seconds_taken_for_milliseconds_are_reported(untouched: Path, run: Run) 
     assert not run("table", "records", untouched, "--from-time", "1763769600000").err
 
 
-def test_columns_are_shown_in_the_order_asked_for(untouched: Path, run: Run) -> None:
+def test_columns_are_shown_in_the_order_requested(untouched: Path, run: Run) -> None:
     options = ["--columns", "value,offset", "--limit", "2"]
     assert run("table", "records", untouched, *options).out.splitlines() == [
         "value  offset", "a           0", "b           1",
@@ -164,7 +164,7 @@ def no_log(root: Path) -> Path:
 
 @pytest.mark.parametrize("make", [missing, empty_directory, no_log])
 @pytest.mark.parametrize("command", [["ls"], ["table", "records"]])
-def test_a_path_that_holds_no_log_is_said_with_its_path(
+def test_a_path_that_holds_no_log_is_reported_with_its_path(
     make: Callable[[Path], Path], command: list[str], tmp_path: Path, run: Run
 ) -> None:
     path = make(tmp_path)
@@ -173,7 +173,7 @@ def test_a_path_that_holds_no_log_is_said_with_its_path(
     assert re.fullmatch(rf"error: {re.escape(str(path))}: .+\n", answer.err)
 
 
-def test_an_unreadable_file_is_said_with_its_path(
+def test_an_unreadable_file_is_reported_with_its_path(
     brokers: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # root may read everything, so a directory in its place makes reading fail
@@ -199,7 +199,7 @@ DAMAGE = {
 
 @pytest.mark.parametrize("problem", DAMAGE)
 @pytest.mark.parametrize("name", ["records", "batches"])
-def test_damage_is_said_with_file_position_and_offset(
+def test_damage_is_reported_with_file_position_and_offset(
     problem: str, name: str, brokers: Path, run: Run
 ) -> None:
     changed(brokers / LOG, *DAMAGE[problem])
@@ -217,7 +217,7 @@ def test_damage_is_said_with_file_position_and_offset(
     ]
 
 
-def test_unknown_codec_is_said_with_file_position_and_offset(tmp_path: Path, run: Run) -> None:
+def test_unknown_codec_is_reported_with_file_position_and_offset(tmp_path: Path, run: Run) -> None:
     record = Record(offset_delta=0, value=b"v")
     batches = [data_batch(0, [record]), data_batch(1, [record], attributes=7)]
     cluster(tmp_path, {1: replica(batches)})

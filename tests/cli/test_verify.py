@@ -255,7 +255,7 @@ def test_of_a_partial_copy_the_missing_folders_are_one_line_behind_the_damage(to
     assert said(torn)[0] == 0
 
 
-def test_missing_rights_are_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_rights_are_not_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     root = tmp_path / "broker-0"
     shutil.copytree(captures.path("everything/stopped/broker-0"), root)
     refused = str(root / SEGMENT)
@@ -276,7 +276,7 @@ def test_missing_rights_are_no_damage(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "check disk" not in text
 
 
-def test_a_single_offset_is_no_range(tmp_path: Path, run: Run) -> None:
+def test_a_single_offset_is_not_a_range(tmp_path: Path, run: Run) -> None:
     (root,) = cluster(tmp_path, {1: replica("a@0/e0 b@1/e0 c@2/e0", high_watermark=3)}).values()
     log = root / "t-0" / f"{0:020d}.log"
     content = bytearray(log.read_bytes())
@@ -321,7 +321,7 @@ def test_a_time_that_is_none_is_refused_by_name(flipped: Path) -> None:
     assert "yesterday" in str(result.exception)
 
 
-def test_a_folder_that_may_not_be_listed_is_no_loss(
+def test_a_folder_that_may_not_be_listed_is_not_a_loss(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without its segments every row is above the log end, which proves nothing."""
@@ -368,7 +368,7 @@ def test_a_git_lfs_pointer_is_not_read_and_not_called_damaged(run: Run, tmp_path
     assert "check disk" not in answer.out
 
 
-def test_a_strange_folder_is_no_damage(tmp_path: Path, run: Run) -> None:
+def test_a_strange_folder_is_not_damage(tmp_path: Path, run: Run) -> None:
     root = tmp_path / "brokers"
     shutil.copytree(captures.path("s3_2/healed"), root)
     (root / "broker-0" / "strange").mkdir()

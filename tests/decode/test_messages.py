@@ -44,7 +44,7 @@ def test_sound_messages_are_what_the_declared_format_reads(log: list[bytes]) -> 
 
 @settings(deadline=None, max_examples=250)
 @given(log=logs(), data=st.data())
-def test_a_lie_under_a_right_crc_costs_its_entry_and_no_other(
+def test_a_wrong_value_under_a_right_crc_costs_its_entry_and_no_other(
     log: list[bytes], data: st.DataObject
 ) -> None:
     number = data.draw(st.integers(0, len(log) - 1))

@@ -33,7 +33,7 @@ def test_leader_epochs_of_the_reference_partition_are_read_and_written() -> None
     assert build_leader_epoch_checkpoint(entries) == content
 
 
-def test_out_of_order_epochs_are_not_repaired() -> None:
+def test_out_of_order_epochs_are_not_repaireded() -> None:
     entries = parse_leader_epoch_checkpoint(b"0\n3\n0 0\n5 10\n2 17\n", WHERE)
     assert [entry.leader_epoch for entry in entries] == [0, 5, 2]
 

@@ -140,7 +140,7 @@ def test_other_magic_is_not_read_as_a_message(content: bytes, magic: int) -> Non
         parse_message(content, WHERE)
 
 
-def test_message_with_a_negative_offset_is_no_record() -> None:
+def test_message_with_a_negative_offset_is_not_a_record() -> None:
     message = parse_message(build_message(b"k", b"v", offset=-1), WHERE)
     with pytest.raises(CorruptRecordError, match="offset -1 is negative"):
         list(message_records(message, WHERE))

@@ -332,7 +332,7 @@ def test_bomb_stops_at_the_limit(codec: Codec, magic: int) -> None:
         parse_message_set(message, WHERE, limit=1_000_000)
 
 
-def test_records_of_a_large_wrapper_take_no_memory_before_they_are_asked_for() -> None:
+def test_records_of_a_large_wrapper_take_no_memory_before_they_are_requested() -> None:
     content = b"".join(build_message(None, b"", offset=n) for n in range(5_000))
     message = parse_message(build_wrapper([], codec=Codec.GZIP, content=content, offset=0), WHERE)
     tracemalloc.start()

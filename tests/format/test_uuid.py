@@ -24,6 +24,6 @@ def test_any_uuid_comes_back(content: bytes) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "A" * 21, "A" * 23, "+" * 22, "ä" * 22, "A" * 22 + "="])
-def test_text_that_is_no_uuid_is_refused(text: str) -> None:
+def test_text_that_is_not_a_uuid_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="base64url"):
         uuid_bytes(text)

@@ -25,7 +25,7 @@ def test_every_target_has_its_share() -> None:
 
 
 @pytest.mark.parametrize("target", INPUTS)
-def test_no_mutation_raises_what_is_no_error_of_ours(target: str, tmp_path: Path) -> None:
+def test_no_mutation_raises_what_is_not_an_error_of_ours(target: str, tmp_path: Path) -> None:
     """In a separate process with limited memory; no input may take twenty seconds."""
     command = [
         sys.executable, "-m", "tests.fuzz", "--child", "--engine", "mutation", "--target", target,

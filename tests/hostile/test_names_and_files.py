@@ -64,7 +64,7 @@ def test_y01_a_link_swapped_in_after_the_listing_is_refused(inputs: Inputs, tmp_
     assert log.table("records").to_arrow().num_rows == 0
 
 
-def test_y02_what_is_no_file_does_not_hang(
+def test_y02_what_is_not_a_file_does_not_hang(
     inputs: Inputs, caplog: pytest.LogCaptureFixture
 ) -> None:
     os.mkfifo(inputs.log)

@@ -99,7 +99,7 @@ def test_topic_id_is_the_text_that_kafka_writes(tmp_path: Path) -> None:
     assert read_topic_id(str(tmp_path), context=ReadContext()) == "AAAAAAAAAAEAAAAAAAAABQ"
 
 
-def test_link_instead_of_a_checkpoint_is_refused_unless_asked_for(tmp_path: Path) -> None:
+def test_link_instead_of_a_checkpoint_is_refused_unless_requested(tmp_path: Path) -> None:
     (tmp_path / "real").write_text("0\n1\nt 0 5\n")
     path = tmp_path / HIGH_WATERMARKS
     path.symlink_to("real")

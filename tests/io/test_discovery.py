@@ -212,7 +212,7 @@ def test_number_that_no_node_has_is_refused(broker: Path, number: str) -> None:
         discover([f"{number}={broker}"])
 
 
-def test_name_that_is_no_number_becomes_the_label(broker: Path) -> None:
+def test_name_that_is_not_a_number_becomes_the_label(broker: Path) -> None:
     (replica, _) = discover([f"old copy={broker}"]).partition_directories(EVERYTHING)
     assert (replica.log_directory.broker_label, replica.replica_name) == ("old copy", "old copy")
 
@@ -309,7 +309,7 @@ def test_archives_are_to_be_unpacked_first(tree: Tree) -> None:
 
 
 @pytest.mark.parametrize("name", ["x.txt", "0.log", "00000000000000000000.snapshot"])
-def test_file_that_is_no_log_is_called_so(tree: Tree, name: str) -> None:
+def test_file_that_is_not_a_log_is_called_so(tree: Tree, name: str) -> None:
     with pytest.raises(LogLayoutError, match="not a log: a segment's name is 20 digits"):
         discover([str(tree(name) / name)])
 
@@ -365,7 +365,7 @@ def test_cycle_of_links_ends(tree: Tree) -> None:
     assert len(found(discover([str(root)], ReadContext(follow_links=True)))) == 1
 
 
-def test_fifo_is_no_log_and_nobody_waits_for_it(tree: Tree) -> None:
+def test_fifo_is_not_a_log_and_nobody_waits_for_it(tree: Tree) -> None:
     root = tree("t-0/")
     os.mkfifo(root / "t-0" / LOG)
     with pytest.raises(LogLayoutError, match="neither a directory nor a regular file"):
@@ -384,7 +384,7 @@ def test_hostile_directory_names_are_shown_escaped(
     assert r"\xff-0: not the name of a partition directory" in caplog.text
 
 
-def test_lost_and_found_and_the_remote_index_cache_are_no_surprise(
+def test_lost_and_found_and_the_remote_index_cache_are_expected(
     tree: Tree, caplog: pytest.LogCaptureFixture
 ) -> None:
     root = tree(

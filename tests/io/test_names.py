@@ -51,7 +51,7 @@ def test_partition_directory_name_is_taken_apart_at_the_last_dash(
         "x" * 250 + "-0", "x" * 249 + f"-0.{HEX}-delete",
     ],
 )  # fmt: skip
-def test_name_outside_the_grammar_is_no_partition_directory(name: str) -> None:
+def test_name_outside_the_grammar_is_not_a_partition_directory(name: str) -> None:
     assert parse_directory_name(name) is None
 
 

@@ -110,7 +110,7 @@ def test_foreign_names_are_passed_by_with_a_warning(
     assert "notes.txt" not in caplog.text
 
 
-def test_fifo_link_and_folder_are_no_segments(
+def test_fifo_link_and_folder_are_not_segments(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     os.mkfifo(tmp_path / "00000000000000000000.log")

@@ -60,7 +60,7 @@ def test_file_that_grows_is_read_as_long_as_it_was_when_opened(tmp_path: Path) -
         assert len(windows.read(5)) == 0
 
 
-def test_length_that_lies_allocates_no_more_than_the_file_has(tmp_path: Path) -> None:
+def test_wrong_length_allocates_no_more_than_the_file_has(tmp_path: Path) -> None:
     path = tmp_path / "small.log"
     path.write_bytes(b"12345")
     with Windows(str(path), size=2, context=ReadContext()) as windows:
@@ -80,7 +80,7 @@ def test_device_and_directory_are_refused(tmp_path: Path) -> None:
             Windows(path, context=ReadContext())
 
 
-def test_link_is_refused_unless_asked_for(file: str, tmp_path: Path) -> None:
+def test_link_is_refused_unless_requested(file: str, tmp_path: Path) -> None:
     link = tmp_path / "link"
     link.symlink_to(file)
     with pytest.raises(UnreadableFileError, match="symbolic link, not followed"):

@@ -171,7 +171,7 @@ def test_a_file_is_read_up_to_what_must_be_looked_at(
     assert found == (1, len(PLAIN))
 
 
-def test_columns_are_filled_no_further_than_asked_for(
+def test_columns_are_filled_no_further_than_requested(
     kernel: SimpleNamespace, tmp_path: Path
 ) -> None:
     path = tmp_path / "log"

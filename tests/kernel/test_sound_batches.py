@@ -99,7 +99,7 @@ def test_what_is_not_sound_or_of_another_kind_is_left(kernel: SimpleNamespace, l
 
 
 @pytest.mark.parametrize(("lowest", "stop"), [(1, NO_OFFSET), (0, 5), (4, 6)])
-def test_batches_that_reach_beyond_the_offsets_asked_for_are_left(
+def test_batches_that_reach_beyond_the_offsets_requested_are_left(
     kernel: SimpleNamespace, lowest: int, stop: int
 ) -> None:
     log = batch(0) + batch(3)
@@ -226,7 +226,7 @@ def test_an_unusual_or_damaged_zstd_payload_is_left(
 
 @settings(deadline=None)
 @given(at=st.integers(0, len(CHECKED) - 1), bit=st.integers(0, 7))
-def test_a_flipped_bit_in_a_zstd_frame_is_no_other_record(
+def test_a_flipped_bit_in_a_zstd_frame_is_not_another_record(
     kernel: SimpleNamespace, at: int, bit: int
 ) -> None:
     damaged = bytearray(CHECKED)
@@ -273,7 +273,7 @@ def test_a_gzip_member_alone_is_taken_nothing_else(
 
 @settings(deadline=None)
 @given(at=st.integers(0, len(MEMBER) - 1), bit=st.integers(0, 7))
-def test_a_flipped_bit_in_a_gzip_member_is_no_other_record(
+def test_a_flipped_bit_in_a_gzip_member_is_not_another_record(
     kernel: SimpleNamespace, at: int, bit: int
 ) -> None:
     damaged = bytearray(MEMBER)

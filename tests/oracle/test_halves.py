@@ -40,7 +40,7 @@ def test_half_that_is_killed_fails_the_run() -> None:
     assert "a | ended with status -9 after " in output.getvalue()
 
 
-def test_lines_come_as_they_are_said_with_the_half_in_front(tmp_path: Path) -> None:
+def test_lines_come_as_they_are_reported_with_the_half_in_front(tmp_path: Path) -> None:
     """The half continues after the test has read its first line."""
     seen = tmp_path / "seen"
     asking = (

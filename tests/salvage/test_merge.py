@@ -157,7 +157,7 @@ def test_a_tail_that_a_newer_leader_lacks_is_refused(tmp_path: Path) -> None:
     assert "from offset 10 on" in refused(root, tmp_path / "out")
 
 
-def test_a_copy_that_lags_is_no_fork(tmp_path: Path) -> None:
+def test_a_copy_that_lags_is_not_a_fork(tmp_path: Path) -> None:
     root = tmp_path / "in"
     cluster(root, {1: replica(FIVE), 2: replica("0-9/e0 10-19/e0")})
     spoil(log_of(root, 1), 0)
@@ -199,7 +199,7 @@ def test_damaged_copies_of_a_real_log_give_what_consumers_were_given(
     assert found == sorted(expected)
 
 
-def test_what_no_copy_of_compressed_messages_holds_is_said(tmp_path: Path) -> None:
+def test_what_no_copy_of_compressed_messages_holds_is_reported(tmp_path: Path) -> None:
     """Only its records, not its header, show where a compressed message begins."""
     capture = captures.path("release_0.10.2.2/stopped")
     (source,) = capture.glob("broker-*/librdkafka-gzip-0")

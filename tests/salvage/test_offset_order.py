@@ -99,7 +99,7 @@ def test_a_moved_batch_is_kept_apart_and_nothing_else(
 
 
 @FORMS
-def test_gaps_of_compaction_are_no_doubt(receiver: Receiver | None, tmp_path: Path) -> None:
+def test_gaps_of_compaction_are_not_doubtful(receiver: Receiver | None, tmp_path: Path) -> None:
     source = build(tmp_path / "in", "0-9/e0[0,9] 20-29/e0 40-49/e0[41] 60-69/e0")
     salvaged = run(source, tmp_path / "out", receiver)
     assert (salvaged.doubtful, salvaged.lost, salvaged.is_complete) == ([], [], True)
@@ -107,7 +107,7 @@ def test_gaps_of_compaction_are_no_doubt(receiver: Receiver | None, tmp_path: Pa
 
 
 @FORMS
-def test_a_hole_in_a_log_that_was_not_compacted_is_said(
+def test_a_hole_in_a_log_that_was_not_compacted_is_reported(
     receiver: Receiver | None, tmp_path: Path
 ) -> None:
     source = build(tmp_path / "in", "0-9/e0 10-19/e0 40-49/e0 50-59/e0")
@@ -150,7 +150,7 @@ def test_a_torn_tail_that_cost_committed_records_is_incomplete(
     assert not manifest(tmp_path / "out")["isComplete"]
 
 
-def test_the_last_batch_torn_in_its_header_is_no_loss_when_nobody_counted_on_it(
+def test_the_last_batch_torn_in_its_header_is_not_a_loss_when_nobody_counted_on_it(
     tmp_path: Path,
 ) -> None:
     source = build(tmp_path / "in", high_watermark=40)

@@ -80,7 +80,7 @@ def test_a_header_field_is_put_right_where_the_crc_proves_it(
 
 
 @FORMS
-def test_two_flipped_bits_are_no_repair(receiver: Receiver | None, tmp_path: Path) -> None:
+def test_two_flipped_bits_are_not_repaired(receiver: Receiver | None, tmp_path: Path) -> None:
     source = build(tmp_path / "in")
     (log,) = source.rglob("*.log")
     flip(log, starts(log.read_bytes())[2] + 75, 0x44)

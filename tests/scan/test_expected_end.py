@@ -110,7 +110,7 @@ def test_other_modes_read_what_is_there(tmp_path: Path, caplog: pytest.LogCaptur
     assert ["4 to 5" in each or "10 to 11" in each for each in caplog.messages] == [True, True]
 
 
-def test_records_that_nobody_asked_for_may_be_missing(tmp_path: Path) -> None:
+def test_records_that_nobody_requested_may_be_missing(tmp_path: Path) -> None:
     root = written(tmp_path, high_watermark=12)
     segment(root, 4).unlink()
     assert offsets(root, to_offset=4) == [0, 1, 2, 3]

@@ -37,14 +37,14 @@ def test_the_tail_of_a_log_is_its_end_and_its_last_leader_epoch(partition: Path)
     assert tail.last_position == sum(map(len, BATCHES[:-1]))
 
 
-def test_zeros_of_a_preallocated_index_are_no_entries(partition: Path) -> None:
+def test_zeros_of_a_preallocated_index_are_not_entries(partition: Path) -> None:
     path = write_segment(partition, BATCHES, index=[5, 15, 25]).with_suffix(".index")
     path.write_bytes(path.read_bytes() + bytes(8000))
     assert tail_of(partition).next_offset == 90
 
 
 @pytest.mark.parametrize("index", [b"\xff" * 80, bytes(80), b"\x00\x00\x00\x05\x00\x00\x00\x07"])
-def test_an_index_that_lies_costs_time_and_nothing_else(partition: Path, index: bytes) -> None:
+def test_a_wrong_index_costs_time_and_nothing_else(partition: Path, index: bytes) -> None:
     path = write_segment(partition, BATCHES)
     path.with_suffix(".index").write_bytes(index)
     assert tail_of(partition).next_offset == 90

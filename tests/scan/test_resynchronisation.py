@@ -82,14 +82,14 @@ def test_a_scan_without_crcs_goes_on_behind_damage_too(tmp_path: Path, garbage: 
 
 
 @pytest.mark.parametrize("length", [0, 13, 48, -1, 2**31 - 1, 48 + 1, len(batch(3)) - 13])
-def test_a_length_that_lies_costs_its_batch_only(tmp_path: Path, length: int) -> None:
+def test_a_wrong_length_costs_its_batch_only(tmp_path: Path, length: int) -> None:
     lying = batch(3)[:8] + struct.pack(">i", length) + batch(3)[12:]
     path = write_segment(tmp_path / "t-0", [batch(0), lying, batch(6), batch(9)])
     assert found_in(path)[0] == [0, 6, 9]
 
 
 @pytest.mark.parametrize("skipped", [1, 2, 3])
-def test_batches_inside_of_a_length_that_lies_come_out(tmp_path: Path, skipped: int) -> None:
+def test_batches_inside_of_a_wrong_length_come_out(tmp_path: Path, skipped: int) -> None:
     behind = [batch(6), batch(9), batch(12)]
     length = len(batch(3)) - 12 + sum(map(len, behind[:skipped]))
     lying = batch(3)[:8] + struct.pack(">i", length) + batch(3)[12:]
@@ -106,7 +106,7 @@ def test_two_wrong_crcs_in_a_row_hide_nothing_and_stay_batches(tmp_path: Path) -
     assert [row["crcValid"] for row in rows(path.parent, "batches")] == [True, False, False, True]
 
 
-def test_batches_in_a_value_are_no_batches_of_the_log(tmp_path: Path) -> None:
+def test_batches_in_a_value_are_not_batches_of_the_log(tmp_path: Path) -> None:
     smuggled = build_message(None, batch(4, 1) + batch(5, 1), offset=3, magic=1)
     wrong = smuggled[:17] + bytes([smuggled[17] ^ 0x08]) + smuggled[18:]
     path = write_segment(tmp_path / "t-0", [batch(0), wrong, batch(4)])

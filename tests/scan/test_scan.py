@@ -119,7 +119,7 @@ def random_log(directory: Path, chance: random.Random) -> Any:
 
 @pytest.mark.parametrize("seed", range(150))
 @pytest.mark.usefixtures("small_steps")
-def test_every_way_of_reading_tells_the_same(tmp_path: Path, seed: int) -> None:
+def test_every_way_of_reading_gives_the_same_result(tmp_path: Path, seed: int) -> None:
     path = random_log(tmp_path / "orders-3", random.Random(seed))
     expected = listed(path, TOLERANT)
     for window_size in (900, 1 << 20):

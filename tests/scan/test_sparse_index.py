@@ -42,7 +42,7 @@ def test_entries_name_absolute_offsets(index: Callable[..., SparseIndex]) -> Non
     assert [found[number] for number in range(len(found))] == [(105, 4096), (111, 8200)]
 
 
-def test_preallocated_zeros_are_no_entries(index: Callable[..., SparseIndex]) -> None:
+def test_preallocated_zeros_are_not_entries(index: Callable[..., SparseIndex]) -> None:
     assert len(index((5, 4096), (11, 8200), (0, 0), (0, 0), (0, 0))) == 2
 
 

@@ -46,7 +46,7 @@ def test_several_paths_arrive_as_json() -> None:
 
 
 @pytest.mark.parametrize("text", ["/mnt/b1", '{"a": 1}', "[1]", '"/mnt/b1"', "[" * 100_000])
-def test_paths_that_are_no_list_of_names_are_refused(text: str) -> None:
+def test_paths_that_are_not_a_list_of_names_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"option paths: .*write JSON like"):
         parse_paths({"paths": text})
 

@@ -90,7 +90,7 @@ def test_all_columns_are_those_of_the_table(read: Read) -> None:
     )  # fmt: skip
 
 
-def test_control_records_show_only_when_asked_for(read: Read) -> None:
+def test_control_records_show_only_when_requested(read: Read) -> None:
     options = {"subscribe": "transactions", "columns": "offset,isControl,controlType"}
     assert sorted(read(**options).collect()) == [(0, False, None), (2, False, None)]
     assert sorted(read(**options, includeControlRecords="TRUE").collect()) == [

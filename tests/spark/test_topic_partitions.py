@@ -55,7 +55,7 @@ def test_minus_one_and_the_word_mean_no_bound_above() -> None:
 
 @pytest.mark.parametrize("parse", [parse_starting_offsets, parse_ending_offsets])
 @pytest.mark.parametrize("offset", ["-7", "1.5", '"3"', "null", "true", "9223372036854775808"])
-def test_a_number_that_is_no_offset_is_refused_with_its_place(parse: Any, offset: str) -> None:
+def test_a_number_that_is_not_an_offset_is_refused_with_its_place(parse: Any, offset: str) -> None:
     text = '{"orders": {"2": 5, "3": %s}}' % offset  # noqa: UP031  braces all around
     with pytest.raises(UsageError) as caught:
         parse(text)
@@ -79,12 +79,12 @@ def test_nothing_can_end_at_the_earliest_offset(text: str) -> None:
 
 
 @pytest.mark.parametrize("number", ["x", "-1", "2147483648", "٣", ""])
-def test_a_key_that_is_no_partition_is_refused(number: str) -> None:
+def test_a_key_that_is_not_a_partition_is_refused(number: str) -> None:
     with pytest.raises(UsageError, match="is not a partition number"):
         parse_starting_offsets('{"a": {"%s": 1}}' % number)  # noqa: UP031  braces all around
 
 
-def test_a_word_that_is_no_offset_is_answered_with_what_is() -> None:
+def test_a_word_that_is_not_an_offset_is_answered_with_what_is() -> None:
     with pytest.raises(UsageError) as caught:
         parse_starting_offsets("erliest")
     assert str(caught.value) == (

@@ -75,7 +75,7 @@ def test_a_broken_chain_is_an_error_after_the_rows_before_it(partition: Path) ->
     assert caught.value.where.position == len(batch(0))
 
 
-def test_batches_overlapping_the_offsets_asked_for_are_shown_whole(partition: Path) -> None:
+def test_batches_overlapping_the_offsets_requested_are_shown_whole(partition: Path) -> None:
     write_segment(partition, [batch(3 * n) for n in range(5)])
     found = rows(partition, "batches", from_offset=4, to_offset=10, columns=["baseOffset"])
     assert [row["baseOffset"] for row in found] == [3, 6, 9]

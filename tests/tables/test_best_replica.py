@@ -62,7 +62,7 @@ def test_without_checkpoints_the_batches_tell_where_copies_part(
     assert "broker 1 holds 3 from offset 2 on" in caplog.text
 
 
-def test_a_lagging_copy_is_no_reason_for_a_warning(
+def test_a_lagging_copy_is_not_a_reason_for_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     write_replica(tmp_path, 1, [0, 0, 0])
@@ -79,7 +79,7 @@ def test_of_equal_copies_the_first_is_read_once(tmp_path: Path) -> None:
     assert offsets(tmp_path) == [0, 1, 0, 1]
 
 
-def test_one_broker_can_be_asked_for(two_leaders: Path) -> None:
+def test_one_broker_can_be_requested(two_leaders: Path) -> None:
     assert offsets(two_leaders, replica="broker:1") == [0, 1, 2, 3, 4]
     with pytest.raises(OptionError, match="replica: broker:9: brokers in the given paths: 1, 2, 3"):
         offsets(two_leaders, replica="broker:9")

@@ -101,7 +101,7 @@ def test_offset_entries_in_any_order_are_judged_by_the_lookup_contract(
         )
 
 
-def test_zeros_of_preallocation_are_no_entries(tmp_path: Path, rows_of: Rows) -> None:
+def test_zeros_of_preallocation_are_not_entries(tmp_path: Path, rows_of: Rows) -> None:
     log = replica("0-9/e0 10-19/e0 20-29/e0", index_interval=1, preallocated=10_485_760)
     root = cluster(tmp_path, {1: log})[1]
     assert (root / "t-0" / OFFSETS).stat().st_size == 10_485_760

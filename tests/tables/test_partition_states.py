@@ -38,7 +38,7 @@ def states_of(path: Path, *columns: str, **options: Any) -> list[tuple[Any, ...]
     return [tuple(row[name] for name in columns) for row in rows]
 
 
-def test_an_unclean_election_is_told_step_by_step() -> None:
+def test_an_unclean_election_is_reported_step_by_step() -> None:
     """Capture s5_2: broker 1 crashes, then broker 0; broker 1 comes back and is elected."""
     path = captures.path("s5_2/c-written")
     assert states_of(path, "change", "leader", "leaderEpoch", "isr", "isRecovering", topic="t") == [

@@ -115,7 +115,7 @@ def test_more_headers_than_there_is_room_for_make_more_room(partition: Path) -> 
     assert len(found["headers"]) == 70_000
 
 
-def test_header_keys_that_are_no_utf8_are_shown_as_kafkas_clients_show_them(
+def test_header_keys_that_are_not_utf8_are_shown_as_kafkas_clients_show_them(
     partition: Path,
 ) -> None:
     payload = bytes.fromhex("14 00 00 00 01 01 02 04 ff41 00".replace(" ", ""))
@@ -125,7 +125,7 @@ def test_header_keys_that_are_no_utf8_are_shown_as_kafkas_clients_show_them(
     assert rows(partition)[0]["headers"] == [{"key": "\ufffdA", "value": b""}]
 
 
-def test_offsets_asked_for_are_half_open_and_exact(partition: Path) -> None:
+def test_offsets_requested_are_half_open_and_exact(partition: Path) -> None:
     write_segment(partition, [batch(0, 5), batch(5, 5)], index=[1])
     write_segment(partition, [batch(10, 5), batch(15, 5)], base_offset=10, index=[1])
     assert offsets(partition, from_offset=3, to_offset=17) == list(range(3, 17))
@@ -134,7 +134,7 @@ def test_offsets_asked_for_are_half_open_and_exact(partition: Path) -> None:
     assert offsets(partition, to_offset=10) == list(range(10))
 
 
-def test_times_asked_for_are_those_of_the_records(partition: Path) -> None:
+def test_times_requested_are_those_of_the_records(partition: Path) -> None:
     write_segment(partition, [batch(0, 5), batch(5, 5)])
     assert offsets(partition, from_time=T + 3, to_time=T + 6) == [3, 4, 5]
 

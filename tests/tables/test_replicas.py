@@ -259,7 +259,7 @@ def test_replicas_come_by_log_directory_topic_and_partition(tmp_path: Path, rows
 # damage
 
 
-def test_torn_last_batch_is_no_error_but_a_warning(
+def test_torn_last_batch_is_not_an_error_but_a_warning(
     small_partition: Path, rows_of: Rows, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Section 14.8 with batch 21–22 cut short; a broker that seeks to it would report 13."""

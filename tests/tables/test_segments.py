@@ -94,7 +94,7 @@ def test_index_without_a_log_is_a_row_of_nulls(tmp_path: Path, rows_of: Rows) ->
     assert (orphan["sizeInBytes"], orphan["offsetIndexBytes"], orphan["batches"]) == (None, 8, None)
 
 
-def test_torn_last_batch_is_no_error_but_a_warning(
+def test_torn_last_batch_is_not_an_error_but_a_warning(
     small_partition: Path, rows_of: Rows, caplog: pytest.LogCaptureFixture
 ) -> None:
     log = small_partition / LAST
@@ -156,7 +156,7 @@ def test_columns_that_need_no_scan_open_no_log(
     ]  # fmt: skip
 
 
-def test_units_are_packed_towards_the_size_asked_for(small_partition: Path) -> None:
+def test_units_are_packed_towards_the_size_requested(small_partition: Path) -> None:
     from kafkalog_reader.io.discovery import discover
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.segments import SegmentsTable

@@ -70,7 +70,7 @@ def test_what_is_named_and_not_there_is_an_error(
     assert str(caught.value) == problem
 
 
-def test_what_is_named_and_there_is_no_error(evidence: Evidence) -> None:
+def test_what_is_named_and_there_is_not_an_error(evidence: Evidence) -> None:
     check_selection(evidence, ReadRequest())
     check_selection(evidence, ReadRequest(topics=frozenset({"orders", "payments"})))
     check_selection(evidence, ReadRequest(partitions=frozenset({0, 1}), brokers=frozenset({1})))
@@ -81,7 +81,7 @@ def test_what_is_named_and_there_is_no_error(evidence: Evidence) -> None:
 
 
 @pytest.mark.parametrize("command", ["ls", "table records", "table findings"])
-def test_a_mistyped_topic_is_no_empty_answer_on_the_terminal(
+def test_a_mistyped_topic_is_not_an_empty_answer_on_the_terminal(
     evidence: Evidence, command: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = evidence.roots[0].path

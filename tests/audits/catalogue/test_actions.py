@@ -59,7 +59,7 @@ def test_an_action_reads_the_same_about_any_broker(code: str) -> None:
 
 
 @pytest.mark.parametrize("code", ACTIONS)
-def test_an_action_is_asked_for_by_a_rule(code: str) -> None:
+def test_an_action_is_requested_by_a_rule(code: str) -> None:
     asked = {action for rule in CATALOGUE.values() for action in rule.actions}
     by_place = {NOTHING_TO_DO, REBUILD_INDEX, FETCH_METADATA_AGAIN, REPLACE_METADATA_LOG}
     assert code in asked | by_place

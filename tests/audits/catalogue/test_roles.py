@@ -59,7 +59,7 @@ def test_a_role_is_played(role: Role) -> None:
     assert codes_with(role)
 
 
-def test_what_stops_readers_may_stop_a_recovery_and_is_no_open_end() -> None:
+def test_what_stops_readers_may_stop_a_recovery_and_is_not_an_open_end() -> None:
     assert codes_with(Role.FAILS_READERS) < codes_with(Role.MAY_STOP_RECOVERY)
     assert not codes_with(Role.FAILS_READERS) & codes_with(Role.TAIL)
 

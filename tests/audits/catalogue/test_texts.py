@@ -48,7 +48,7 @@ def test_every_rule_is_declared_as_a_constant() -> None:
 
 
 @pytest.mark.parametrize("code", [*CATALOGUE, *ACTIONS, *TRAPS])
-def test_what_is_said_is_in_whole_sentences(code: str) -> None:
+def test_what_is_reported_is_in_whole_sentences(code: str) -> None:
     for text in sentences(code):
         assert text.endswith("."), text
         assert BEGINNING.match(text.split()[0]), text

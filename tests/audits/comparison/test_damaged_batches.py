@@ -43,7 +43,7 @@ def test_a_batch_behind_many_that_no_copy_has_intact_decides(audited: Audited) -
     assert [candidate.unreplaceable for candidate in audit.candidates] == [1, 1]
 
 
-def test_damaged_batches_are_no_loss_however_many(audited: Audited) -> None:
+def test_damaged_batches_are_not_a_loss_however_many(audited: Audited) -> None:
     """Electing broker 1 loses the records that are sound only on broker 0."""
     kept = 20
     wrong = range(kept, COUNT - 5)

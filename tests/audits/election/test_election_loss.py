@@ -64,7 +64,7 @@ def test_who_could_read_more_of_a_batch_loses_more(audited: Audited) -> None:
     assert lost(audit) == {0: 0, 1: 0, 2: 8}
 
 
-def test_a_damaged_batch_that_reaches_over_the_log_start_is_no_loss_of_an_election(
+def test_a_damaged_batch_that_reaches_over_the_log_start_is_not_a_loss_of_an_election(
     audited: Audited,
 ) -> None:
     first, second = parse_log("0-9/e0 10-14/e0")
@@ -82,7 +82,7 @@ def test_where_only_a_damaged_copy_of_a_batch_begins_earlier_nothing_is_read_the
     assert lost(audited(intact, emptied)) == {0: 0, 1: 4}
 
 
-def test_a_damaged_count_of_records_is_no_number_of_records(audited: Audited) -> None:
+def test_a_damaged_count_of_records_is_not_a_number_of_records(audited: Audited) -> None:
     """Seed 7021: a bit of the count had flipped, so that two offsets seemed to hold 258 records."""
     first, second = parse_log("0-3/e0 4-5/e0")
     flipped = replace(second, lies={"records_count": 258, "crc": 1})

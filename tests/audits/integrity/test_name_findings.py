@@ -32,7 +32,7 @@ def partition(tmp_path: Path) -> Path:
     return root / "t-0"
 
 
-def test_files_as_kafka_writes_them_are_no_finding(partition: Path) -> None:
+def test_files_as_kafka_writes_them_have_no_findings(partition: Path) -> None:
     for name in ("00000000000000000000.log.deleted", "00000000000000000009.snapshot.deleted",
                  "quorum-state", "leader-epoch-checkpoint.tmp", "notes.txt"):  # fmt: skip
         (partition / name).write_bytes(b"")

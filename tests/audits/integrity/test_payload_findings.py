@@ -68,7 +68,7 @@ def swapped() -> bytes:
                      id="emptied_T08"),
     ],
 )  # fmt: skip
-def test_a_lie_behind_a_right_checksum(
+def test_a_wrong_value_behind_a_right_checksum(
     tmp_path: Path, lie: dict[str, Any], code: str | None
 ) -> None:
     lying = batch(3, **lie)

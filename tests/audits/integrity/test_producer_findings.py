@@ -82,7 +82,7 @@ def test_snapshots_of_the_builder_agree_with_its_batches(tmp_path: Path) -> None
         ({"last_offset": 1}, "M", "lastOffset"),
     ],
 )
-def test_a_lie_in_the_last_snapshot(
+def test_a_wrong_value_in_the_last_snapshot(
     tmp_path: Path, lie: dict[str, int], severity: str, field: str
 ) -> None:
     directory = written(tmp_path)
@@ -93,7 +93,7 @@ def test_a_lie_in_the_last_snapshot(
     assert dict(found.evidence)["field"] == field
 
 
-def test_a_producer_that_expired_is_no_lie(tmp_path: Path) -> None:
+def test_a_producer_that_expired_is_not_a_lie(tmp_path: Path) -> None:
     directory = written(tmp_path)
     max(directory.glob("*.snapshot")).write_bytes(build_producer_snapshot([]))
     assert disagreements(directory) == []

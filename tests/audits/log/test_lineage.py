@@ -48,7 +48,7 @@ def test_a_meeting_after_the_fork_is_reported() -> None:
     assert lineage_fork(one, other, 0, 6).met_again
 
 
-def test_different_first_steps_after_different_log_starts_are_no_fork() -> None:
+def test_different_first_steps_after_different_log_starts_are_not_a_fork() -> None:
     fork = lineage_fork(lineage((0, 3, 9)), lineage((0, 0, 9)), 3, 9)
     assert fork.offset == fork.next_offset == 9
 

@@ -90,7 +90,7 @@ def test_retry_to_another_leader_is_distinguished(tmp_path: Path) -> None:
     assert "leader epochs 0, 1" in finding.message
 
 
-def test_far_apart_is_no_retry(tmp_path: Path) -> None:
+def test_far_apart_is_not_a_retry(tmp_path: Path) -> None:
     between = [_batch(offset, f"{offset:05}", when=offset) for offset in range(1, 10_001)]
     far = [_batch(0, "a"), *between, _batch(10_001, "a")]
     assert _found(tmp_path / "far", far) == []

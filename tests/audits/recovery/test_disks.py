@@ -133,7 +133,7 @@ def test_two_times_of_one_disk_are_not_two_disks(tmp_path: Path) -> None:
     assert {outcome for outcome, _ in _outcomes(tmp_path).values()} == {"loads"}
 
 
-def test_a_link_to_no_marker_is_no_marker(tmp_path: Path) -> None:
+def test_a_link_to_no_marker_is_not_a_marker(tmp_path: Path) -> None:
     """``Files.exists`` follows links: recovery truncated the torn end."""
     _disks(tmp_path)
     marker = tmp_path / "b" / ".kafka_cleanshutdown"

@@ -246,7 +246,7 @@ def test_topic_id_is_held_against_the_clusters(
     assert recovery.bytes_cut == 0  # the directory is kept under another name
 
 
-def test_stray_is_no_outcome_of_brokers_that_set_nothing_aside(tmp_path: Path) -> None:
+def test_stray_is_not_an_outcome_of_brokers_that_set_nothing_aside(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     (directory / "partition.metadata").unlink()
     assert start(tmp_path).outcome is StartOutcome.STRAY
@@ -320,7 +320,7 @@ def test_partition_directory_alone_counts_as_of_a_killed_broker(tmp_path: Path) 
     assert "an unclean shutdown is assumed" in recovery.reason
 
 
-def test_file_that_is_refused_is_no_prediction(tmp_path: Path) -> None:
+def test_file_that_is_refused_is_not_a_prediction(tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=False, recovery_point=0)
     path = directory / f"{LAST}.log"
     path.unlink()
@@ -443,7 +443,7 @@ def test_numbers_are_those_that_java_reads(
 
 
 @pytest.mark.parametrize("state", ["delete", "future", "stray"])
-def test_directories_that_are_no_replicas_are_loaded_too(state: str, tmp_path: Path) -> None:
+def test_directories_that_are_not_replicas_are_loaded_too(state: str, tmp_path: Path) -> None:
     directory = write_small(tmp_path, is_clean=True, recovery_point=23)
     aside = directory.with_name(f"t-0.{'0' * 32}-{state}")
     aside.mkdir()

@@ -40,7 +40,7 @@ def test_partition_row_of_s3_2(split: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["partitions", "findings"])
-def test_units_pickle_and_rows_have_exactly_the_columns_asked_for(split: Path, name: str) -> None:
+def test_units_pickle_and_rows_have_exactly_the_columns_requested(split: Path, name: str) -> None:
     table = registry.table(name)
     evidence = kafkalog_reader.open(str(split)).evidence
     request = ReadRequest(columns=(table.columns[3].name, table.columns[0].name))

@@ -82,7 +82,7 @@ def test_metadata_log_tells_the_settings_of_topics() -> None:
     assert metadata.configs["__consumer_offsets"]["cleanup.policy"] == "compact"
 
 
-def test_rows_have_the_columns_asked_for() -> None:
+def test_rows_have_the_columns_requested() -> None:
     rows = _rows(captures.path("s1/healed"), columns=["outcome", "brokerId"], topic="t", broker=[1])
     assert rows == [{"outcome": "loads", "brokerId": 1}]
 

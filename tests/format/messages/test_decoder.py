@@ -136,7 +136,7 @@ def test_unknown_tagged_fields_are_kept_with_their_number() -> None:
         (bytes(8) + b"\x00\x00" + bytes(9), "1 more bytes after"),
     ],
 )
-def test_bytes_that_are_no_commit(content: bytes, problem: str) -> None:
+def test_bytes_that_are_not_a_commit(content: bytes, problem: str) -> None:
     with pytest.raises(MessageError, match=problem):
         decode(message("LegacyOffsetCommitValue"), 0, content)
 
@@ -167,7 +167,7 @@ def test_hostile_counts_are_refused(version: int, content: bytes) -> None:
         decode(HOSTILE, version, content)
 
 
-def test_a_null_array_is_no_empty_one() -> None:
+def test_a_null_array_is_not_an_empty_one() -> None:
     with pytest.raises(MessageError, match="names is null"):
         decode(HOSTILE, 0, b"\xff\xff\xff\xff" + bytes(4))
     assert decode(HOSTILE, 0, bytes(8)) == {"names": [], "numbers": []}
