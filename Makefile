@@ -30,7 +30,7 @@ demo: check-demo $(VENV)/.demo  ## read a real capture of a split cluster with S
 	@echo && echo '$$ replica-diff $(CAPTURE)'
 	@$(VENV)/bin/replica-diff $(CAPTURE) || test $$? -eq 1  # 1: it found something, which is the point
 
-test: check-test $(VENV)/.test  ## run every test, including real brokers; under ten minutes on two cores
+test: check-test $(VENV)/.test  ## run every test, including real brokers; twelve minutes on two cores
 	$(RUN) -m pytest
 
 # Runs two halves at the same time and prefixes each line with its half.
