@@ -1,1 +1,1 @@
-"""How fast it is, as ratios against peers measured in the same run: ``python -m benchmarks``."""
+"""Speed as ratios against peers measured in the same run: ``python -m benchmarks``."""

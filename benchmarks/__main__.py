@@ -52,7 +52,7 @@ TROUBLE: Final = (
     PySparkException,
     subprocess.SubprocessError,
 )
-"""What makes one row fail; the others are measured all the same."""
+"""Errors that fail one row; the others are measured nevertheless."""
 
 
 @click.command()
@@ -63,7 +63,7 @@ TROUBLE: Final = (
 def main(quick: bool, only: tuple[str, ...], peers_only: bool, list_rows: bool) -> None:
     """Compare kafkalog with its peers.
 
-    Rows that were measured in full are kept, and docs/performance.md is written anew with them. The
+    Rows that were measured in full are kept, and docs/performance.md is rewritten with them. The
     exit status is 1 if a row could not be measured; a missed target is shown and changes nothing.
     """
     rows = [row for row in ROWS if not only or any(name in row.name for name in only)]

@@ -1,4 +1,4 @@
-"""A peer: aiokafka's compiled record reader, on bytes that are in memory already."""
+"""A peer: aiokafka's compiled record reader, on bytes that are already in memory."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class AiokafkaReader:
         return time.perf_counter() - start
 
     def answer(self) -> Answer:
-        """What a pass finds; not timed."""
+        """The result of a pass; not timed."""
         count = offsets = timestamps = key_bytes = value_bytes = first_bytes = 0
         records = MemoryRecords(self._bytes)
         while records.has_next():

@@ -1,4 +1,4 @@
-"""What a pass over a segment found: a fast reader with another answer is no faster reader."""
+"""The result of a pass over a segment: only readers with equal results are compared."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ WRAP = 1 << 64
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """Counts and sums over all records; sums wrap at 64 bits, so that Java's and ours compare."""
+    """Counts and sums over all records; sums wrap at 64 bits, as Java's do."""
 
     records: int
     offsets: int
@@ -24,10 +24,10 @@ class DifferentAnswerError(Exception):
 
 
 def require_same(file: object, ours: Answer | int, peers: Answer | int) -> None:
-    """Stop the benchmark unless both readers saw the same.
+    """Stop the benchmark unless both readers found the same.
 
     Raises:
-        DifferentAnswerError: they did not.
+        DifferentAnswerError: they did not find the same.
     """
     if ours != peers:
         raise DifferentAnswerError(f"{file}: we read {ours}, the peer {peers}")

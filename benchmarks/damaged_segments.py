@@ -1,4 +1,4 @@
-"""Segments with damage as disks make it: most of the log is sound, and much of it is not."""
+"""Segments with damage as it occurs on disks: most of the log is sound, but much is not."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def write_damaged(kind: str, folder: Path, size: int) -> Path:
 
 
 def _sound_log(size: int) -> NDArray[np.uint8]:
-    """Batches of 16 KB with rising offsets, which no checksum covers."""
+    """Batches of 16 KB with rising offsets, which the checksum does not cover."""
     random = np.random.default_rng(7)
     values = [random.bytes(50).hex().encode() for _ in range(_RECORDS)]
     batch = build_record_batch(
@@ -48,12 +48,12 @@ def _sound_log(size: int) -> NDArray[np.uint8]:
 
 
 def _zeros(log: NDArray[np.uint8]) -> None:
-    """A quarter was never written."""
+    """Leave a quarter unwritten, as zeros."""
     log[len(log) // 4 : len(log) // 2] = 0
 
 
 def _random(log: NDArray[np.uint8]) -> None:
-    """A quarter holds bytes of something else."""
+    """Fill a quarter with foreign bytes."""
     quarter = len(log) // 4
     log[quarter : 2 * quarter] = np.random.default_rng(4).integers(0, 256, quarter, np.uint8)
 
@@ -69,7 +69,7 @@ def _flipped_bits(log: NDArray[np.uint8]) -> None:
 
 
 def _overwritten_blocks(log: NDArray[np.uint8]) -> None:
-    """Blocks of the same log at a wrong place."""
+    """Put blocks of the same log into wrong places."""
     for at in range(_EVERY // 2, len(log), _EVERY):
         block = at // _BLOCK * _BLOCK
         log[block : block + _BLOCK] = log[: len(log[block : block + _BLOCK])]

@@ -31,7 +31,7 @@ def load(file: Path = FILE) -> dict[str, Measured]:
 
 
 def save(figures: Mapping[str, Measured], file: Path = FILE) -> None:
-    """Write all figures, a row a line, so that a change shows which were taken anew."""
+    """Write all figures, one row per line, so that a diff shows which were measured again."""
     lines = (f"  {json.dumps(name)}: {_line(kept)}" for name, kept in figures.items())
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 

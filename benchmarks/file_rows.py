@@ -30,7 +30,7 @@ def keyed_segment(bench: Bench) -> Segments:
 
 
 def one_record_batches(bench: Bench) -> Segments:
-    """Batches as a producer sends them that does not linger; 170 bytes each."""
+    """Batches of a producer that does not linger; 170 bytes each."""
     return Segments(records_per_batch=1, records_per_segment=200_000 if bench.quick else 1_480_000)
 
 

@@ -1,6 +1,6 @@
-"""Three brokers with very many small partitions, kept between runs.
+"""Three brokers with very many small partitions, which are kept between runs.
 
-Bytes are the scenario builder's: a log, its indexes, its leader epochs and its topic id for every
+The scenario builder writes the bytes: a log, its indexes, leader epochs and topic id for every
 replica, checkpoints with a row for every partition, and the cluster's metadata log. The partitions
 repeat a few stories, and equal files are hard links to each other, so that a fleet fits on a disk.
 """
@@ -32,7 +32,7 @@ BROKERS: Final = 3
 PARTITIONS_A_TOPIC: Final = 100
 RECORDS_A_BATCH: Final = 500
 _LAYOUT: Final = 1
-"""Raised with every change of what is written: fleets of other layouts are not used again."""
+"""Raised when the layout changes: fleets of other layouts are not used again."""
 _COMMON: Final = " ".join(f"{first}-{first + 4}/e0" for first in range(0, 40, 5))
 _STORIES: Final[dict[str, tuple[str, str, str]]] = {
     "sound": (_COMMON, _COMMON, _COMMON),
@@ -45,7 +45,7 @@ _SHARES: Final = (("forked", 0.01), ("lagging", 0.05))
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fleet:
-    """So many partitions on three brokers; equal arguments, equal bytes."""
+    """This many partitions on three brokers; equal arguments give equal bytes."""
 
     partitions: int
 
@@ -60,7 +60,7 @@ class Fleet:
         return directory
 
     def count(self, story: str) -> int:
-        """How many of its partitions had that story."""
+        """The number of its partitions with that story."""
         return sum(each == story for _, _, each in self._stories())
 
     def _stories(self) -> Iterator[tuple[int, int, str]]:

@@ -1,4 +1,4 @@
-"""Plans a fleet in a process of its own and prints what that took."""
+"""Plans a fleet in a process of its own and prints the time and memory."""
 
 from __future__ import annotations
 

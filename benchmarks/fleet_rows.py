@@ -36,7 +36,7 @@ def fleet_of(bench: Bench) -> Fleet:
 
 
 def planned(bench: Bench) -> Figure:
-    """Seconds in which a driver lists the fleet and cuts it into tasks, pickled; its memory."""
+    """Seconds for a driver to list the fleet and divide it into pickled tasks; its memory."""
     if bench.peers_only:
         return Figure(ours="–", peer="–", value=None)
     answer = _in_a_process(str(fleet_of(bench).directory()))
@@ -45,7 +45,7 @@ def planned(bench: Bench) -> Figure:
 
 
 def compared(bench: Bench) -> Figure:
-    """Minutes in which Spark reads the three tables of the fleet, on two cores; driver memory."""
+    """Minutes for Spark to read the three tables of the fleet on two cores; driver memory."""
     if bench.peers_only:
         return Figure(ours="–", peer="–", value=None)
     fleet = fleet_of(bench)
@@ -64,7 +64,7 @@ def compared(bench: Bench) -> Figure:
 
 
 def peak_of_driver(spark: SparkSession) -> int:
-    """Most bytes that Python and the JVM of a driver ever had in memory; local tasks included."""
+    """Peak memory in bytes of a driver's Python and JVM, local tasks included."""
     jvm = spark.sparkContext._gateway.proc.pid
     return sum(peak_resident_bytes(process) for process in ("self", jvm))
 

@@ -1,4 +1,4 @@
-"""The rows about hostile and damaged bytes: how long finding out takes."""
+"""The rows about hostile and damaged bytes."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 REPLICA_DIFF: Final = str(Path(sysconfig.get_path("scripts")) / "replica-diff")
 _LENGTH: Final = struct.Struct(">i")
 _PAYLOAD: Final = 70
-"""A byte inside of the first record of a batch."""
+"""A byte in the first record of a batch."""
 
 
 def damaged_speed(kind: str, bench: Bench) -> Figure:
-    """How fast the table ``batches`` reads a segment with damage as disks make it."""
+    """How fast the table ``batches`` reads a segment with damage as it occurs on disks."""
     if bench.peers_only:
         return NOTHING
     size = _size(bench)

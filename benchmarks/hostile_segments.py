@@ -1,4 +1,4 @@
-"""Segments that an adversary would write for a reader that goes on behind damage."""
+"""Segments that an adversary would write for a reader that continues behind damage."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _twos(size: int) -> tuple[int, bytes]:
 
 
 def _plausible(size: int) -> tuple[int, bytes]:
-    """Header behind header, each with a length up to a mebibyte that nothing contradicts."""
+    """Consecutive headers, each with a plausible length of up to a mebibyte."""
     random = Random(4)
     block = b"".join(_header(5 + n, random.randrange(49, 1 << 20)) for n in range(100_000))
     return 0, (block * (size // len(block) + 1))[:size]
@@ -76,7 +76,7 @@ def _nested(size: int) -> tuple[int, bytes]:
 
 
 def _wrong(size: int) -> tuple[int, bytes]:
-    """The shortest batches there are, one behind the other, every CRC wrong."""
+    """The shortest possible batches, one after the other, every CRC wrong."""
     return 0, _header(5, 49) * (size // HEADER.size)
 
 

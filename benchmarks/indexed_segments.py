@@ -29,7 +29,7 @@ def indexed_directory(
     """A log directory with ``copies`` partitions of the same bytes, indexes beside the log.
 
     Args:
-        segments: of them the first one is taken.
+        segments: the first one is used.
         interval: bytes between two entries of an index; 0 gives each batch one.
         copies: how many partitions.
     """
@@ -51,7 +51,7 @@ def indexed_directory(
 
 
 def _warm(root: Path) -> None:
-    """Read all, because what an audit meets cold it leaves cold, round after round."""
+    """Read all files, because what an audit finds outside the page cache stays outside."""
     for file in root.rglob("*.*"):
         with file.open("rb") as stream:
             while stream.read(1 << 24):

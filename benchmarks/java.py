@@ -1,4 +1,4 @@
-"""The Java classes of the benchmark: compiled when they changed, run with Kafka's own jars."""
+"""The Java classes of the benchmark: compiled when they change, run with Kafka's own jars."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ def bench_directory() -> Path:
 
 
 def source_digest(name: str) -> str:
-    """A short name of one source's content: what was made with an older one is not reused."""
+    """A short name of one source's content; classes of an older one are not reused."""
     return hashlib.sha256((SOURCES / f"{name}.java").read_bytes()).hexdigest()[:10]
 
 
 @cache
 def java_command(name: str) -> list[str]:
-    """The command that runs one class of ``benchmarks/java``, less its arguments.
+    """The command that runs one class of ``benchmarks/java``, without its arguments.
 
     The serial collector is what Java itself chooses on one core; the heap holds the largest input.
     """

@@ -25,7 +25,7 @@ class JavaReader:
         self.last: dict[str, Any] = {}
 
     def seconds(self) -> float:
-        """Read the segment once; how long it took by Java's own clock."""
+        """Read the segment once; return the time by Java's own clock."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write("\n")
@@ -38,12 +38,12 @@ class JavaReader:
 
     @property
     def batches(self) -> int:
-        """How many record batches the last pass saw."""
+        """The number of record batches in the last pass."""
         return int(self.last["batches"])
 
     @property
     def answer(self) -> Answer:
-        """What the last pass over records found."""
+        """The result of the last pass over records."""
         return Answer(
             records=self.last["records"],
             offsets=self.last["offsets"] % WRAP,
@@ -56,7 +56,7 @@ class JavaReader:
 
 @contextmanager
 def java_reader(work: Work, segment: Path, warm_seconds: float) -> Iterator[JavaReader]:
-    """Start Java on this thread's cores, read until its compiler had its time, then wait."""
+    """Start Java on this thread's cores, read until it has compiled its code, then wait."""
     command = [*java_command("ReadSegment"), work, str(segment), str(warm_seconds)]
     with subprocess.Popen(
         command,

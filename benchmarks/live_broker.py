@@ -1,6 +1,7 @@
 """One Kafka broker on loopback that serves the benchmark's segments, started as Kafka starts it.
 
-The test fixtures' brokers start fast instead (first-level compiler, small heap): no fair peer.
+The brokers of the test fixtures are no fair peer: they are set up to start fast (first-level
+compiler, small heap).
 """
 
 from __future__ import annotations
@@ -34,7 +35,7 @@ JAVA: Final = ["java", "-Xmx1g", "-Xms1g"]  # kafka-server-start's own heap
 
 
 class BrokerFailedError(Exception):
-    """The broker did not start, or does not serve what it was given."""
+    """The broker did not start, or does not serve the segments."""
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""Our side: the public way in, and for one row the kernel itself."""
+"""Our side: the public API, and for one row the kernel itself."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ class OurReader:
         return time.perf_counter() - start
 
     def batches(self) -> int:
-        """How many record batches are valid; not timed."""
+        """The number of valid record batches; not timed."""
         valid = 0
         for rows in kafkalog_reader.open(self._path).table("batches", columns=["crcValid"]):
             valid += pc.sum(rows["crcValid"]).as_py() or 0
         return valid
 
     def answer(self) -> Answer:
-        """What a pass over the records finds; not timed."""
+        """The result of a pass over the records; not timed."""
         sums = np.zeros(6, np.int64)
         for rows in kafkalog_reader.open(self._path).table("records", columns=COLUMNS):
             sums += _sums(rows)

@@ -1,4 +1,4 @@
-"""What is shown: the table on the terminal, and ``docs/performance.md``."""
+"""The output: the table in the terminal, and ``docs/performance.md``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ HEADER: Final = ("work", "against", "ours", "peer", "figure", "target", "met")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """A row with what it measured, or why it could not."""
+    """A row with its figure, or why it could not be measured."""
 
     row: Row
     figure: Figure | None
@@ -35,7 +35,7 @@ class Result:
 
     @property
     def met(self) -> bool | None:
-        """Whether the target was reached; None where there is none, or our side was not run."""
+        """Whether the target was reached; None without a target, or if our side was not run."""
         if self.figure is None:
             return False
         if self.row.target is None or self.figure.value is None:
@@ -75,7 +75,7 @@ def _markdown(header: tuple[str, ...], lines: Iterable[tuple[str, ...]]) -> str:
 def write_page(
     rows: Sequence[Row], measured: Mapping[str, Measured], connector_version: str, page: Path = PAGE
 ) -> None:
-    """Write the page: of each row the last figure, and the day it was taken."""
+    """Write the page: the last figure of each row, and its day."""
     results = [
         Result(row=row, figure=measured[row.name].figure) for row in rows if row.name in measured
     ]
@@ -106,21 +106,21 @@ def _names(rows: Sequence[str]) -> str:
 
 
 def machine() -> str:
-    """Cores and processor, and nothing that names the machine."""
+    """Cores and processor, but nothing that identifies the machine."""
     models = re.findall(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
     cores = len(os.sched_getaffinity(0))
     return f"{cores} cores, {models[0] if models else platform.machine()}"
 
 
 def versions() -> str:
-    """What took part."""
+    """The versions of all software involved."""
     packages = ("pyarrow", "pyspark", "aiokafka", "lz4", "isal")
     named = [f"{package} {version(package)}" for package in packages]
     return ", ".join([f"Python {sys.version.split()[0]}", f"Kafka {LATEST}", *named])
 
 
 def progress_line(result: Result) -> str:
-    """One row, for a person who waits."""
+    """One row, for someone who waits."""
     _, _, ours, peer, value, target, met = result.cells()
     return f"{result.row.name:22} ours {ours:>22}  peer {peer:>22}  {value:>24}  {target}  {met}"
 

@@ -1,4 +1,4 @@
-"""The rows that look at whole processes: how much memory they take, how soon they are there."""
+"""The rows about whole processes: their memory and start-up time."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from benchmarks.segments import RECORDS_PER_BATCH, Segments
 
 START_UP_ROUNDS: Final = 15
 BATCHES_PER_GIB: Final = {"none": 66_000, "zstd": 157_000}
-"""So that the file, compressed or not, has 1 GiB: the size at which a broker rolls a segment."""
+"""Makes a file of 1 GiB, compressed or not: the size at which a broker rolls a segment."""
 
 
 def resident_memory(codec: str, bench: Bench) -> Figure:
@@ -48,7 +48,7 @@ def _resident(segment: Path, *arguments: str) -> dict[str, Any]:
 
 
 def start_up(arguments: list[str], bench: Bench) -> Figure:
-    """How much longer a command takes than an interpreter that does nothing."""
+    """The time of a command minus that of an interpreter that does nothing."""
     command = [str(Path(sysconfig.get_path("scripts")) / "kafkalog"), *arguments]
     rounds = 5 if bench.quick else START_UP_ROUNDS
     ours, peer = [], []

@@ -1,4 +1,4 @@
-"""A Spark source that has its rows ready: what PySpark itself lets through, with nothing to do."""
+"""A Spark source with ready rows: the limit that PySpark itself sets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ROWS_PER_BATCH: Final = 65_536
 
 
 class ReadySource(DataSource):
-    """Options: ``rows`` in all, ``tasks`` that share them."""
+    """Options: ``rows`` in total, and ``tasks`` that share them."""
 
     @classmethod
     def name(cls) -> str:

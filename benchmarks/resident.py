@@ -1,8 +1,7 @@
 """Run in a process of its own: work on a segment, print the modules loaded and the memory used.
 
-``python -m benchmarks.resident SEGMENT records|verify|salvage [MODULES.json]``. With the list of
-modules that an earlier run printed, they are imported first, so that what is printed as ``read``
-is memory beyond imports.
+``python -m benchmarks.resident SEGMENT records|verify|salvage [MODULES.json]``. Modules in the
+list, which an earlier run printed, are imported first, so that ``read`` excludes imports.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def peak_resident_bytes(process: int | str = "self") -> int:
 
 
 def run(work: str, segment: str) -> None:
-    """Do it as a user does."""
+    """Do the work as a user does."""
     if work == "records":
         import kafkalog_reader
 

@@ -1,4 +1,4 @@
-"""Two readers measured side by side: A B A B, one ratio a round."""
+"""Measures two readers side by side: A B A B, one ratio per round."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 Pass = Callable[[], float]
-"""Does the work once and says how many seconds it took."""
+"""Does the work once and returns the seconds."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,7 +28,7 @@ class Rounds:
 
 
 def alternate(ours: Pass | None, peer: Pass, rounds: int) -> Rounds:
-    """Measure both in turn, so that a slow minute of the machine slows both; None is left out."""
+    """Measure both in turn, so that a slow minute of the machine slows both; None is skipped."""
     if ours is None:
         return Rounds(ours=(), peer=[peer() for _ in range(rounds)])
     ours()  # first touch of code and pages; whoever started the peer warmed it

@@ -1,4 +1,4 @@
-"""A row of the table: what is done, against whom, what was promised, and what came out."""
+"""A row of the table: the work, the peer, the target and the figure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MIB: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
-    """How much work a run does; ``peers_only`` leaves our side out."""
+    """The amount of work of a run; ``peers_only`` leaves out our side."""
 
     quick: bool = False
     peers_only: bool = False
@@ -27,13 +27,13 @@ class Bench:
 
     @property
     def warm_seconds(self) -> float:
-        """How long the peer reads before it is measured: Java compiles meanwhile."""
+        """Seconds that the peer reads before it is measured: Java compiles meanwhile."""
         return 3.0 if self.quick else 5.0
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What was promised. Of a ratio (``×``) and a speed (``/s``) more is better, else less."""
+    """The promised figure. More is better for ratios (``×``) and speeds (``/s``), else less."""
 
     limit: float
     unit: str = "×"
@@ -51,7 +51,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """What a row measured; ``value`` is None where our side was not run."""
+    """The figure of a row; ``value`` is None if our side was not run."""
 
     ours: str
     peer: str

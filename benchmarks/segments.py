@@ -1,4 +1,4 @@
-"""The files that are read: written by Kafka's own builder from a seed, kept between runs."""
+"""The input files: written by Kafka's own builder from a seed, and kept between runs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from benchmarks.java import bench_directory, java_command, source_digest
 
 TOPIC: Final = "bench"
 RECORDS_PER_BATCH: Final = 148
-"""As many 100-byte values without keys as a producer puts into its default batch of 16 KiB."""
+"""The number of 100-byte values without keys in a producer's default batch of 16 KiB."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 COLUMNS: Final = ("partition", "offset", "timestamp", "key", "value")
 DEFAULT_TASKS: Final = 10
-"""Tasks of the ready source where our side, whose number it takes otherwise, is not run."""
+"""Tasks of the ready source if our side, whose number it otherwise uses, is not run."""
 
 
 def partition_of_five_segments(bench: Bench) -> Segments:
@@ -87,7 +87,7 @@ def _consume(rows: DataFrame) -> float:
 
 
 def _sums(rows: DataFrame) -> int:
-    """One number of every column; both sources must come to the same."""
+    """One number from each column; it must be equal for both sources."""
     hashed = rows.agg(f.sum(f.xxhash64(*COLUMNS).cast("decimal(38,0)"))).first()
     assert hashed is not None
     return int(hashed[0])

@@ -38,14 +38,14 @@ def verify_speed(segments: Segments, bench: Bench) -> Figure:
 
 
 def verify_threads(partitions: int, bench: Bench) -> Figure:
-    """Two threads against one: start-up counts in both, and matters the less the more is read."""
+    """Two threads against one: start-up counts in both, and matters less for larger inputs."""
     return _against_one_thread(
         bench, lambda directory: [[directory, "--threads", "2"]], partitions=partitions
     )
 
 
 def verify_processes(bench: Bench) -> Figure:
-    """Two processes with half of the partitions each: what the machine gives two cores."""
+    """Two processes with half of the partitions each: what this machine gains from two cores."""
 
     def halves(directory: Path) -> list[list[Path | str]]:
         partitions = sorted(directory.iterdir())
@@ -82,7 +82,7 @@ def every_batch_indexed(bench: Bench) -> Figure:
 
 
 def dump_against_kafka(bench: Bench) -> Figure:
-    """Both as processes from start to end, Java's start included; the same text."""
+    """Both as whole processes, Java's start included; the same text."""
     batches = 1_000 if bench.quick else 12_000
     log = Segments(records_per_segment=batches * RECORDS_PER_BATCH).file()
     java = ["java", "-XX:+UseSerialGC", "-Xmx1500m", "-cp", class_path(LATEST_TOOLS), DUMP_TOOL,
@@ -115,7 +115,7 @@ def _one_record_batches(bench: Bench) -> Segments:
 
 
 def read_all(path: str, table: str) -> float:
-    """Seconds of processor time, which a busy machine lengthens least."""
+    """Seconds of processor time, which depend least on a busy machine."""
     start = time.process_time()
     for _ in kafkalog_reader.open(path).table(table, mode="DROPMALFORMED"):
         pass

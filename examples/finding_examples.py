@@ -1,4 +1,4 @@
-"""A real finding for each code: what the program says about a fault, a capture or a built state."""
+"""A real finding for each code: the program's output about a fault, a capture or a built state."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from fixtures.synthetic.across_replicas import CrossFault
 
 PLANS: Final = frozenset({"KL-901", "KL-902"})
-"""What follows every comparison, and is not among what is expected."""
+"""Findings that follow every comparison, and are not expected ones."""
 COPIES: Final = (("F01", 1), ("F06", 1), ("F19", 1), ("F01", 3), ("D07", 3), ("D18", 1))
 """Faults in the first of three copies of one replica, or in all of them."""
 SPLIT: Final = captures.path("s3_2/both-led")
@@ -40,7 +40,7 @@ class Example:
     """One finding.
 
     Attributes:
-        made: what was done to get it.
+        made: how it was produced.
         row: of the table ``findings``.
     """
 
@@ -66,7 +66,7 @@ def examples() -> dict[str, Example]:
 
 
 def _findings(found: dict[str, Example]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """What is done, and the findings, one state after the other; faults only for what is new."""
+    """How each state was made, and its findings; faults only for new codes."""
     for fault in FAULTS:
         for base in bases_of(fault):
             if {each.code for each in fault.expected(base.sample)} - set(found):

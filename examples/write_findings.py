@@ -41,7 +41,7 @@ _ACTIONS: Final = sorted(ACTIONS, key=lambda code: int(code[1:]))
 
 
 def markdown() -> str:
-    """The page as the catalogue and the program have it."""
+    """The page from the catalogue and the program's output."""
     return "\n".join(_lines(examples()))
 
 

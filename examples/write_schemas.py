@@ -1,4 +1,4 @@
-"""Write docs/schemas: what ``kafkalog schema`` prints, one file a name."""
+"""Write docs/schemas: the output of ``kafkalog schema``, one file per name."""
 
 from __future__ import annotations
 
