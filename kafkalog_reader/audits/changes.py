@@ -195,15 +195,15 @@ def _of_cut(row: Row, old: Row | None, kind: ChangeKind) -> Iterator[Change]:
     if high_watermark is None or high_watermark <= first:
         said = "the old copy has no high watermark"
         if high_watermark is not None:
-            said = f"not below the old high watermark, {high_watermark}"
+            said = f"not below the old high watermark, {high_watermark:,}"
         yield _change(row, kind, first, stop, row["records"], replaced + said)
         return
     border = min(high_watermark, stop)
     count = row["records"] if border == stop else None
-    said = f"{replaced}below the old high watermark, {high_watermark}"
+    said = f"{replaced}below the old high watermark, {high_watermark:,}"
     yield _change(row, ChangeKind.LOST_COMMITTED, first, border, count, said)
     if border < stop:
-        said = f"{replaced}not below the old high watermark, {high_watermark}"
+        said = f"{replaced}not below the old high watermark, {high_watermark:,}"
         yield _change(row, kind, border, stop, None, said)
 
 

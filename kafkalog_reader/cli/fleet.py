@@ -174,7 +174,7 @@ class Fleet:
             columns: of the screen.
             is_needed: whether the worst partition is in trouble and some copy can lead it.
         """
-        yield from (summary := list(self._plan_summary(columns)))
+        yield from (summary := list(self._plan_summary(columns, is_needed=is_needed)))
         if summary or is_needed:
             command = ["kafkalog", "plan", *self._command[1:], *self._options]
             if not summary:
@@ -182,20 +182,29 @@ class Fleet:
             yield (Span("  In which order to start the brokers, and what each step loses:"),)
             yield (Span(f"      {' '.join(map(shell_word, command))}"),)
 
-    def _plan_summary(self, columns: int) -> Iterator[Line]:
-        """The first lines of the plan; none for one partition or broker, or with no work.
+    def _plan_summary(self, columns: int, *, is_needed: bool) -> Iterator[Line]:
+        """The first lines of the plan; none for one broker, or with no work.
 
-        None either if not every partition was read whole, because the plan reads them.
+        None either if not every partition was read whole, because the plan reads them. The order
+        matters for copies that merely lag, too; a partition in trouble shows its own elections.
         """
         is_partial = self._is_partial or self.partitions < (self.planned or 0)
-        if len(self._decisions) < _SEVERAL or self._clusters > 1 or is_partial:
+        if self._clusters > 1 or is_partial:
+            return
+        if len(self._decisions) < (_SEVERAL if is_needed else 1):
             return
         _, *paths = self._command
         plan = self._decisions.plan(paths=paths, is_selected=self._is_selected)
         if plan.is_one_broker or not plan.has_work:
             return
         yield ()
-        yield (Span("  The plan for all partitions together:", Style.STRONG),)
+        together = "The plan for all partitions together:"
+        head = (
+            together
+            if is_needed
+            else "If these brokers are stopped, the order of their starts matters:"
+        )
+        yield (Span(f"  {head}", Style.STRONG),)
         for line in plan_summary_lines(plan, columns - 4):
             yield (Span("    "), *line)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kafkalog_reader.audits.catalogue.actions import ACTIONS, NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.election_rules import DAMAGE_UNRECOVERABLE
+from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
@@ -35,6 +36,10 @@ EVERY_CRC: Final = "every CRC checked"
 _COMPARE: Final = (
     "Run replica-diff with the same paths: it shows which copy holds what, and what each election "
     "loses."
+)
+_ORDER: Final = (
+    "In {}, copies end at different offsets, as those of running brokers do. If these brokers are "
+    "stopped, run kafkalog plan with the same paths: the order of their starts matters."
 )
 _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3
@@ -142,13 +147,17 @@ class Report:
 
     def _ending(self, found: Sequence[IncidentKind], columns: int) -> Iterator[Line]:
         """The last lines, which say where to read more."""
-        if not found:
+        lagging = {_partition(row) for each, row in self._found if each.code == LAGGING_REPLICA}
+        if not found and not lagging:
             return
         yield ()
         severe = {kind.headline.code for kind in found if kind.severity in _SEVERE}
         if severe - OF_ONE_COPY:
             yield from wrapped(_COMPARE, columns)
-        yield (Span(f"What it means: kafkalog explain {found[0].headline.code}"),)
+        elif lagging:
+            yield from wrapped(_ORDER.format(plural(len(lagging), "partition")), columns)
+        if found:
+            yield (Span(f"What it means: kafkalog explain {found[0].headline.code}"),)
 
     def _undecided_lines(self, columns: int) -> Iterator[Line]:
         listed = self._undecided if self._verbose else self._undecided[:_PLACES_SHOWN]

@@ -16,8 +16,8 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITIES
 from kafkalog_reader.audits.comparison.verdict import Verdict
-from kafkalog_reader.audits.log.record_count import records_text
-from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.audits.log.record_count import behind_text
+from kafkalog_reader.audits.partition.partition_audit import joined, joined_names
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import choice_text
@@ -115,18 +115,30 @@ def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     if audit.missing is not None:
         return shown(_missing_details(audit, found))
     if audit.verdict is Verdict.LAGGING and not _troubles(audit, found):
-        behind = [e for e in found if e.code == LAGGING_REPLICA and e.directory is not None]
-        return shown(", ".join(map(_behind, behind)) or _relation_details(audit, found))
+        return shown(_relation_details(audit, found))
     return shown(details_of(audit, found))
 
 
-def _behind(lagging: Finding) -> str:
-    assert lagging.directory is not None
-    evidence = dict(lagging.evidence)
-    lost = int(evidence["committedLostIfElected"])
-    loses = f" (if elected, it loses {lost:,} committed)" if lost else ""
-    records = records_text(int(evidence["records"]))
-    return f"{lagging.directory.replica_name} is {records} behind{loses}"
+def _lagging_details(found: Sequence[Finding]) -> str:
+    """How far copies are behind, those with the same lag together; the lanes show their ends."""
+    names: dict[tuple[int, int], list[str]] = {}
+    for each in found:
+        if each.code == LAGGING_REPLICA and each.directory is not None:
+            evidence = dict(each.evidence)
+            lag = int(evidence["records"]), int(evidence["committedLostIfElected"])
+            names.setdefault(lag, []).append(each.directory.replica_name)
+    return "; ".join(
+        f"{joined(of_lag)} {behind_text(records, len(of_lag))}" + _loses(lost, len(of_lag))
+        for (records, lost), of_lag in names.items()
+    )
+
+
+def _loses(committed: int, copies: int) -> str:
+    if not committed:
+        return ""
+    records = "record" if committed == 1 else "records"
+    who = "it" if copies == 1 else "each"
+    return f" (if elected, {who} loses {committed:,} committed {records})"
 
 
 def _missing_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
@@ -150,16 +162,15 @@ def _troubles(audit: PartitionAudit, found: Sequence[Finding]) -> list[str]:
         if (each.severity in _ALARMING or each.code in _NOT_READ) and each.code not in _PICTURED
         if each.code != LAGGING_REPLICA
     ]
-    titles = list(dict.fromkeys(map(_in_words, alarming)))
+    places: dict[str, list[str]] = {}
+    for each in alarming:
+        names = places.setdefault(f"{CATALOGUE[each.code].title} ({each.code})", [])
+        if each.directory is not None and each.directory.replica_name not in names:
+            names.append(each.directory.replica_name)
+    titles = [shown(f"{joined(at)}: {title}" if at else title) for title, at in places.items()]
     if len(titles) > _CONSEQUENCES:
         return [*titles[: _CONSEQUENCES - 1], f"{len(titles) - _CONSEQUENCES + 1:,} more below"]
     return titles
-
-
-def _in_words(each: Finding) -> str:
-    """The rule's title, its code and the replica; the message follows below."""
-    where = "" if each.directory is None else f"{each.directory.replica_name}: "
-    return shown(f"{where}{CATALOGUE[each.code].title} ({each.code})")
 
 
 def _relation_word(audit: PartitionAudit) -> str:
@@ -194,7 +205,7 @@ def _relation_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
         case Verdict.PENDING_TRUNCATION:
             return _messages(found, SUPERSEDED_TAIL)
         case Verdict.LAGGING:
-            return _messages(found, LAGGING_REPLICA) or _messages(found, NO_COMMON_RANGE)
+            return _lagging_details(found) or _messages(found, NO_COMMON_RANGE)
         case Verdict.CONSISTENT:
             return _consistent_details(audit, found)
         case _:

@@ -160,8 +160,9 @@ def _controllers(plan: Plan) -> PlanStep:
         title=f"Start the controllers and no broker{forbid}; wait 30 seconds",
         texts=(
             "Then the controllers have fenced every broker (broker.session.timeout.ms, 9 seconds "
-            "by default). A node that is broker and controller in one: start it with "
-            "process.roles=controller until its turn as a broker comes below.",
+            "by default). Until its turn as a broker comes below, start a node that is broker and "
+            "controller in one with process.roles=controller, and with only its controller "
+            "listeners in listeners and advertised.listeners.",
         ),
         commands=tuple(
             forbid_command(topic, f"--bootstrap-controller {CONTROLLERS}")

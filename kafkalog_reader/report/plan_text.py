@@ -187,6 +187,7 @@ def _order(plan: Plan) -> str:
     lost = plan.lost
     others = "other " if plan.unanswered else ""
     count = _counted(len(plan.choices), f"{others}partition", f"{others}partitions")
+    where = f" in {count}" if plan.unanswered else ""
     if plan.is_one_broker:
         (broker,) = plan.brokers
         if not plan.has_work:
@@ -205,17 +206,17 @@ def _order(plan: Plan) -> str:
         order = f"{order}, then replace {copies} by reassignments"
     if plan.open_findings and not plan.has_work:
         what = "whole records" if plan.tails else "records"
-        return f"No start and no election loses {what} in {count}, {_but(plan)}."
+        return f"No start and no election loses {what}{where}, {_but(plan)}."
     if not plan.has_work:
         what = "No whole record" if plan.tails else "Nothing"
-        return f"Nothing to do: {order}. {what} is lost in {count}."
+        return f"Nothing to do: {order}. {what} is lost{where}."
     order = f"{order[0].upper()}{order[1:]}."
     but = f", {_but(plan)}" if plan.open_findings else ""
     if not lost:
         what = "No whole record" if plan.tails else "Nothing"
         if is_partial:
             what = "No supplied record"
-        return f"{order} {what} is lost in {count} then{but}."
+        return f"{order} {what} is lost{where} then{but}."
     supplied = ", of what was supplied" if is_partial else ""
     return f"{order} Lost then{supplied}: {lost_words(lost)}; save them first."
 

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from fixtures.elections.state import State
 
-HEAD = "The plan for all partitions together:"
+HEADS = (
+    "The plan for all partitions together:",
+    "If these brokers are stopped, the order of their starts matters:",
+)
 NEXT = "In which order to start the brokers, and what each step loses:"
 SEEDS = range(7000, 7024)
 
@@ -41,8 +44,8 @@ def test_replica_diff_ends_with_the_first_lines_of_the_plan(
     first = words(capfd.readouterr().out.split("\n\n", maxsplit=1)[0].splitlines())
     status(replica_diff, [*paths])
     compared = [line.strip() for line in capfd.readouterr().out.splitlines()]
-    if HEAD in compared:
-        assert words(compared[compared.index(HEAD) + 1 : compared.index(NEXT)]) == first
+    if head := next((each for each in HEADS if each in compared), None):
+        assert words(compared[compared.index(head) + 1 : compared.index(NEXT)]) == first
         assert compared[-1] == f"kafkalog plan {' '.join(paths)}"
     else:
         assert "start brokers 0, 1 and 2 in any order" in first or "NO PLAN" in first
@@ -61,6 +64,29 @@ def test_the_summary_of_chosen_partitions_says_so_and_its_command_keeps_the_opti
     )
     status(replica_diff, [str(tmp_path), "--topic", "a", "--topic", "b", "--rule", "current"])
     lines = [line.strip() for line in capfd.readouterr().out.splitlines()]
-    shown = words(lines[lines.index(HEAD) :])
+    shown = words(lines[lines.index(HEADS[1]) :])
     assert "Only the partitions asked for are in this plan" in shown
     assert lines[-1] == f"kafkalog plan {tmp_path} --rule current"
+
+
+def test_one_lagging_partition_shows_the_order_and_verify_names_the_plan(
+    capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """Records that no checkpoint proves committed are lost, too, if the short copy starts first."""
+    short, long = "a@0/e0 b@1/e0", "a@0/e0 b@1/e0 c@2/e0"
+    cluster(
+        tmp_path,
+        {
+            0: [replica(long, topic="t", high_watermark=2)],
+            1: [replica(long, topic="t", high_watermark=2)],
+            2: [replica(short, topic="t", high_watermark=2)],
+        },
+    )
+    assert status(replica_diff, [str(tmp_path)]) == 0
+    out = words(capfd.readouterr().out.splitlines())
+    assert f"{HEADS[1]} Start brokers 0 and 1, then broker 2. Nothing is lost then." in out
+    assert out.endswith(f"{NEXT} kafkalog plan {tmp_path}")
+    assert status(kafkalog, ["verify", str(tmp_path)]) == 0
+    out = words(capfd.readouterr().out.splitlines())
+    assert "In 1 partition, copies end at different offsets" in out
+    assert "run kafkalog plan with the same paths" in out

@@ -242,7 +242,7 @@ def test_a_lagging_copy_that_lacks_committed_records_must_not_be_elected(
     answer, out = diff(tmp_path, "--topic", "t")
     assert answer == code
     assert "loses committed records: do not" in out
-    assert "if elected, it loses 1 record known committed" in headline(out)
+    assert "if elected, it loses 1 committed record" in headline(out)
     found = document(diff, tmp_path)
     assert severities(found, "KL-502") == severities(found, "KL-520") == {severity}
     assert diff(tmp_path, "--topic", "t", "--fail-on", "medium")[0] == 1

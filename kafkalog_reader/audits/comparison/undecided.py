@@ -25,7 +25,7 @@ def reason_of_all(replicas: Sequence[Replica], comparison: Comparison | NotCompa
         return twice
     for difference in comparison.differences:
         if difference.kind is DifferenceKind.NOT_COMPARED:
-            return f"the records from offset {difference.first_offset} on could not be decoded"
+            return f"the records from offset {difference.first_offset:,} on could not be decoded"
     return ""
 
 
@@ -59,7 +59,7 @@ def reaches_further(histories: Mapping[Replica, History], unusable: Collection[R
         if max(row, history.log_end_offset) > end:
             return (
                 f"{replica.name} reaches {max(row, history.log_end_offset)}, the others end at "
-                f"{end}"
+                f"{end:,}"
             )
     return ""
 

@@ -167,7 +167,7 @@ def offset_findings(
                 effect = "the broker wrote while its files were read or copied, the log first"
             yield finding(
                 code,
-                f"{name}: {words} {offset} is above the log end {log_end_offset}: {effect}",
+                f"{name}: {words} {offset:,} is above the log end {log_end_offset:,}: {effect}",
                 severity="L" if is_hot else None,
                 actions=(COPY_AGAIN,) if is_hot else None,
                 confidence="proven" if is_clean else "possible",
@@ -182,7 +182,7 @@ def offset_findings(
     if high_watermark < start <= log_end_offset:
         yield finding(
             LOG_START_BEYOND_HIGH_WATERMARK,
-            f"{LOG_STARTS}: log start {start} is above the high watermark {high_watermark}",
+            f"{LOG_STARTS}: log start {start:,} is above the high watermark {high_watermark:,}",
             directory=replica.directory,
             file=LOG_STARTS,
             evidence={"logStartOffset": start, "highWatermark": high_watermark},
@@ -212,7 +212,7 @@ def clean_shutdown_findings(
     )
     if is_short or has_damage:
         reason = "the log is damaged" if has_damage else (
-            f"the recovery point is {recovery_point} and the log end {log_end_offset}"
+            f"the recovery point is {recovery_point:,} and the log end {log_end_offset:,}"
         )  # fmt: skip
         yield finding(
             CLEAN_MARKER_CONTRADICTED,

@@ -62,8 +62,8 @@ def epoch_findings(
         if after.leader_epoch <= before.leader_epoch or after.start_offset <= before.start_offset:
             yield finding(
                 EPOCH_CHECKPOINT_NOT_RISING,
-                f"{file}: leader epoch {after.leader_epoch} at offset {after.start_offset} follows "
-                f"{before.leader_epoch} at {before.start_offset}",
+                f"{file}: leader epoch {after.leader_epoch} at offset {after.start_offset:,} "
+                f"follows {before.leader_epoch} at {before.start_offset:,}",
                 directory=replica.directory,
                 file=file,
                 evidence={"leaderEpoch": after.leader_epoch, "startOffset": after.start_offset},
@@ -77,7 +77,7 @@ def epoch_findings(
         yield finding(
             EPOCH_ENTRIES_BEYOND_END,
             f"{file}: leader epoch {beyond[0].leader_epoch} begins at offset "
-            f"{beyond[0].start_offset}, above the log end {log_end_offset}",
+            f"{beyond[0].start_offset}, above the log end {log_end_offset:,}",
             severity="H" if is_clean else "I",
             directory=replica.directory,
             file=file,
@@ -110,7 +110,7 @@ def _contradictions(
             yield finding(
                 EPOCH_ENTRY_MISSING,
                 f"{file}: lacks leader epoch {interval.leader_epoch}, which batches from offset "
-                f"{interval.first_offset} on carry",
+                f"{interval.first_offset:,} on carry",
                 directory=replica.directory,
                 file=file,
                 offsets=(first, interval.next_offset),

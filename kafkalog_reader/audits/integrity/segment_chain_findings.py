@@ -57,7 +57,7 @@ def border_findings(
     if before is not None and first is not None and first < base:
         yield finding(
             SEGMENT_NAME_ABOVE_CONTENT,
-            f"{file}: begins with offset {first}, below its name",
+            f"{file}: begins with offset {first:,}, below its name",
             directory=replica.directory,
             file=file,
             position=0,
@@ -70,7 +70,7 @@ def border_findings(
     if end > base:
         yield finding(
             SEGMENT_OVERLAP,
-            f"{file}: the segment before it reaches offset {before.last_offset}",
+            f"{file}: the segment before it reaches offset {before.last_offset:,}",
             directory=replica.directory,
             file=file,
             offsets=(base, end),
@@ -171,7 +171,7 @@ def _orphans(replica: Replica, segment: SegmentFiles, last: int) -> Iterator[Fin
     if is_lost:
         effect = (
             f"it is the trace of a lost segment, with the records from offset "
-            f"{segment.base_offset} on. {effect[0].upper()}{effect[1:]}"
+            f"{segment.base_offset:,} on. {effect[0].upper()}{effect[1:]}"
         )
     sizes = {
         "index": segment.offset_index_size,

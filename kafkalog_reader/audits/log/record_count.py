@@ -31,6 +31,13 @@ def records_text(count: int) -> str:
     return f"{count:,} record{'' if count == 1 else 's'}"
 
 
+def behind_text(records: int, copies: int = 1) -> str:
+    """How far copies are behind another one: ``is 2 records behind``, ``are 2 records behind``."""
+    if not records:
+        return f"{'lacks' if copies == 1 else 'lack'} only transaction markers"
+    return f"{'is' if copies == 1 else 'are'} {records_text(records)} behind"
+
+
 def up_to_text(text: str, damaged: int) -> str:
     """Add the maximum number of records in damaged batches: ``2 records and up to 1 in ...``."""
     return f"{text} and up to {damaged:,} in damaged batches" if damaged else text

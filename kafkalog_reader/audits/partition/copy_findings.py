@@ -103,7 +103,7 @@ def _keys(audit: PartitionAudit) -> Iterator[Finding]:
         yield finding(
             LATEST_VALUE_MISMATCH,
             f"the last value of {count:,} key{'' if count == 1 else 's'} differs between copies, "
-            f"first at offset {first}",
+            f"first at offset {first:,}",
             offsets=(first, audit.keys.latest[-1] + 1),
             evidence={"keys": count},
             records_at_risk=count,
@@ -137,7 +137,7 @@ def _traces(audit: PartitionAudit) -> Iterator[Finding]:
             if offset in begun and offset < history.log_end_offset:
                 yield finding(
                     TRUNCATION_TRACE,
-                    f"{replica.name}: a producer snapshot at offset {offset}, where no segment "
+                    f"{replica.name}: a producer snapshot at offset {offset:,}, where no segment "
                     "begins and another leader epoch does: the log was once truncated there",
                     confidence="likely",
                     directory=replica.directory,

@@ -64,7 +64,7 @@ def _transactions(election: Election) -> Iterator[Finding]:
     yield finding(
         TRUNCATION_CUTS_TRANSACTION,
         f"with {leader.name} leading, {len(cut):,} {what}: read_committed consumers stop at offset "
-        f"{cut[0]}",
+        f"{cut[0]:,}",
         directory=leader.replica.directory,
         offsets=(cut[0], leader.log.log_end_offset),
         evidence={"leader": leader.name, "transactions": len(cut), "lastStableOffset": cut[0]},
@@ -80,7 +80,7 @@ def _following(
         yield finding(
             TRUNCATION_LEAVES_DIVERGENCE,
             f"with {leader.name} leading, {follower.name} keeps other content from offset "
-            f"{offset} on, and no broker will notice",
+            f"{offset:,} on, and no broker will notice",
             directory=follower.replica.directory,
             offsets=(offset, outcome.kept_until),
             evidence=_evidence(election, outcome),
@@ -89,7 +89,7 @@ def _following(
         yield finding(
             NEEDLESS_TRUNCATION,
             f"with {leader.name} leading, {follower.name} removes records from offset "
-            f"{outcome.truncation_offset} on that the leader has, too, and fetches them again",
+            f"{outcome.truncation_offset:,} on that the leader has, too, and fetches them again",
             directory=follower.replica.directory,
             offsets=(outcome.kept_until, outcome.log_end_offset),
             evidence=_evidence(election, outcome),
@@ -128,9 +128,12 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
     less = [e.candidate for e in audit.elections if e.lacking.total < best.lacking.total]
     if less:
         how = "least of what was committed, without an unclean election"
+    lost = "no record"
+    if best.lacking.total:
+        lost = f"{records_text(best.lacking.total)}, {best.lacking.known:,} known committed"
     yield finding(
         LEAST_LOSS_LEADER,
-        f"{who} {how}: {records_text(best.lacking.total)}, {best.lacking.known:,} known committed",
+        f"{who} {how}: {lost}",
         confidence=confidence,
         directory=best.candidate.replica.directory,
         evidence={

@@ -94,15 +94,15 @@ def _collisions(audit: PartitionAudit) -> Iterator[Finding]:
         if fork.met_again and _rises(left.data) and _rises(right.data):
             yield finding(
                 EPOCH_NUMBER_COLLISION,
-                f"the leader epochs of {one.name} and {other.name} diverge at offset {fork.offset} "
-                "and agree again after it",
+                f"the leader epochs of {one.name} and {other.name} diverge at offset "
+                f"{fork.offset:,} and agree again after it",
                 offsets=(fork.offset, fork.next_offset),
                 evidence={"copies": f"{one.name} | {other.name}"},
             )
         for leader_epoch, starts in _two_starts(one, other):
             names = reported.setdefault((leader_epoch, min(starts)), [])
             names += [
-                f"{start} on {replica.name}"
+                f"{start:,} on {replica.name}"
                 for replica, start in zip((one, other), starts, strict=True)
             ]
     for (leader_epoch, first), names in sorted(reported.items()):
@@ -122,8 +122,9 @@ def _restamped(audit: PartitionAudit) -> Iterator[Finding]:
     for offset in audit.comparison.restamped:
         yield finding(
             UNCOVERED_FIELD_MISMATCH,
-            f"at offset {offset}, where histories diverge, the copies hold the same records under "
-            "different leader epochs: one epoch is wrong, or a client sent them to both leaders",
+            f"at offset {offset:,}, where histories diverge, the copies hold the same records "
+            "under different leader epochs: one epoch is wrong, or a client sent them to both "
+            "leaders",
             confidence="likely",
             offsets=(offset, offset + 1),
         )

@@ -21,7 +21,7 @@ from kafkalog_reader.errors import MissingPackageError
 from kafkalog_reader.io.names import METADATA_TOPIC
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from matplotlib.figure import Figure
 
@@ -223,7 +223,11 @@ class _Named(Protocol):
 
 def joined_names(replicas: Iterable[_Named]) -> str:
     """Replicas named in a sentence: ``broker 1``, ``brokers 1, 2 and 3``."""
-    names = [replica.name for replica in replicas]
+    return joined([replica.name for replica in replicas])
+
+
+def joined(names: Sequence[str]) -> str:
+    """The same for their names."""
     numbers = [name.removeprefix("broker ") for name in names]
     if len(names) > 1 and all(number.isdigit() for number in numbers):
         return joined_ids(map(int, numbers))

@@ -42,7 +42,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
-from kafkalog_reader.audits.log.record_count import records_text
+from kafkalog_reader.audits.log.record_count import behind_text, records_text
 from kafkalog_reader.audits.partition.copy_findings import copy_findings
 from kafkalog_reader.audits.partition.election_findings import election_findings
 from kafkalog_reader.audits.partition.lag_severity import committed_lost_by, lag_severity
@@ -177,7 +177,7 @@ def _empty_epochs(audit: PartitionAudit) -> Iterator[Finding]:
             yield finding(
                 EPOCH_ENTRY_WITHOUT_RECORDS,
                 f"{replica.name}: leader epoch {latest.leader_epoch} begins at the log end "
-                f"{latest.start_offset}: elected, nothing written yet",
+                f"{latest.start_offset:,}: elected, nothing written yet",
                 directory=replica.directory,
                 offsets=(latest.start_offset, latest.start_offset),
                 evidence={"leaderEpoch": latest.leader_epoch},
@@ -265,7 +265,7 @@ def _nothing_common(audit: PartitionAudit) -> Iterator[Finding]:
     if first_end <= last_start and first_start < last_start and first_end < last_end:
         yield finding(
             NO_COMMON_RANGE,
-            f"one log ends at {first_end}, and another begins at {last_start}",
+            f"one log ends at {first_end:,}, and another begins at {last_start:,}",
             offsets=(first_end, last_start),
         )
 
@@ -300,8 +300,8 @@ def _lagging(audit: PartitionAudit) -> Iterator[Finding]:
         severity = lag_severity(audit, replica)
         yield finding(
             LAGGING_REPLICA,
-            f"{replica.name} is {records_text(behind)} behind: it ends at "
-            f"{replica.log_end}, the longest log at {end}{loses}",
+            f"{replica.name} {behind_text(behind)} (ends at {replica.log_end:,}, the longest log "
+            f"at {end:,}){loses}",
             severity=severity,
             actions=_LAG_ACTIONS.get(severity),
             directory=replica.directory,
@@ -368,7 +368,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
     code = LEGACY_DIVERGENCE if is_legacy and offset < below else FORKED
     yield finding(
         code,
-        f"histories diverge at offset {offset}: {'; '.join(reported)}",
+        f"histories diverge at offset {offset:,}: {'; '.join(reported)}",
         offsets=(offset, max(ends)),
         evidence=evidence,
         records_at_risk=at_risk,
@@ -377,7 +377,7 @@ def _fork(audit: PartitionAudit, sides: tuple[Branch, ...]) -> Iterator[Finding]
     if known_sides > 1:
         yield finding(
             COMMITTED_CONFLICT,
-            f"both sides of the fork at offset {offset} hold committed records: every choice "
+            f"both sides of the fork at offset {offset:,} hold committed records: every choice "
             "loses some",
             offsets=(offset, max(ends)),
             evidence=evidence,

@@ -197,7 +197,7 @@ def _further_mismatches(audit: PartitionAudit, replica: ReplicaAudit) -> Finding
     return finding(
         BATCH_CRC_MISMATCH,
         f"{replica.name}: {count:,} further batches have a wrong CRC, from offset "
-        f"{last.next_offset} of {posixpath.basename(last.where.file)} on; {saved}",
+        f"{last.next_offset:,} of {posixpath.basename(last.where.file)} on; {saved}",
         severity="C" if alone else "H",
         confidence="proven",
         directory=replica.directory,
@@ -329,7 +329,7 @@ def _regression(replica: ReplicaAudit) -> Finding:
     first = summary.regressions[0]
     return finding(
         OFFSET_REGRESSION,
-        f"{first.where}: starts at or below offset {first.previous_last_offset}, the last offset "
+        f"{first.where}: starts at or below offset {first.previous_last_offset:,}, the last offset "
         f"before it; {summary.regression_count} such batches",
         directory=directory,
         file=_file(directory, first.where),

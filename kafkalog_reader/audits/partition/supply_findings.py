@@ -177,7 +177,7 @@ def skew_findings(audit: PartitionAudit) -> Iterator[Finding]:
     ends = [replica.log_end for replica in audit.replicas]
     yield finding(
         COPIES_TAKEN_AT_DIFFERENT_TIMES,
-        f"logs end at {min(ends)} to {max(ends)}, one a prefix of the other: copies of running "
+        f"logs end at {min(ends):,} to {max(ends):,}, one a prefix of the other: copies of running "
         "brokers, taken one after another, differ like this",
         offsets=(min(ends), max(ends)),
         evidence={

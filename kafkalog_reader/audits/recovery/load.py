@@ -295,7 +295,7 @@ class LogLoad:
         if walk_end is not WalkEnd.END:
             raise StartFailure(f"{_path(segment)}: cannot be split, its end is damaged")
         self.reasons.append(
-            f"{_path(segment)}: offset {end} is not within 2^31 of the segment's base: "
+            f"{_path(segment)}: offset {end:,} is not within 2^31 of the segment's base: "
             f"split into {len(parts)}"
         )
         self.segments.remove(segment)
@@ -312,7 +312,7 @@ class LogLoad:
             self.log_end_offset = end
             return
         self.reasons.append(
-            f"the log ends at {end}, below its start {self._log_start} in the checkpoint: "
+            f"the log ends at {end:,}, below its start {self._log_start:,} in the checkpoint: "
             "every segment is deleted"
         )
         self.lost += [LostBytes.of(segment) for segment in self.segments]
@@ -387,7 +387,7 @@ class LogLoad:
 
 
 def _rebuilding(offset: int) -> str:
-    return f"read to rebuild the producers' state from offset {offset} on"
+    return f"read to rebuild the producers' state from offset {offset:,} on"
 
 
 def _path(segment: LoadingSegment) -> str:

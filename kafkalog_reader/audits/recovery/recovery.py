@@ -133,7 +133,7 @@ def _with_other(recovery: Recovery, other: Recovery, likely: StartRule, rule: St
     which = f"before {newer.release}" if rule is older else f"from {newer.release} on"
     end = other.log_end_offset_after_start
     reported = f"a broker {which}: {other.outcome.value}"
-    reported += "" if end is None else f", log end {end}"
+    reported += "" if end is None else f", log end {end:,}"
     reported += f" ({other.reason})" if other.reason else ""
     return f"{recovery.reason}; {reported}" if recovery.reason else reported
 
@@ -292,8 +292,8 @@ class DirectoryStart:
             outcome = StartOutcome.HIDDEN if outcome is StartOutcome.LOADS else outcome
         if load.log_end_offset != log_end_offset and (hidden or outcome is StartOutcome.LOADS):
             load.reasons.append(
-                f"the broker sees the end at {load.log_end_offset}, the sound batches end at "
-                f"{log_end_offset}"
+                f"the broker sees the end at {load.log_end_offset:,}, the sound batches end at "
+                f"{log_end_offset:,}"
             )
         if hidden:
             what = f"{records_text(hidden)} in the last segment will not be served"
@@ -301,7 +301,7 @@ class DirectoryStart:
                 f"{what}, and new records will take their offsets"
                 if load.log_end_offset != log_end_offset
                 else f"{what}: by their base offset, which no checksum covers, they are not below "
-                f"the log end {log_end_offset}"
+                f"the log end {log_end_offset:,}"
             )
         later = ""
         if (
