@@ -114,8 +114,9 @@ def test_torn_end_of_the_last_segment_is_not_damage(tmp_path: Path) -> None:
     assert audit.replicas[0].log_end == 9
 
 
-def test_an_impossible_magic_is_damage_that_a_peer_replaces(tmp_path: Path) -> None:
-    audit = audit_after(tmp_path, put(2 * BATCH + 16, b"\x7f"), copies=2)  # F09 of the catalogue
+@pytest.mark.parametrize("magic", [b"\x7f", b"\x22"])  # 0x22: magic 2 with one flipped bit
+def test_an_impossible_magic_is_damage_that_a_peer_replaces(tmp_path: Path, magic: bytes) -> None:
+    audit = audit_after(tmp_path, put(2 * BATCH + 16, magic), copies=2)  # F09 of the catalogue
     assert only(audit, "KL-106").position == 2 * BATCH
     assert only(audit, "KL-506").first_offset == 2
     assert audit.verdict is Verdict.DAMAGED_RECOVERABLE

@@ -3,26 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from kafkalog_reader.audits.comparison import difference as module
-from kafkalog_reader.audits.comparison.branch import Branch
-from kafkalog_reader.audits.comparison.damaged_batches import DamagedBatches
-from kafkalog_reader.audits.comparison.difference import (
-    Comparison,
-    Difference,
-    DifferenceKind,
-    Differences,
-)
-from kafkalog_reader.audits.log.lineage import EpochInterval
-from tests.audits.bare_replica import bare
+from kafkalog_reader.audits.comparison.difference import Difference, DifferenceKind, Differences
+from tests.audits.comparison.bare_comparison import ONE, THREE, TWO, branch, comparison
 
-if TYPE_CHECKING:
-    from kafkalog_reader.audits.log.replica import Replica
-
-ONE, TWO, THREE = bare(1), bare(2), bare(3)
 BASE = Difference(
     kind=DifferenceKind.MISSING,
     first_offset=5,
@@ -32,31 +19,6 @@ BASE = Difference(
     contents=((ONE,),),
     absent=(TWO,),
 )
-
-
-def branch(
-    first: int, following: int, *replicas: Replica, children: tuple[Branch, ...] = ()
-) -> Branch:
-    return Branch(
-        replicas=replicas, first_offset=first, next_offset=following, batches=following - first,
-        records=following - first, control_records=0, size_in_bytes=0,
-        intervals=(EpochInterval(0, first, following),), children=children,
-    )  # fmt: skip
-
-
-def comparison(
-    *roots: Branch, differences: tuple[Difference, ...] = (), **starts: int
-) -> Comparison:
-    replicas = tuple(
-        replace(each, log_start_offset=starts.get(f"start{each.broker_id}", 0))
-        for each in (ONE, TWO, THREE)
-    )
-    return Comparison(
-        replicas=replicas,
-        roots=roots,
-        differences=differences,
-        damaged={each: DamagedBatches() for each in replicas},
-    )
 
 
 def test_adjacent_differences_of_one_kind_become_one() -> None:
