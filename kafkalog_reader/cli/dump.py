@@ -99,7 +99,7 @@ def dump_command(
       kafkalog dump /mnt/b1/orders-17/00000000000081234500.log --deep-iteration
       kafkalog dump --files 00000000000000000000.log,00000000000000000000.index
 
-    The layout is that of Kafka 4.3, line for line. FILE may be a .log, .index, .timeindex,
+    The layout is that of Kafka 4.3.1, line for line. FILE may be a .log, .index, .timeindex,
     .txnindex, .snapshot (of producers) or .checkpoint (of the metadata log). A wrong CRC is shown
     as isvalid: false and does not end the dump. Index entries that the log does not confirm are
     listed on standard error; docs/dump.md says which of them are nevertheless sound.

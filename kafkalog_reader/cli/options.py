@@ -11,12 +11,13 @@ import click
 
 from kafkalog_reader.errors import OptionError
 from kafkalog_reader.tables import option_values
-from kafkalog_reader.tables.option_values import TIME, Kind
 from kafkalog_reader.tables.options import OPTIONS
 
 if TYPE_CHECKING:
     from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.io.read_context import ReadContext
+    from kafkalog_reader.tables.option_values import Kind
+    from kafkalog_reader.tables.options import Option
 
 _RATE: Final = "kafkalog_reader.rate"
 _FOLLOW_LINKS: Final = "kafkalog_reader.follow_links"
@@ -35,7 +36,7 @@ class Grouped(click.ParamType[int]):
 
     Args:
         name: what it counts, for ``--help``.
-        meaning: what the number must be, for the error.
+        meaning: what the number must be, for the error, with its article.
     """
 
     def __init__(self, name: str, meaning: str) -> None:
@@ -52,12 +53,13 @@ class Grouped(click.ParamType[int]):
             return value
         digits = value.replace(",", "").replace("_", "")
         if not digits.isascii() or not digits.isdigit():
-            self.fail(f"{value!r} is no {self._meaning}", param, ctx)
+            self.fail(f"{value!r} is not {self._meaning}", param, ctx)
         return int(digits)
 
 
-OFFSET: Final = Grouped("offset", "offset: an offset is 0 or greater")
-POSITION: Final = Grouped("byte", "position: the first byte of a file is 0")
+OFFSET: Final = Grouped("offset", "an offset: an offset is 0 or greater")
+POSITION: Final = Grouped("byte", "a position: the first byte of a file is 0")
+NUMBER: Final = Grouped("number", "a number of 0 or more")
 
 
 class OffsetOrEnd(click.ParamType[int | str]):
@@ -186,25 +188,31 @@ MOMENT: Final = Moment()
 
 
 _TYPES: Final[dict[Kind, click.ParamType[Any]]] = {
-    option_values.NUMBERS: click.IntRange(0),
+    option_values.NUMBERS: NUMBER,
     option_values.OFFSET: OFFSET,
-    option_values.COUNT: click.IntRange(0),
+    option_values.COUNT: NUMBER,
     option_values.SIZE: Size(),
     option_values.TIME: MOMENT,
+    option_values.AS_OF: MOMENT,
 }
 """How the terminal parses values of a kind; all others are text."""
-_IN_TERMINAL: Final = {
-    "from_offset": "; earliest is the log start, latest the log end",
-    "from_time": ", or -1h, -30m, -2d before now",
-    "started_at": ", or now, or -1h",
-}
-"""Additional values that the terminal accepts."""
+
+
+def _additional_values(name: str, option: Option, *, has_ends: bool) -> str:
+    """The values that only the terminal accepts, for the help text."""
+    if option.kind in (option_values.TIME, option_values.AS_OF):
+        return "; also now, or -30m, -1h, -2d before now"
+    if name == "from_offset":
+        ends = "; earliest is the log start, latest the log end" if has_ends else ""
+        return f", such as 81,240,000 or 81240000{ends}"
+    return ""
 
 
 def reading_option(
     name: str,
     *,
     kind: click.ParamType[Any] | None = None,
+    has_tables: bool = False,
     **attributes: Any,  # noqa: ANN401  click's
 ) -> Decorator:
     """An option of ``tables.options.OPTIONS``, such as ``--from-time``; None if not given.
@@ -212,16 +220,19 @@ def reading_option(
     Args:
         name: in ``tables.options.OPTIONS``.
         kind: parses the value, if this command accepts more than other interfaces do.
+        has_tables: whether the help text lists the tables that have the option.
         attributes: of click's option, if they differ for this command.
     """
     option = OPTIONS[name]
-    also = _IN_TERMINAL.get(name, "") if kind is not None or option.kind is TIME else ""
+    also = _additional_values(name, option, has_ends=kind is not None)
     several = "; repeatable" if option.kind.is_repeatable else ""
     is_default_ours = option.default and "default" not in attributes
     default = f"  [default: {option.default}]" if is_default_ours else ""
     is_flag = option.kind is option_values.FLAG
+    tables = f"  [tables: {', '.join(sorted(option.tables or ()))}]" if has_tables else ""
     found: dict[str, Any] = {
-        "help": f"{option.meaning}{also}{several}.{'' if is_flag else default}",
+        "help": f"{option.meaning}{also}{several}.{'' if is_flag else default}"
+        f"{tables if option.tables else ''}",
     }
     if option.kind.is_repeatable:
         found |= {"multiple": True, "callback": lambda _context, _option, given: given or None}
@@ -232,12 +243,12 @@ def reading_option(
     return click.option(f"--{name.replace('_', '-')}", **(found | attributes))
 
 
-def reading_options(*names: str) -> Decorator:
+def reading_options(*names: str, has_tables: bool = False) -> Decorator:
     """Several such options, in the order of ``--help``."""
 
     def decorate(command: Any) -> Any:  # noqa: ANN401  what click decorates
         for name in reversed(names):
-            command = reading_option(name)(command)
+            command = reading_option(name, has_tables=has_tables)(command)
         return command
 
     return decorate

@@ -26,7 +26,7 @@ SCREEN_COLUMNS: Final = ("partition", "offset", "timestamp", "key", "value")
 
 @click.command("records", short_help="Records as a consumer sees them: each once, from the start.")
 @paths_argument
-@row_options
+@row_options()
 @reading_option("replica", default=CONSUMER_VIEW["replica"], show_default=True)
 @click.option(
     "--control",
@@ -50,10 +50,10 @@ def records_command(
       kafkalog records /mnt/b1 --topic orders --last 10 --isolation read_committed
       kafkalog records /mnt/b1 --topic orders --format parquet --output orders.parquet
 
-    These are the rows that spark.read.format("kafkalog") shows, in every format; the cluster's
-    metadata log is shown only if --topic names it. Text has the columns that fit a screen; the
-    other formats have those of Spark's Kafka source, including headers. --columns selects others:
-    `kafkalog tables records` lists them.
+    These are the rows that spark.read.format("kafkalog") shows, in every format. Without --topic
+    all topics are read, internal ones too, except __cluster_metadata. Text has the columns that fit
+    a screen; the other formats have those of Spark's Kafka source, including headers. --columns
+    selects others: `kafkalog tables records` lists them.
 
     `kafkalog table records` shows everything: every copy, every column, records below the log
     start, and control records.

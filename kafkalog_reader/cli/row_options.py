@@ -10,6 +10,7 @@ from kafkalog_reader.cli.options import (
     EARLIEST,
     LATEST,
     Columns,
+    Decorator,
     OffsetOrEnd,
     reading_option,
     reading_options,
@@ -17,41 +18,48 @@ from kafkalog_reader.cli.options import (
 from kafkalog_reader.cli.output import FORMATS
 from kafkalog_reader.errors import OptionError
 
-_OPTIONS: Final = (
-    click.option(
-        "--format",
-        "output_format",
-        type=click.Choice(FORMATS),
-        default="text",
-        show_default=True,
-        help="text cuts long cells; json is one object per line; arrow is an IPC stream.",
-    ),
-    click.option(
-        "--output", metavar="FILE", help="Write to this file, which must not be an input."
-    ),
-    click.option("--force", is_flag=True, help="Overwrite the file of --output."),
-    click.option(
-        "--columns",
-        type=Columns(),
-        metavar="a,b",
-        help="Only these columns, in this order; nothing else is decoded.",
-    ),
-    reading_options("topic", "partition", "broker"),
-    reading_option("from_offset", kind=OffsetOrEnd()),
-    reading_options("to_offset", "from_time", "to_time", "last", "isolation", "until", "limit"),
-    click.option(
-        "--render",
-        type=click.Choice(["base64", "utf8", "hex"]),
-        help="How binary columns are shown; in Arrow and Parquet they become text.  "
-        "[default: utf8 in text, base64 in JSON and CSV, bytes as they are in Arrow and Parquet]",
-    ),
-    reading_options("mode", "max_batch_bytes"),
-)
 OF_ROWS: Final = frozenset({
     "topic", "partition", "broker", "from_offset", "to_offset", "from_time", "to_time", "last",
     "isolation", "until", "limit", "mode", "max_batch_bytes",
 })  # fmt: skip
 """Those that select rows."""
+
+
+def _options(*, has_tables: bool) -> tuple[Decorator, ...]:
+    return (
+        click.option(
+            "--format",
+            "output_format",
+            type=click.Choice(FORMATS),
+            default="text",
+            show_default=True,
+            help="text cuts long cells; json is one object per line; arrow is an IPC stream.",
+        ),
+        click.option(
+            "--output", metavar="FILE", help="Write to this file, which must not be an input."
+        ),
+        click.option("--force", is_flag=True, help="Overwrite the file of --output."),
+        click.option(
+            "--columns",
+            type=Columns(),
+            metavar="a,b",
+            help="Only these columns, in this order; nothing else is decoded.",
+        ),
+        reading_options("topic", "partition", "broker"),
+        reading_option("from_offset", kind=OffsetOrEnd(), has_tables=has_tables),
+        reading_options(
+            "to_offset", "from_time", "to_time", "last", "isolation", "until", "limit",
+            has_tables=has_tables,
+        ),
+        click.option(
+            "--render",
+            type=click.Choice(["base64", "utf8", "hex"]),
+            help="How binary columns are shown; in Arrow and Parquet they become text.  "
+            "[default: utf8 in text, base64 in JSON and CSV, bytes as they are in Arrow and "
+            "Parquet]",
+        ),
+        reading_options("mode", "max_batch_bytes", has_tables=has_tables),
+    )  # fmt: skip
 
 
 def offsets(from_offset: int | str | None, last: int | None) -> dict[str, Any]:
@@ -72,8 +80,16 @@ def offsets(from_offset: int | str | None, last: int | None) -> dict[str, Any]:
     return {"last": 0}
 
 
-def row_options(command: Any) -> Any:  # noqa: ANN401  what click decorates
-    """The options of a command that prints rows, in the order of ``--help``."""
-    for option in reversed(_OPTIONS):
-        command = option(command)
-    return command
+def row_options(*, has_tables: bool = False) -> Decorator:
+    """The options of a command that prints rows, in the order of ``--help``.
+
+    Args:
+        has_tables: whether the help text lists the tables that have an option.
+    """
+
+    def decorate(command: Any) -> Any:  # noqa: ANN401  what click decorates
+        for option in reversed(_options(has_tables=has_tables)):
+            command = option(command)
+        return command
+
+    return decorate

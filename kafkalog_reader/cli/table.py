@@ -56,8 +56,8 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
 @click.command("table", short_help="The rows of a table, as text, JSON, CSV, Arrow or Parquet.")
 @click.argument("name", metavar="NAME", shell_complete=_complete_name)
 @paths_argument
-@row_options
-@reading_options(*OF_SOME_TABLES)
+@row_options(has_tables=True)
+@reading_options(*OF_SOME_TABLES, has_tables=True)
 @input_options
 @fail_on_option()
 @verbose_option()

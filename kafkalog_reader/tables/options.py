@@ -96,16 +96,16 @@ class ReadOptions(TypedDict, total=False):
         SupportsIndex | None,
         Option(
             "last", values.COUNT,
-            "Records: only the newest N of the selected ones in each partition", tables=_RECORDS,
-            spark="last",
+            "Only the newest N of the selected records in each partition; with 0, none",
+            tables=_RECORDS, spark="last",
         ),
     ]  # fmt: skip
     isolation: Annotated[
         str | None,
         Option(
             "isolation", values.ISOLATION,
-            "Records: read_committed leaves out aborted transactions and what a consumer must not "
-            "see yet, from the last stable offset on",
+            "read_committed leaves out aborted transactions and what a consumer must not see yet, "
+            "from the last stable offset on",
             "read_uncommitted", _RECORDS, spark="kafka.isolation.level",
         ),
     ]  # fmt: skip
@@ -113,12 +113,14 @@ class ReadOptions(TypedDict, total=False):
         str | Until | None,
         Option(
             "until", values.UNTIL,
-            "Records: where logs end: logEnd, highWatermark or lastStableOffset, as the copy's own "
-            "files prove it",
+            "Where logs end: logEnd, highWatermark or lastStableOffset, as the copy's own files "
+            "prove it",
             "logEnd", _RECORDS, spark="until",
         ),
     ]  # fmt: skip
-    limit: Annotated[SupportsIndex | None, Option("limit", values.COUNT, "Stop after N rows")]
+    limit: Annotated[
+        SupportsIndex | None, Option("limit", values.COUNT, "Stop after N rows; with 0, show none")
+    ]
     mode: Annotated[
         str | Mode | None,
         Option(
@@ -139,7 +141,7 @@ class ReadOptions(TypedDict, total=False):
     deep: Annotated[
         bool | None,
         Option(
-            "deep", values.FLAG, "Findings: decompress and decode every record too", "false",
+            "deep", values.FLAG, "Decompress and decode every record too", "false",
             frozenset({"findings"}), spark="deep",
         ),
     ]  # fmt: skip
@@ -156,8 +158,8 @@ class ReadOptions(TypedDict, total=False):
         str | None,
         Option(
             "rule", values.RULE,
-            "Elections: how followers truncate: current, several-rounds, one-round or "
-            "high-watermark (Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, and before)",
+            "How followers truncate: current, several-rounds, one-round or high-watermark "
+            "(Kafka 2.7 and later, 2.0 to 2.6, 0.11 to 1.1, and before)",
             "as the files show", _ELECTIONS, spark="rule",
         ),
     ]  # fmt: skip
