@@ -128,7 +128,7 @@ class LogLoad:
         if self.segments:
             self.log_start_offset = max(self._log_start, self.segments[0].base_offset)
         self.cache = self.cache.truncate_from_start(self.log_start_offset)
-        if self._is_clean and not self.is_emptied:
+        if self._is_clean:
             self._replay_producers(self.log_end_offset, assumes_upgrade=True)
 
     def _load_segment_files(self) -> None:

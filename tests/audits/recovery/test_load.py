@@ -1,0 +1,259 @@
+"""The steps in which a starting broker loads one log: which segments it reads, what it refuses.
+
+Source: kafka-on-disk-format.md, sections 5 and 14.8; Kafka 4.3, LogLoader and
+ProducerStateManager.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
+from kafkalog_reader.audits.recovery.load import LogLoad
+from kafkalog_reader.audits.recovery.outcome import StartFailure, StartOutcome
+from kafkalog_reader.audits.recovery.rule import (
+    SINCE_0_10_1,
+    SINCE_0_11,
+    SINCE_2_3,
+    LogConfig,
+    StartRule,
+)
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.tables.request import ReadRequest
+from tests.audits.recovery.logs import FIRST, LAST, start, write_small
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from pathlib import Path
+
+FIRST_SIZE, LAST_SIZE = 576, 440
+BATCH = 83
+END = 23
+
+
+def loaded(root: Path, **arguments: Any) -> LogLoad:
+    """The only replica, loaded as by a broker that was killed after a flush at 13."""
+    (directory,) = discover([str(root)]).partition_directories(ReadRequest())
+    settings = {"recovery_point": 13, "log_start": 0, "is_clean": False, "config": LogConfig()}
+    load = LogLoad(directory, LeaderEpochCache(), **(settings | arguments))
+    load.run()
+    return load
+
+
+def put(path: Path, position: int, content: bytes) -> None:
+    with path.open("r+b") as file:
+        file.seek(position)
+        file.write(content)
+
+
+def keep_snapshots(directory: Path, snapshots: Collection[int], broken: int | None) -> None:
+    """Leave the log with sound producer snapshots at these offsets, and one of zeros."""
+    sound = (directory / f"{END:020}.snapshot").read_bytes()
+    for path in directory.glob("*.snapshot"):
+        path.unlink()
+    for offset in snapshots:
+        (directory / f"{offset:020}.snapshot").write_bytes(sound)
+    if broken is not None:
+        (directory / f"{broken:020}.snapshot").write_bytes(bytes(len(sound)))
+
+
+@pytest.mark.parametrize(
+    ("recovery_point", "read"),
+    [(0, {0, 13}), (12, {0, 13}), (13, {13}), (14, {13}), (1000, {13})],
+)
+def test_recovery_begins_with_the_segment_of_the_recovery_point(
+    recovery_point: int, read: set[int], tmp_path: Path
+) -> None:
+    write_small(tmp_path, is_clean=False)
+    assert loaded(tmp_path, recovery_point=recovery_point).read == read
+
+
+def test_nothing_is_recovered_after_a_clean_stop_or_before_a_deletion(tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=True)
+    assert loaded(tmp_path, is_clean=True).read == set()
+    deleted = loaded(tmp_path, is_deleted=True)
+    assert (deleted.read, len(deleted.segments)) == (set(), 2)
+
+
+@pytest.mark.parametrize(
+    ("position", "end", "cut", "deleted"),
+    [
+        pytest.param(LAST_SIZE - 1, 21, [(LAST, 353)], "", id="the_last_batch"),
+        pytest.param(70, 13, [(LAST, 0)], "", id="the_first_batch_of_the_last_segment"),
+    ],
+)
+def test_the_log_is_cut_at_the_first_wrong_checksum(
+    position: int, end: int, cut: list[tuple[str, int]], deleted: str, tmp_path: Path
+) -> None:
+    directory = write_small(tmp_path, is_clean=False)
+    put(directory / f"{LAST}.log", position, b"\xff")
+    load = loaded(tmp_path)
+    assert (load.log_end_offset, load.first_damage, load.sound_end()) == (end, end, end)
+    assert [(f"{each.files.base_offset:020}", each.start) for each in load.lost] == cut
+    assert sum(each.size_in_bytes for each in load.lost) == LAST_SIZE - cut[0][1]
+    assert deleted in "; ".join(load.reasons)
+    assert len(load.segments) == 2
+
+
+def test_segments_behind_a_cut_are_deleted(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=False)
+    put(directory / f"{FIRST}.log", 4 * BATCH + 70, b"\xff")
+    load = loaded(tmp_path, recovery_point=0)
+    assert (load.log_end_offset, load.sound_end()) == (8, 8)
+    assert [each.size_in_bytes for each in load.lost] == [FIRST_SIZE - 4 * BATCH, LAST_SIZE]
+    assert load.reasons[-1] == "later segments are deleted: 13"
+    assert "position 332 (offset 8)" in load.reasons[0]
+    assert [each.base_offset for each in load.segments] == [0]
+    assert load.read == {0}
+
+
+def test_a_segment_without_index_is_cut_and_later_ones_stay(tmp_path: Path) -> None:
+    """The first pass (LogLoader#loadSegmentFiles) deletes no later segment."""
+    directory = write_small(tmp_path, is_clean=True)
+    put(directory / f"{FIRST}.log", 4 * BATCH + 70, b"\xff")
+    (directory / f"{FIRST}.index").unlink()
+    load = loaded(tmp_path, is_clean=True)
+    assert [each.base_offset for each in load.segments] == [0, 13]
+    assert [each.size_in_bytes for each in load.lost] == [FIRST_SIZE - 4 * BATCH]
+    assert (load.log_end_offset, load.sound_end(), load.read) == (END, 8, {0})
+    assert load.reasons[0].endswith("segment 0 is read again")
+
+
+@pytest.mark.parametrize(
+    ("rule", "epochs"), [(SINCE_2_3, [0, 2, 5]), (SINCE_0_11, [2, 5]), (StartRule(), [0, 2, 5])]
+)
+def test_releases_before_2_3_learn_epochs_above_the_recovery_point_only(
+    rule: StartRule, epochs: list[int], tmp_path: Path
+) -> None:
+    directory = write_small(tmp_path, is_clean=False)
+    (directory / f"{FIRST}.index").unlink()
+    load = loaded(tmp_path, rule=rule)
+    assert [each.leader_epoch for each in load.cache.entries] == epochs
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "broken", "starts"),
+    [
+        pytest.param([], None, True, id="none_as_after_an_upgrade"),
+        pytest.param([END], None, True, id="at_the_end"),
+        pytest.param([13], None, True, id="behind_the_damage"),
+        pytest.param([4], None, False, id="at_the_damage"),
+        pytest.param([2, 4], None, False, id="before_it"),
+        pytest.param([END + 1], None, False, id="beyond_the_end"),
+        pytest.param([4], 13, False, id="the_newest_is_broken"),
+        pytest.param([4, 13], END, True, id="a_broken_one_is_passed_by"),
+    ],
+)
+def test_after_a_clean_stop_batches_behind_the_newest_snapshot_are_read(
+    snapshots: list[int], broken: int | None, starts: bool, tmp_path: Path
+) -> None:
+    """A length of zero at offset 4 ends that walk, and with it the broker."""
+    directory = write_small(tmp_path, is_clean=True)
+    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
+    keep_snapshots(directory, snapshots, broken)
+    if starts:
+        assert loaded(tmp_path, is_clean=True).log_end_offset == END
+        return
+    with pytest.raises(StartFailure, match="to rebuild the producers' state from offset"):
+        loaded(tmp_path, is_clean=True)
+    old = loaded(tmp_path, is_clean=True, rule=SINCE_0_10_1)
+    assert old.log_end_offset == END, "it keeps no producers"
+
+
+@pytest.mark.parametrize(
+    ("snapshots", "log_start", "starts"),
+    [
+        pytest.param([], 0, False, id="none"),
+        pytest.param([13], 0, True, id="at_the_recovered_segment"),
+        pytest.param([4], 0, False, id="below_it"),
+        pytest.param([END], 0, False, id="only_behind_it"),
+        pytest.param([], 13, True, id="none_and_the_log_starts_there"),
+        pytest.param([], 3, False, id="none_and_the_log_starts_before_the_damage"),
+    ],
+)
+def test_after_a_crash_batches_up_to_the_recovered_segment_are_read(
+    snapshots: list[int], log_start: int, starts: bool, tmp_path: Path
+) -> None:
+    directory = write_small(tmp_path, is_clean=True)
+    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
+    keep_snapshots(directory, snapshots, None)
+    if starts:
+        assert loaded(tmp_path, log_start=log_start).log_end_offset == END
+        return
+    with pytest.raises(StartFailure, match="batch length 0, at least 14 expected, read to rebuild"):
+        loaded(tmp_path, log_start=log_start)
+
+
+def test_the_damage_does_not_matter_in_a_segment_that_was_recovered(tmp_path: Path) -> None:
+    """Recovery cuts it off, and every later segment."""
+    directory = write_small(tmp_path, is_clean=True)
+    put(directory / f"{FIRST}.log", 2 * BATCH + 8, bytes(4))
+    keep_snapshots(directory, [], None)
+    assert loaded(tmp_path, recovery_point=0).log_end_offset == 4
+
+
+@pytest.mark.parametrize(
+    ("log_start", "outcome", "end"),
+    [(22, StartOutcome.LOADS, END), (23, StartOutcome.LOADS, END), (24, StartOutcome.EMPTIED, 24)],
+)
+def test_a_log_start_beyond_the_end_deletes_everything(
+    log_start: int, outcome: StartOutcome, end: int, tmp_path: Path
+) -> None:
+    write_small(tmp_path, is_clean=True, recovery_point=END, log_start=log_start)
+    recovery = start(tmp_path)
+    assert (recovery.outcome, recovery.log_end_offset_after_start) == (outcome, end)
+    assert recovery.bytes_cut == (0 if end == END else FIRST_SIZE + LAST_SIZE)
+    assert recovery.loaded is not None
+    assert recovery.loaded.log.log_start_offset == log_start
+
+
+def test_the_log_starts_with_its_first_segment(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True)
+    for path in directory.glob(f"{FIRST}.*"):
+        path.unlink()
+    for log_start, expected in ((0, 13), (13, 13), (15, 15)):
+        assert loaded(tmp_path, is_clean=True, log_start=log_start).log_start_offset == expected
+
+
+def test_a_log_without_segments_is_empty_at_its_start(tmp_path: Path) -> None:
+    directory = write_small(tmp_path, is_clean=True)
+    for path in directory.glob("0*"):
+        path.unlink()
+    for is_clean in (True, False):
+        load = loaded(tmp_path, is_clean=is_clean, log_start=7)
+        assert (load.log_start_offset, load.log_end_offset, load.segments) == (7, 7, [])
+        assert load.reasons == ["there is no segment"]
+        assert (load.hidden_records(), load.sound_end()) == (0, 0)
+
+
+@pytest.mark.parametrize(("kind", "entry"), [("index", 8), ("timeindex", 12)])
+@pytest.mark.parametrize(("spare", "starts"), [(0, True), (5, True), (-1, False)])
+def test_the_indexes_of_the_last_segment_are_resized(
+    kind: str, entry: int, spare: int, starts: bool, tmp_path: Path
+) -> None:
+    """AbstractIndex#resize rounds down to whole entries; one that does not fit ends the broker."""
+    directory = write_small(tmp_path, is_clean=True)
+    size = 40 * entry
+    with (directory / f"{LAST}.{kind}").open("r+b") as index:
+        index.truncate(size)
+    config = LogConfig(max_index_size=size + spare, retention_ms=None)
+    if starts:
+        assert loaded(tmp_path, is_clean=True, config=config).segments
+        return
+    with pytest.raises(StartFailure, match=rf"{kind}: {size} bytes, and segment\.index\.bytes is"):
+        loaded(tmp_path, is_clean=True, config=config)
+    recovered = loaded(tmp_path, recovery_point=13, config=config)
+    assert recovered.log_end_offset == END, "recovery rebuilds them"
+
+
+def test_records_that_the_log_end_hides_are_counted(tmp_path: Path) -> None:
+    """The index names the torn batch; a search finds nothing, and the log ends at its base."""
+    directory = write_small(tmp_path, is_clean=True)
+    log = directory / f"{LAST}.log"
+    log.write_bytes(log.read_bytes()[:-10])
+    load = loaded(tmp_path, is_clean=True)
+    assert (load.log_end_offset, load.sound_end(), load.hidden_records()) == (13, 21, 8)
+    whole = loaded(tmp_path)
+    assert (whole.log_end_offset, whole.hidden_records()) == (21, 0)
