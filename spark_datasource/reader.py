@@ -19,6 +19,7 @@ from spark_datasource.gathering import gathered
 from spark_datasource.metrics import reported
 from spark_datasource.offset_range import check_named
 from spark_datasource.planning import PackedUnits, plan
+from spark_datasource.shipped import Shipped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-class KafkaLogReader(DataSourceReader):
+class KafkaLogReader(Shipped, DataSourceReader):
     """Plans and reads; holds plain values only, because Spark pickles it to every task."""
 
     def __init__(self, options: SourceOptions, columns: tuple[str, ...]) -> None:

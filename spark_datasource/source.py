@@ -19,6 +19,7 @@ from spark_datasource.errors import for_spark
 from spark_datasource.options import SourceOptions, parse_options, parse_stream_options
 from spark_datasource.projection import projected_columns, spark_schema
 from spark_datasource.reader import KafkaLogReader
+from spark_datasource.shipped import Shipped
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _PUSHDOWN_WORKER: Final = "pyspark.sql.worker.data_source_pushdown_filters"
 
 
-class KafkaLogDataSource(DataSource):
+class KafkaLogDataSource(Shipped, DataSource):
     """Kafka's log directories, read from disk, without a broker.
 
     ``spark.read.format("kafkalog").load(paths)`` shows what Spark's Kafka source shows; the option

@@ -29,6 +29,7 @@ from spark_datasource.errors import for_spark
 from spark_datasource.offset_range import check_named
 from spark_datasource.planning import PackedUnits, pack
 from spark_datasource.reader import read_units
+from spark_datasource.shipped import Shipped
 from spark_datasource.topic_partitions import EARLIEST
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ JsonOffsets = dict[str, dict[str, int]]
 Offsets = dict["TopicPartition", int]
 
 
-class KafkaLogStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
+class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Finds what is new on the driver; its tasks read as those of a batch do."""
 
     def __init__(self, options: StreamOptions, columns: tuple[str, ...]) -> None:
