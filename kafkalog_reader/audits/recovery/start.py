@@ -143,7 +143,7 @@ def _started(
 
 def _failed(recovery: Recovery, outcome: StartOutcome, reason: str) -> Recovery:
     """A replica that is not served because its broker, its directory or itself fails."""
-    if recovery.outcome is outcome:
+    if recovery.outcome in (outcome, StartOutcome.BROKER_ABORTS):
         return recovery
     if recovery.reason:
         reason = f"{reason}; then: {recovery.reason}"

@@ -11,7 +11,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from kafkalog_reader.audits.recovery.index import check_transaction_index, index_contradiction
+from kafkalog_reader.audits.recovery.index import (
+    check_transaction_index,
+    index_contradiction,
+    last_entry_lookup,
+)
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
@@ -86,3 +90,47 @@ def test_the_last_entry_of_an_offset_index_is_above_the_base(index: Path) -> Non
         index.with_suffix(".index").write_bytes(struct.pack(">ii", relative_offset, 0))
         (files,) = segments(directory)
         assert bool(index_contradiction(files, context=ReadContext())) is not is_sound
+
+
+ENTRIES = 1100
+WARM = ENTRIES - 1 - 1024
+"""AbstractIndex#indexSlotRangeFor looks at the last 8 KiB of entries first, from this one on."""
+HUGE = 10**6
+
+
+@pytest.mark.parametrize(
+    ("changed", "position"),
+    [
+        pytest.param({}, 10 * ENTRIES, id="rises"),
+        pytest.param({WARM + 1: HUGE}, 10 * ENTRIES, id="a_wrong_entry_behind_the_first_warm_one"),
+        pytest.param({WARM - 1: HUGE}, 10 * ENTRIES, id="a_wrong_entry_before_it"),
+        pytest.param({WARM: HUGE}, 10 * WARM, id="the_first_warm_entry_sends_it_to_the_cold_ones"),
+        pytest.param({WARM: ENTRIES}, 10 * (WARM + 1), id="it_has_the_offset_itself"),
+        pytest.param({WARM: HUGE, 0: HUGE}, 0, id="the_first_entry_is_above_it"),
+        pytest.param({WARM: HUGE, 0: ENTRIES}, 10 * WARM, id="the_first_entry_has_it"),
+        pytest.param({ENTRIES - 1: 0}, 0, id="the_last_entry_is_zero"),
+        pytest.param({ENTRIES - 1: 1}, 10, id="the_last_entry_is_that_of_the_first"),
+    ],
+)
+def test_a_lookup_of_the_last_entry_searches_as_a_broker_does(
+    index: Path, changed: dict[int, int], position: int
+) -> None:
+    """Entry n has offset n + 1 and position 10 * (n + 1), except where an offset is wrong."""
+    offsets = [changed.get(n, n + 1) for n in range(ENTRIES)]
+    index.with_suffix(".index").write_bytes(
+        b"".join(struct.pack(">ii", offset, 10 * (n + 1)) for n, offset in enumerate(offsets))
+    )
+    (directory,) = discover([str(index.parent)]).partition_directories(ReadRequest())
+    (files,) = segments(directory)
+    found = last_entry_lookup(files, context=ReadContext())
+    assert found == (offsets[-1], position)
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 1024, 1025, 1026])
+def test_indexes_of_any_size_end_with_their_last_entry(index: Path, count: int) -> None:
+    content = b"".join(struct.pack(">ii", n + 5, 7 * n) for n in range(count))
+    index.with_suffix(".index").write_bytes(content)
+    (directory,) = discover([str(index.parent)]).partition_directories(ReadRequest())
+    (files,) = segments(directory)
+    found = last_entry_lookup(files, context=ReadContext())
+    assert found == ((count + 4, 7 * (count - 1)) if count else (0, 0))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.recovery.load import LogLoad
 from kafkalog_reader.audits.recovery.outcome import StartFailure, StartOutcome
@@ -257,3 +258,21 @@ def test_records_that_the_log_end_hides_are_counted(tmp_path: Path) -> None:
     assert (load.log_end_offset, load.sound_end(), load.hidden_records()) == (13, 21, 8)
     whole = loaded(tmp_path)
     assert (whole.log_end_offset, whole.hidden_records()) == (21, 0)
+
+
+@pytest.mark.parametrize("recovery_point", [0, 13])
+def test_what_was_read_before_is_not_read_again(recovery_point: int, tmp_path: Path) -> None:
+    write_small(tmp_path, is_clean=False)
+    (directory,) = discover([str(tmp_path)]).partition_directories(ReadRequest())
+    stream = BatchStream(directory)
+    while not stream.ended:
+        stream.advance(stream.left_in_window)
+    known = stream.read_segments
+    assert len(known) == 2
+    load = loaded(tmp_path, recovery_point=recovery_point, known=known, progress=pytest.fail)
+    assert (load.log_end_offset, load.sound_end(), load.hidden_records()) == (END, END, 0)
+    assert [each.leader_epoch for each in load.cache.entries] == ([0, 2, 5], [2, 5])[
+        recovery_point > 0
+    ]
+    clean = loaded(tmp_path, is_clean=True, known=known)
+    assert (clean.sound_end(), clean.hidden_records(), clean.read) == (END, 0, set())
