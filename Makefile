@@ -106,7 +106,7 @@ schemas: check-test $(VENV)/.test  ## write Kafka's message definitions, and doc
 findings: check-test $(VENV)/.test  ## write docs/findings.md, every code with a real example
 	$(RUN) -m examples.write_findings
 
-readme: check-demo $(VENV)/.test  ## put the real output of every command into the README
+readme: check-demo $(VENV)/.test  ## put the real output of every command into README.md and docs/commands.md
 	PYTHONPATH=. $(RUN) examples/write_readme.py
 
 clean:  ## remove build results; captures and caches stay

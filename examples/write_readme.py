@@ -1,4 +1,4 @@
-"""Put the real output of every command into the README: ``make readme``."""
+"""Put the real output of every command into README.md and docs/commands.md: ``make readme``."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import SparkSession
 
-from tests.test_readme import BLOCK, README, demo_output, printed
+from tests.test_readme import BLOCK, PAGES, demo_output, printed
 
 if TYPE_CHECKING:
     import re
 
 
 def main() -> None:
-    """Run each command that the README shows and replace the output below it."""
+    """Run each command that the pages show and replace the output below it."""
     spark = (
         SparkSession.builder.master("local[2]")
         .config("spark.sql.session.timeZone", "UTC")
@@ -27,7 +27,8 @@ def main() -> None:
         body = "\n".join(line.rstrip() for line in output.strip().splitlines())
         return f"```console\n$ {command}\n{body}\n```"
 
-    README.write_text(BLOCK.sub(filled, README.read_text()))
+    for page in PAGES:
+        page.write_text(BLOCK.sub(filled, page.read_text()))
     spark.stop()
 
 

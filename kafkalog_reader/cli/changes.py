@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.listing import Heading, listing, screen_width
 from kafkalog_reader.cli.options import (
     input_options,
@@ -46,7 +47,11 @@ _WORDS: Final = {
 }
 
 
-@click.command("changes", short_help="What happened on one broker between two copies of it.")
+@click.command(
+    "changes",
+    epilog=exit_text("changes"),
+    short_help="What happened on one broker between two copies of it.",
+)
 @click.argument("old", metavar="OLD")
 @click.argument("new", metavar="NEW")
 @text_or_json_option("one object per range of offsets")
@@ -66,9 +71,6 @@ def changes_command(
     For each partition: what was deleted at the log start (by retention, or a request to delete
     records), what compaction explains, what was truncated or replaced, and what is new. Records of
     the old copy below its high watermark were committed: if they were truncated, they are lost.
-
-    The exit status is 1 if committed records, whole partitions or records in the middle are
-    missing, or the log is damaged; 2 if something could not be compared; 0 otherwise.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.changes import LOSSES, ChangeKind, changes, two_times

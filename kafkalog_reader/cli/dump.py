@@ -9,6 +9,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import max_rate_option
 from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import CLEAN, TROUBLE, session, verbose_option
@@ -27,7 +28,9 @@ MAX_INT: Final = 2**31 - 1
 _SUFFIXES: Final = (".log", ".checkpoint", ".index", ".timeindex", ".txnindex", ".snapshot")
 
 
-@click.command("dump", short_help="Files in the layout of kafka-dump-log.")
+@click.command(
+    "dump", epilog=exit_text("dump"), short_help="Files in the layout of kafka-dump-log."
+)
 @click.argument("paths", metavar="[FILE]...", nargs=-1)
 @click.option("--files", metavar="a,b", help="More files, separated by commas.")
 @click.option("--deep-iteration", is_flag=True, help="A line for each record under its batch.")
@@ -103,8 +106,6 @@ def dump_command(
     .txnindex, .snapshot (of producers) or .checkpoint (of the metadata log). A wrong CRC is shown
     as isvalid: false and does not end the dump. Index entries that the log does not confirm are
     listed on standard error; docs/dump.md says which of them are nevertheless sound.
-
-    A FILE of another kind is skipped, as by that tool; the exit status is then 2.
 
     Control characters are escaped on a terminal, and left unchanged in a pipe.
     """  # noqa: D301  click reads the backspace: keep these lines as they are

@@ -6,11 +6,16 @@ import json
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import text_or_json_option
 from kafkalog_reader.cli.run import verbose_option
 
 
-@click.command("explain", short_help="What a finding means, and what to do about it.")
+@click.command(
+    "explain",
+    epilog=exit_text("explain"),
+    short_help="What a finding means, and what to do about it.",
+)
 @click.argument("codes", metavar="[CODE|NAME]...", nargs=-1)
 @text_or_json_option("one object per code")
 @verbose_option()

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import POSITION, max_rate_option
 from kafkalog_reader.cli.run import verbose_option
 
@@ -21,7 +22,9 @@ _NAME_WIDTH: Final[int] = 20
 _TEXT_WIDTH: Final[int] = 48
 
 
-@click.command("inspect")
+@click.command(
+    "inspect", epilog=exit_text("inspect"), short_help="One structure of a file, field by field."
+)
 @click.argument("file", metavar="FILE")
 @click.option(
     "--position",

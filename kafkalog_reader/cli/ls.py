@@ -8,6 +8,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.listing import screen_width
 from kafkalog_reader.cli.options import (
     input_options,
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import AnyTable
 
 
-@click.command("ls", short_help="One line per replica: broker, offsets, size, state.")
+@click.command(
+    "ls", epilog=exit_text("ls"), short_help="One line per replica: broker, offsets, size, state."
+)
 @paths_argument
 @text_or_json_option("the table replicas, one object per line; with --by, one object per group")
 @click.option(
@@ -73,8 +76,7 @@ def ls_command(
     99 but the log ends below it: committed records are missing here, unless the log was copied
     before its checkpoint. LSO is the last stable offset, EPOCH the leader epoch of the last batch.
     SIZE is that of the logs; ALL FILES also counts indexes, snapshots and everything else in the
-    directory. ? means unknown. `kafkalog table replicas` has every column. The exit status is 2 if
-    a replica could not be read; the others are shown.
+    directory. ? means unknown. `kafkalog table replicas` has every column.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.table import TableRows

@@ -86,9 +86,8 @@ def kafkalog() -> None:
     Example:
       kafkalog ls 1=/mnt/b1 2=/mnt/b2
 
-    Data goes to standard output, messages to standard error. Exit status: 0 if nothing was found at
-    or above --fail-on, 1 if something was, 2 after an error (usage, unreadable input), 130 after
-    Ctrl-C.
+    Data goes to standard output, messages to standard error. The help of each command says when
+    its exit status is 1 or 2; after Ctrl-C it is 130.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import (
     input_options,
     paths_argument,
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
 _ELECTED: Final = re.compile(r"(.+)-([0-9]{1,9})=([0-9]{1,9})", re.ASCII)
 
 
-@click.command("plan", no_args_is_help=True)
+@click.command(
+    "plan",
+    epilog=exit_text("plan"),
+    short_help="The order in which to start brokers, and what is lost.",
+    no_args_is_help=True,
+)
 @paths_argument
 @reading_options("topic", "partition")
 @click.option(
@@ -64,9 +70,6 @@ def plan_command(
     partitions. It says what to save first, which brokers to start in which order, which elections
     to hold, what to check between steps, and what you must decide. It writes and starts nothing. A
     controller's log directory among the inputs shows the in-sync replicas.
-
-    The exit status is that of verify and replica-diff for the same paths. Where they end with 0, it
-    is 1 if brokers must start in an order or something is lost, 2 if a partition has no plan.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.plan.decisions import Decisions

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import (
     input_options,
     paths_argument,
@@ -24,7 +25,11 @@ if TYPE_CHECKING:
 SCREEN_COLUMNS: Final = ("partition", "offset", "timestamp", "key", "value")
 
 
-@click.command("records", short_help="Records as a consumer sees them: each once, from the start.")
+@click.command(
+    "records",
+    epilog=exit_text("records"),
+    short_help="Records as a consumer sees them: each once, from the start.",
+)
 @paths_argument
 @row_options()
 @reading_option("replica", default=CONSUMER_VIEW["replica"], show_default=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from kafkalog_reader import __version__
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.exit_status import ExitStatus
 from kafkalog_reader.cli.fail_on import fail_on_option
 from kafkalog_reader.cli.options import (
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 @click.command(
     "replica-diff",
+    epilog=exit_text("replica-diff"),
     no_args_is_help=True,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
@@ -76,9 +78,6 @@ def replica_diff(
     compared as `kafkalog changes` does. Every byte is read and every checksum checked; only
     --export writes anything. What each start and each follower would cut is predicted by Kafka's
     own rules.
-
-    The exit status is 2 if files could not be read; else 1 if something as bad as --fail-on was
-    found (a lagging replica is not); else 2 if copies could not be compared; else 0.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit

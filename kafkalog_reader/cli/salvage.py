@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import (
     input_options,
     paths_argument,
@@ -48,7 +49,9 @@ How to hand over a log that was written here:
 
 
 @click.command(
-    "salvage", short_help="Write what can still be read, as Parquet or as a log to load."
+    "salvage",
+    epilog=exit_text("salvage"),
+    short_help="Write what can still be read, as Parquet or as a log to load.",
 )
 @paths_argument
 @click.option(
@@ -111,9 +114,7 @@ def salvage_command(
     of them.
 
     Damage is repaired if a checksum proves the repair: a flipped bit, a wrong length. Records at
-    offsets that contradict their neighbours go to the folder doubtful-offsets. The exit status is 1
-    if something was left out, is doubtful or is missing, if a copy could not be read, or if no
-    record is in the requested range.
+    offsets that contradict their neighbours go to the folder doubtful-offsets.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.salvage.receiver import receiver_of

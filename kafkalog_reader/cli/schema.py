@@ -7,13 +7,19 @@ from typing import Any, Final
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.run import verbose_option
 
 OF_COMMANDS: Final = ("replica-diff", "plan", "changes", "ls-by-topic", "ls-by-broker")
 """What ``kafkalog schema`` knows besides tables."""
 
 
-@click.command("schema", no_args_is_help=True, short_help="JSON Schema of --format json.")
+@click.command(
+    "schema",
+    epilog=exit_text("schema"),
+    no_args_is_help=True,
+    short_help="JSON Schema of --format json.",
+)
 @click.argument("name", metavar="NAME")
 @verbose_option()
 def schema_command(name: str) -> None:

@@ -7,6 +7,7 @@ from typing import IO, TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.fail_on import fail_on_option, reached
 from kafkalog_reader.cli.interrupt import whole
 from kafkalog_reader.cli.options import (
@@ -53,7 +54,11 @@ def _complete_name(_c: click.Context, _p: click.Parameter, start: str) -> list[C
     return [CompletionItem(name) for name in TABLES if name.startswith(start)]
 
 
-@click.command("table", short_help="The rows of a table, as text, JSON, CSV, Arrow or Parquet.")
+@click.command(
+    "table",
+    epilog=exit_text("table"),
+    short_help="The rows of a table, as text, JSON, CSV, Arrow or Parquet.",
+)
 @click.argument("name", metavar="NAME", shell_complete=_complete_name)
 @paths_argument
 @row_options(has_tables=True)
@@ -79,8 +84,6 @@ def table_command(
     consumer sees. Timestamps are UTC. Binary values are base64 in JSON and CSV; --render utf8
     writes bytes that are not text as \\xNN. In CSV an apostrophe precedes text that a spreadsheet
     would interpret as a formula. JSON includes nulls.
-
-    The exit status is 1 only for the table findings, if one is as bad as --fail-on or worse.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.output import check_destination

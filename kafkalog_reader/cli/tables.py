@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.options import text_or_json_option
 from kafkalog_reader.cli.run import verbose_option
 
@@ -22,7 +23,11 @@ NARROWEST: Final = 20
 """Minimum width of wrapped meanings."""
 
 
-@click.command("tables", short_help="The tables and their columns, with types and units.")
+@click.command(
+    "tables",
+    epilog=exit_text("tables"),
+    short_help="The tables and their columns, with types and units.",
+)
 @click.argument("names", metavar="[NAME]...", nargs=-1)
 @text_or_json_option("one object per table")
 @verbose_option()

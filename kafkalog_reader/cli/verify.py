@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from kafkalog_reader.cli.exit_meaning import exit_text
 from kafkalog_reader.cli.fail_on import fail_on_option
 from kafkalog_reader.cli.options import (
     input_options,
@@ -31,7 +32,12 @@ if TYPE_CHECKING:
 _MAX_LISTED = 10_000
 
 
-@click.command("verify", no_args_is_help=True)
+@click.command(
+    "verify",
+    epilog=exit_text("verify"),
+    short_help="Check every file of the logs, and compare copies.",
+    no_args_is_help=True,
+)
 @paths_argument
 @reading_options(
     "topic", "partition", "from_time", "to_time", "deep", "started_at", "max_batch_bytes"
@@ -69,8 +75,7 @@ def verify_command(
     Findings of one kind are shown together; the worst places come first, and consequences are shown
     with their cause. replica-diff shows which copy holds what.
 
-    The exit status is 2 if files could not be read; else 1 if something as bad as --fail-on was
-    found; else 2 if copies could not be compared; else 0. "sound" means 0.
+    "sound" means exit status 0.
     """  # noqa: D301  click reads the backspace: keep these lines as they are
     from kafkalog_reader import registry
     from kafkalog_reader.cli.verify_report import Report

@@ -1,0 +1,63 @@
+"""What the exit status of each command means: for ``--help``, and for the pages in docs/."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True)
+class ExitMeaning:
+    """When a command ends with a status other than 0.
+
+    Attributes:
+        found: when with 1, as the end of a sentence; empty if never.
+        trouble: when with 2, besides errors; empty if never.
+    """
+
+    found: str = ""
+    trouble: str = ""
+
+    def __str__(self) -> str:
+        found = f"1 if {self.found}; " if self.found else ""
+        trouble = f"if {self.trouble}, or " if self.trouble else ""
+        return f"Exit status: {found}2 {trouble}after an error; otherwise 0."
+
+
+_AUDIT: Final = ExitMeaning(
+    found="a finding is as bad as --fail-on or worse",
+    trouble="files could not be read, or, without such a finding, if copies could not be compared",
+)
+
+EXIT_MEANINGS: Final = {
+    "ls": ExitMeaning(trouble="a replica could not be read (the others are shown)"),
+    "records": ExitMeaning(),
+    "changes": ExitMeaning(
+        found="committed records, whole partitions or records in the middle are missing, or the "
+        "log is damaged",
+        trouble="something could not be compared",
+    ),
+    "verify": _AUDIT,
+    "replica-diff": _AUDIT,
+    "plan": ExitMeaning(
+        found="verify and replica-diff end with 1 for the same paths, if brokers must start in an "
+        "order, or if something is lost",
+        trouble="verify and replica-diff end with 2, or if a partition has no plan",
+    ),
+    "table": ExitMeaning(found="the table is findings, and one is as bad as --fail-on or worse"),
+    "tables": ExitMeaning(),
+    "dump": ExitMeaning(trouble="a FILE is of another kind and was skipped"),
+    "inspect": ExitMeaning(),
+    "salvage": ExitMeaning(
+        found="something was left out, is doubtful or is missing, if a copy could not be read, or "
+        "if no record is in the requested range",
+    ),
+    "explain": ExitMeaning(),
+    "schema": ExitMeaning(),
+}
+"""By the name of the command."""
+
+
+def exit_text(command: str) -> str:
+    """The sentence about the exit status that ends the help text of a command."""
+    return str(EXIT_MEANINGS[command])
