@@ -39,8 +39,9 @@ How to hand over a log that was written here:
   2. Stop all brokers that have the partition, each with a clean shutdown; the one that gets the log
      last, so that it alone is in sync.
   3. On that broker move the partition directory out of the log directory, never delete it, and put
-     the new one in its place, owned by the broker's user. Where the other copies are damaged, move
-     them out of their log directories, too.
+     the new one in its place, owned by the broker's user. On the other brokers move the copies of
+     the partition out of the log directories, too: with the leader epochs of the new log nobody
+     would notice that they hold other records.
   4. Start that broker first and alone. When kafka-topics.sh --describe shows it as the leader,
      start the others: they copy the log. Where Leader is none because another copy was in sync:
        kafka-leader-election.sh --bootstrap-server HOST:9092 --election-type unclean \\

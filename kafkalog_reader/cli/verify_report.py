@@ -106,7 +106,11 @@ class Report:
         self._batches += verification.batches
         self._bytes += verification.size_in_bytes
         for each, row in verification.findings:
-            place = (each.code, row["logDirectory"], each.file, each.position, each.message)
+            is_own = each.file is None or "/" in each.file  # not of the log directory
+            partition = _partition(row) if is_own else None
+            place = (
+                each.code, row["logDirectory"], partition, each.file, each.position, each.message,
+            )  # fmt: skip
             if place not in self._places:
                 self._places.add(place)
                 self._found.append((each, row))
@@ -220,8 +224,9 @@ class Report:
         others = [each for each in incident.members[1:] if each is not cause]
         in_full = others if self._verbose else [e for e in others if e.severity in _SEVERE]
         word = "so" if cause is headline else "with it"
-        for each in in_full:
-            yield from _member(word, each, [headline, cause], columns)
+        lines = (tuple(_member(word, each, [headline, cause], columns)) for each in in_full)
+        for member in dict.fromkeys(lines):  # what is said of several copies in the same words
+            yield from member
         rest = sorted({each.code for each in others if each not in in_full})
         if rest:
             yield from wrapped(f"and {', '.join(rest)} (--verbose)", columns, indent=6, hanging=2)

@@ -14,6 +14,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     COMPARE_REPLICAS,
     DO_NOT_START,
     FORBID_UNCLEAN_ELECTION,
+    FORCE_RECOVERY,
     LET_BEST_LEAD,
     LOOK_FOR_A_COPY,
     MOVE_COPY_ASIDE,
@@ -22,6 +23,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     SUPPLY_WHAT_IS_MISSING,
     WRITE_EPOCHS,
 )
+from kafkalog_reader.audits.catalogue.log_rules import START_WILL_SET_ASIDE
 from kafkalog_reader.audits.catalogue.replica_rules import (
     DAMAGED_COPY,
     RECORDS_MISSING_ON_REPLICA,
@@ -32,6 +34,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows, may_happen
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import LEADER_EPOCHS
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.before_start import is_complete, keep_commands, until_text
@@ -89,14 +92,17 @@ def actions_of(
         if each.severity in severities and may_happen(audit, each):
             for code in each.actions:
                 # Here the replicas are compared, and the table of candidates names the best.
-                if code == COMPARE_REPLICAS and len(audit.replicas) > 1 and audit.elections:
+                has_others = len(audit.everyone) > 1 or bool(audit.lacking)
+                if code == COMPARE_REPLICAS and has_others and audit.elections:
                     code = LET_BEST_LEAD
-                if code == LET_BEST_LEAD and len(audit.everyone) == 1:
+                if code == LET_BEST_LEAD and not has_others:
                     code = COMPARE_REPLICAS
                 asked.setdefault(code, []).append(each)
     made = []
     for code in sorted(asked, key=_URGENCY.__getitem__):
-        if _is_pointless(audit, code) or (code == LOOK_FOR_A_COPY and DO_NOT_START in asked):
+        if _is_pointless(audit, code, asked[code]) or (
+            code == LOOK_FOR_A_COPY and DO_NOT_START in asked
+        ):
             continue  # that says what to look for before the start
         findings = asked[code]
         replicas = _replicas(audit, findings)
@@ -109,6 +115,8 @@ def actions_of(
                 text=(
                     _lead_text(audit)
                     if code == LET_BEST_LEAD
+                    else f"before {where} may lead, run this again with the other copies"
+                    if code == COMPARE_REPLICAS
                     else ACTIONS[code].text(
                         where,
                         best,
@@ -135,7 +143,7 @@ def actions_of(
     return tuple(made)
 
 
-def _is_pointless(audit: PartitionAudit, code: str) -> bool:
+def _is_pointless(audit: PartitionAudit, code: str, found: Sequence[Finding]) -> bool:
     """Whether an action of a rule has nothing to act on in this partition."""
     if code == LET_BEST_LEAD:  # a merged log leads, wherever it is put
         return not audit.elections or audit.merge is not None
@@ -145,8 +153,12 @@ def _is_pointless(audit: PartitionAudit, code: str) -> bool:
         )
     if code == CHOOSE_A_BRANCH:
         return audit.fork_offset is None and not one_sided_ranges(audit)
-    if code == MOVE_COPY_ASIDE:
-        return audit.merge is not None
+    if code == MOVE_COPY_ASIDE:  # of the only replica, unless it belongs to another topic
+        is_foreign = any(each.code == START_WILL_SET_ASIDE for each in found)
+        return audit.merge is not None or (audit.is_only_replica and not is_foreign)
+    if code == FORCE_RECOVERY:  # of one segment is enough
+        starts = (each.start for each in audit.everyone)
+        return any(isinstance(s, Recovery) and s.rebuild is not None for s in starts)
     if code == COMPARE_REPLICAS:
         return audit.is_only_replica
     if code == SUPPLY_WHAT_IS_MISSING:
@@ -285,7 +297,7 @@ def _lead_text(audit: PartitionAudit) -> str:
             f"supply a copy of {names} first, and run this again; only if that is impossible, "
             f"{_one_of(joined_names(alike))} should lead"
         )
-    if len(alike) == len(audit.replicas):
+    if len(alike) == len(audit.replicas) and not audit.lacking:
         return "every copy may lead this partition: none is a better leader than another"
     lead = f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
     if audit.fork_offset is not None and audit.loses_whoever_leads:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.audits.partition.replica_findings import side_of
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.command_text import merge_command, merged_folder, salvage_command
 from kafkalog_reader.report.election_text import every_choice_loses
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands, placing_text
 from kafkalog_reader.report.ranges_text import sides_of
-from kafkalog_reader.report.spans import Line, Span, Style, offsets_text, wrapped
+from kafkalog_reader.report.spans import Line, Span, Style, listed, offsets_text, wrapped
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -181,6 +184,12 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
             f"{leads} leads, committed records are lost. {least}: save what would be lost first, "
             "to produce it again."
         )
+        if rebuilt := _rebuilt(audit):
+            text = (
+                f"With the files as they are, {_lowered(leads)} leads, committed records are lost. "
+                f"{_capitalised(listed(rebuilt))} ({REBUILD_INDEX} below). Save what would be lost "
+                "first all the same."
+            )
     elif worst.lacking.known and not best.lacking.known and _is_longest(audit, worst.candidate):
         text = (
             f"{_capitalised(worst.candidate.name)} has the longest log and is the "
@@ -199,6 +208,24 @@ def _warning(audit: PartitionAudit, columns: int) -> Iterator[Line]:
     if text:
         yield ()
         yield from wrapped(text, columns, indent=2, hanging=0)
+
+
+def _rebuilt(audit: PartitionAudit) -> list[str]:
+    """What starts keep if the last segment's index files are moved aside."""
+    kept = (
+        (each, each.start.rebuild.records_kept)
+        for each in audit.replicas
+        if isinstance(each.start, Recovery) and each.start.rebuild is not None
+    )
+    return [
+        f"without the index files of its last segment, {each.name} serves {records_text(records)} "
+        "that it hides now"
+        for each, records in kept
+    ]
+
+
+def _lowered(text: str) -> str:
+    return text[0].lower() + text[1:]
 
 
 def _capitalised(name: str) -> str:

@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.checkpoint_rules import REPLICA_DIRECTORY_MISSING
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.offset_words import offsets_words
@@ -26,6 +27,8 @@ _LOST_ENDS: Final = codes_with(Role.LOST_END)
 def until_text(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     """The end of "do not start yet": what to do first, and that the start comes then."""
     first = [*_before(audit, found)] or ["do what follows here"]
+    if len(first) == 1 and all(each.code == REPLICA_DIRECTORY_MISSING for each in found):
+        first = ["start a copy that has the records, and let it lead"]
     return f"first {'; '.join(first)}; then start as `kafkalog plan` says"
 
 
@@ -55,7 +58,7 @@ def _before(audit: PartitionAudit, found: Sequence[Finding]) -> Iterator[str]:
         others = "" if is_complete(audit) else "a replica that was not supplied, "
         yield (
             f"look for another copy of {offsets_words(first, following)} ({others}a backup, an "
-            "older image of a disk)"
+            "older image of a disk); without one, they are lost"
         )
 
 

@@ -6,7 +6,7 @@ import posixpath
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from kafkalog_reader.audits.integrity.file_repair import move_aside
+from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
 from kafkalog_reader.io.names import LEADER_EPOCHS, shown
 from kafkalog_reader.report.plan_step import FileBody, PlanStep, StepKind
@@ -14,6 +14,7 @@ from kafkalog_reader.report.repair_text import (
     epoch_lines,
     keep_commands,
     move_commands,
+    repair_commands,
     write_command,
 )
 from kafkalog_reader.report.shell_word import shell_word
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 LOG_STARTS: Final = "log-start-offset-checkpoint"
 _VERSION: Final = "0"
 """First line of a checkpoint, before the number of rows."""
+_UNREPAIRED: Final = {StartOutcome.HIDDEN: "hides", StartOutcome.STRAY: "sets aside"}
 _THERE: Final = "Run this on its host, with the path of the log directory there."
 
 
@@ -67,6 +69,33 @@ def _move_aside(choice: Choice, broker: int) -> PlanStep:
         commands=_move_commands(choice.paths[broker]),
         is_destructive=True,
         brokers=(broker,),
+    )
+
+
+def repair_step(choice: Choice, broker: int) -> PlanStep:
+    """Repair a file because of which a start hides or sets aside; then there is another plan."""
+    repairs = choice.repairs[broker]
+    what, body = f"move the index files of {shown(choice.name)}'s last segment aside", None
+    done = "Then it reads that segment and rebuilds them."
+    if isinstance(repairs[0], Write):
+        body = FileBody(path=repairs[0].path, lines=repairs[0].lines)
+        what = f"write {posixpath.basename(body.path)} of {shown(choice.name)}"
+        done = "With that file it serves the copy."
+    why = [
+        f"Without this, the start {_UNREPAIRED[loss.outcome]} {loss.text}: {loss.reason}."
+        for loss in choice.start_losses
+        if loss.broker_id == broker and loss.outcome in _UNREPAIRED
+    ]
+    return PlanStep(
+        kind=StepKind.MOVE_ASIDE if body is None else StepKind.WRITE_FILE,
+        title=f"On broker {broker}, while it is stopped, {what}",
+        texts=(
+            *map(shown, why),
+            f"{done} {_THERE} Then make this plan again.",
+        ),
+        commands=tuple(repair_commands(repairs)),
+        brokers=(broker,),
+        file=body,
     )
 
 

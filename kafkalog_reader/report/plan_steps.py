@@ -12,7 +12,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.command_text import forbid_command
 from kafkalog_reader.report.election_text import lost_words
 from kafkalog_reader.report.merge_text import merge_reason, placing_commands
-from kafkalog_reader.report.plan_file_steps import file_steps
+from kafkalog_reader.report.plan_file_steps import file_steps, repair_step
 from kafkalog_reader.report.plan_reassign_steps import reassignment_steps
 from kafkalog_reader.report.plan_step import (
     BROKERS,
@@ -62,9 +62,11 @@ def plan_steps(plan: Plan) -> tuple[PlanStep, ...]:
 
 def _steps(plan: Plan) -> Iterator[PlanStep]:
     yield from _save(plan)
-    placed = [choice for choice in plan.merged if choice.takes_merged_log]
-    if placed:  # every later step would be about the damaged copies
-        yield from map(_place, placed)
+    if plan.waiting:  # every later step would be about the files as they are
+        yield from (_place(each) for each in plan.waiting if each.takes_merged_log)
+        for each in plan.waiting:
+            for broker in () if each.takes_merged_log else each.repairs:
+                yield repair_step(each, broker)
         return
     if plan.is_ordered and not plan.is_one_broker:
         yield _zookeeper(plan) if plan.has_zookeeper else _controllers(plan)
@@ -81,7 +83,7 @@ def _steps(plan: Plan) -> Iterator[PlanStep]:
 def _save(plan: Plan) -> Iterator[PlanStep]:
     commands = [merge_command(plan, choice) for choice in plan.merged]
     alone: list[Choice] = []
-    if not any(choice.takes_merged_log for choice in plan.merged):  # else the next plan saves them
+    if not plan.waiting:  # else the next plan saves them
         commands += [
             salvage_command(plan, choice, broker, first_offset)
             for choice in plan.losing
@@ -93,7 +95,7 @@ def _save(plan: Plan) -> Iterator[PlanStep]:
     title = "Save the only copies that have records"
     if plan.merged:
         title = "Make sound logs of damaged copies"
-    elif plan.lost:
+    elif plan.lost and not plan.waiting:
         title = f"Save what this plan destroys: {lost_words(plan.lost)}"
     if commands:
         yield PlanStep(

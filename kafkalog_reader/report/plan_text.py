@@ -166,17 +166,21 @@ def headline(plan: Plan) -> str:
 
 
 def _answer(plan: Plan) -> str:
-    if not plan.merged:
+    first = [*_first(plan)]
+    if not first:
         return _order(plan)
-    logs = _counted(len(plan.merged), "sound log", "sound logs")
-    first = f"First make {logs} of damaged copies{_placing(plan)}"
-    return f"{first}. Without that: {_lowered(_order(plan))}"
+    then = f"{listed([*first, 'make this plan again'])}" if plan.waiting else f"{first[0]} (step 1)"
+    return f"First {then}. Without that: {_lowered(_order(plan))}"
 
 
-def _placing(plan: Plan) -> str:
-    if not any(choice.takes_merged_log for choice in plan.merged):
-        return " (step 1)"
-    return f", put {'it' if len(plan.merged) == 1 else 'them'} in place and make this plan again"
+def _first(plan: Plan) -> Iterator[str]:
+    """What is done to files before there is a plan of everything."""
+    if plan.merged:
+        yield f"make {_counted(len(plan.merged), 'sound log', 'sound logs')} of damaged copies"
+    if placed := sum(choice.takes_merged_log for choice in plan.merged):
+        yield f"put {'it' if placed == 1 else 'them'} in place"
+    if repaired := sum(not choice.takes_merged_log for choice in plan.waiting):
+        yield f"repair files of {_counted(repaired, 'partition', 'partitions')}"
 
 
 def _lowered(text: str) -> str:

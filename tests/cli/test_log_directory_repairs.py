@@ -184,6 +184,22 @@ def test_a_wrong_node_id_is_noticed_in_a_log_directory_alone(state: Path, run: R
     ]
 
 
+def test_two_disks_with_one_directory_id_are_named_by_every_command(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run: Run
+) -> None:
+    """Source: Kafka 4.4, MetaPropertiesEnsemble#verify. No file shows which id the disk had."""
+    shutil.copytree(STOPPED / "broker-0", tmp_path / "disks" / "a")
+    (tmp_path / "disks" / "b").mkdir()
+    shutil.copy(tmp_path / "disks" / "a" / META, tmp_path / "disks" / "b")
+    for name in ("codec-none-0", "codec-lz4-0"):
+        shutil.move(tmp_path / "disks" / "a" / name, tmp_path / "disks" / "b")
+    monkeypatch.chdir(tmp_path / "disks")
+    assert run("plan", ".").out.startswith("DOES NOT COME UP")
+    assert commands_of_all(run, "KL-312") == []
+    compared = CliRunner().invoke(replica_diff, ["."], standalone_mode=False)
+    assert (run("verify", ".").status, compared.return_value) == (1, 1)
+
+
 def test_two_brokers_that_lost_their_ids_are_not_guessed(state: Path, run: Run) -> None:
     """Both have t-0, so that each may be broker 0 or broker 1."""
     for broker in ("broker-0", "broker-1"):

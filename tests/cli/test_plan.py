@@ -7,10 +7,12 @@ import json
 import os
 import shlex
 import shutil
+import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 import pytest
+from click.testing import CliRunner
 
 from fixtures import captures
 from fixtures.builder import cluster, log_directory, replica
@@ -293,11 +295,75 @@ def test_a_plan_says_what_a_start_hides_and_how_to_keep_it(run: Run, tmp_path: P
     answer = run("plan", root)
     assert answer.status == 1
     text = " ".join(answer.out.split())
-    assert "codec-none-0 on broker 0: the start hides 12 records" in text
-    assert "kafkalog explain A33" in text
-    partitions = plan(run("plan", root, "--format", "json"))["partitions"]
-    (loss,) = [loss for each in partitions for loss in each["starts"]]
+    assert text.startswith(
+        "First repair files of 1 partition and make this plan again. Without that: the start of "
+        "broker 0 takes 12 records"
+    )
+    assert "Without this, the start hides 12 records" in text
+    document = plan(run("plan", root, "--format", "json"))
+    (loss,) = [loss for each in document["partitions"] for loss in each["starts"]]
     assert (loss["outcome"], loss["firstOffset"], loss["nextOffset"]) == ("hidden", 48, 60)
+    (step,) = document["steps"]
+    subprocess.run(["bash", "-e", "-c", "\n".join(step["commands"])], check=True)
+    assert not log.with_suffix(".index").exists()
+    again = run("plan", root).out
+    assert again.startswith("The start of broker 0 takes no whole record")
+
+
+def test_a_wrong_index_is_moved_aside_before_records_are_given_up(run: Run, tmp_path: Path) -> None:
+    """The start would see the end at 0, and write new records at offsets that are there."""
+    root = tmp_path / "broker-0"
+    shutil.copytree(captures.path("everything/stopped/broker-0"), root)
+    index = root / "one-record-batches-0" / "00000000000000000000.index"
+    size = index.with_suffix(".log").stat().st_size
+    index.write_bytes((20).to_bytes(4, "big") + (size + 100).to_bytes(4, "big"))
+    selected = [str(root), "--topic", "one-record-batches"]
+    shown = CliRunner().invoke(replica_diff, selected, standalone_mode=False).output
+    compared = " ".join(shown.split())
+    assert "broker 0 serves 250 records that it hides now (A3 below)" in compared
+    answer = run("plan", root, "--format", "json")
+    (step,) = plan(answer)["steps"]
+    assert (step["kind"], step["brokers"]) == ("moveAside", [0])
+    checked = " ".join(run("verify", root).out.split())
+    for command in step["commands"]:
+        assert command in checked.replace(" \\ ", " ")
+    subprocess.run(["bash", "-e", "-c", "\n".join(step["commands"])], check=True)
+    again = run("plan", root)
+    assert (again.status, again.out.split(".")[0]) == (
+        0, "The start of broker 0 takes nothing from its 42 partitions",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("state", "place"),
+    [("everything/stopped", "broker-0/codec-none-0"), ("s3_2/healed", "broker-1/t-0")],
+)
+def test_a_missing_topic_id_is_written_before_the_start(
+    run: Run, tmp_path: Path, state: str, place: str
+) -> None:
+    """Otherwise the start sets the copy aside, and begins with an empty one."""
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path(state), root)
+    lost = root / place / "partition.metadata"
+    content = lost.read_text()
+    lost.unlink()
+    (step,) = plan(run("plan", root, "--format", "json"))["steps"]
+    assert (step["kind"], step["title"].split(", ")[-1]) == (
+        "writeFile", f"write partition.metadata of {lost.parent.name}",
+    )  # fmt: skip
+    subprocess.run(["bash", "-e", "-c", "\n".join(step["commands"])], check=True)
+    assert lost.read_text().split() == content.split()
+    assert run("plan", root).status == 0
+
+
+def test_the_only_replica_is_not_moved_aside(run: Run, tmp_path: Path) -> None:
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path("everything/stopped"), root)
+    log = root / "broker-0" / "__consumer_offsets-2" / "00000000000000000000.log"
+    log.write_bytes(log.read_bytes()[:-100])
+    shown = CliRunner().invoke(replica_diff, [str(root)], standalone_mode=False).output
+    assert "replicas 0" in shown
+    assert "A6" not in shown
 
 
 def test_a_plan_has_words_for_every_outcome() -> None:

@@ -86,7 +86,7 @@ LOOK_FOR_A_COPY: Final = action(
     "A36",
     "look-for-a-copy",
     short="look for another copy of these records, such as a backup or an older image of a disk: "
-    "no supplied copy holds them",
+    "no supplied copy holds them, and without one they are lost",
     explanation="No start and no election brings the records back. If there is no other copy, they "
     "are lost. The owners of the topic must know which offsets are missing; then start the "
     "brokers as kafkalog plan says.",
@@ -370,6 +370,23 @@ REMOVE_DUPLICATES: Final = action(
     short="remove the duplicates downstream; switch the producer to idempotence",
     explanation="Kafka stores every batch that it gets. With enable.idempotence=true, the "
     "default since 3.0, the broker drops batches that a producer sends again.",
+)
+KEEP_OLD_SEGMENTS: Final = action(
+    "A37",
+    "keep-old-segments",
+    short="before {where} {are} started, set log.retention.ms=-1 in {their} server.properties, and "
+    "retention.ms=-1 for a topic that has a retention of its own; restore both when the records "
+    "are safe",
+    explanation="Retention first runs 30 s after a start and deletes every closed segment whose "
+    "largest timestamp is older than the setting allows, also while nobody has read the records "
+    "yet. With -1 it deletes nothing.",
+    warnings=(
+        "retention.bytes, if it is set, deletes by size, whatever retention.ms says.",
+        "A topic's own setting can be changed while only the controllers run (release 3.7 or "
+        "later); with ZooKeeper it is in /config/topics/TOPIC.",
+    ),
+    command="kafka-configs.sh --bootstrap-controller CONTROLLER:9093 --alter --entity-type topics "
+    "--entity-name TOPIC --add-config retention.ms=-1",
 )
 ADJUST_TIMES: Final = action(
     "A19",

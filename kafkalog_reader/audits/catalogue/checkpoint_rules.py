@@ -252,5 +252,5 @@ CLEAN_MARKER_CONTRADICTED: Final = rule(
     reader="Above the contradiction, consumers may get errors, or other records at offsets that "
     "were used before.",
     actions=(DO_NOT_START, FORCE_RECOVERY, COMPARE_REPLICAS),
-    roles=(Role.FOLLOWS_IN_REPLICA,),
+    roles=(Role.FOLLOWS_IN_REPLICA, Role.REPAIRED_BEFORE_START),
 )

@@ -8,6 +8,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     COMPARE_REPLICAS,
     DO_NOT_START,
     FORCE_RECOVERY,
+    KEEP_OLD_SEGMENTS,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
     REBUILD_INDEX,
@@ -206,6 +207,7 @@ START_WILL_SERVE_DAMAGE: Final = rule(
     election="As leader this replica cannot serve the damaged offsets to followers.",
     reader="Consumers fail at the damage.",
     actions=(COMPARE_REPLICAS, MOVE_COPY_ASIDE),
+    roles=(Role.REPAIRED_BEFORE_START,),
 )
 DAMAGE_BELOW_RECOVERY_POINT: Final = rule(
     "KL-414",
@@ -234,7 +236,7 @@ END_WILL_BE_MISREAD: Final = rule(
     reader="Consumers may see two records at one offset, or a gap.",
     actions=(DO_NOT_START, FORCE_RECOVERY),
     lookalikes=(COPIED_WHILE_RUNNING,),
-    roles=(Role.FOLLOWS_IN_REPLICA,),
+    roles=(Role.FOLLOWS_IN_REPLICA, Role.REPAIRED_BEFORE_START),
 )
 COMPACTION_LEFT_TWO_VALUES: Final = rule(
     "KL-416",
@@ -264,7 +266,7 @@ START_WILL_SET_ASIDE: Final = rule(
     reader="If no other replica holds the records, they cannot be read until the directory is "
     "restored by hand.",
     actions=(DO_NOT_START, RESTORE_TOPIC_ID, MOVE_COPY_ASIDE, SAVE_RECORDS),
-    roles=(Role.HIGH_WITH_PEER,),
+    roles=(Role.HIGH_WITH_PEER, Role.REPAIRED_BEFORE_START),
 )
 START_WILL_EXPIRE: Final = rule(
     "KL-418",
@@ -279,7 +281,7 @@ START_WILL_EXPIRE: Final = rule(
     "deletes these segments.",
     election="The log start of this replica rises. As leader it raises that of its followers.",
     reader="Consumers below the new log start get an offset out of range; the records are gone.",
-    actions=(DO_NOT_START, REBUILD_INDEX),
+    actions=(KEEP_OLD_SEGMENTS, DO_NOT_START, REBUILD_INDEX),
     lookalikes=(PREALLOCATED,),
     roles=(Role.HIGH_WITH_PEER,),
 )

@@ -30,6 +30,8 @@ class Role(Enum):
     """Explained by damage in the same segment."""
     FOLLOWS_IN_REPLICA = auto()
     """Explained by damage anywhere in the replica."""
+    REPAIRED_BEFORE_START = auto()
+    """About a start that goes well once files are moved aside or written."""
     MISLEADS_LOG_END = auto()
     """In the last offset index: the broker looks for the log's end from there."""
     ZERO_TIMES = auto()

@@ -194,6 +194,8 @@ def clean_shutdown_findings(
 ) -> Iterator[Finding]:
     """Yield KL-316 if the log contradicts its clean-shutdown marker.
 
+    Not where the start reads the damaged segment again, because its offset index is missing.
+
     Args:
         replica: the replica of the log.
         log_end_offset: where its batches end.
@@ -202,6 +204,10 @@ def clean_shutdown_findings(
     """
     directory = replica.directory
     if not directory.log_directory.clean_shutdown or directory.topic == METADATA_TOPIC:
+        return
+    segments = readable_segments(directory)
+    is_read_again = bool(segments) and segments[-1].offset_index_size is None
+    if is_read_again and all(each.file == last_segment for each in damage):
         return
     recovery_point = _row(replica, RECOVERY_POINTS)
     is_short = recovery_point is not None and recovery_point != log_end_offset

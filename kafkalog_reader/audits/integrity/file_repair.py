@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from kafkalog_reader.io.names import ASIDE
+
+if TYPE_CHECKING:
+    from kafkalog_reader.audits.recovery.index_rebuild import IndexRebuild
+    from kafkalog_reader.io.evidence import PartitionDirectory
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,3 +71,10 @@ def aside_path(root: str, name: str) -> str:
 def move_aside(root: str, name: str) -> Move:
     """Move an entry of a log directory out of it."""
     return Move(path=posixpath.join(root, name), target=aside_path(root, name))
+
+
+def index_moves(directory: PartitionDirectory, rebuild: IndexRebuild | None) -> tuple[Move, ...]:
+    """Move index files aside, so that the next start rebuilds them."""
+    root, partition = posixpath.split(directory.path.rstrip("/"))
+    files = () if rebuild is None else rebuild.files
+    return tuple(move_aside(root, f"{partition}/{name}") for name in files)

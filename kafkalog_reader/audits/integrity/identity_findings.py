@@ -9,7 +9,11 @@ from kafkalog_reader.audits.catalogue.checkpoint_rules import META_PROPERTIES_PR
 from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
 from kafkalog_reader.audits.integrity.finding import finding
 from kafkalog_reader.audits.log.release_signs import release_signs
-from kafkalog_reader.audits.recovery.disks import METADATA_LOG, is_copied_with_its_files
+from kafkalog_reader.audits.recovery.disks import (
+    METADATA_LOG,
+    disk_failures,
+    is_copied_with_its_files,
+)
 from kafkalog_reader.errors import LocatedError, LogPosition
 from kafkalog_reader.format.meta_properties import parse_meta_properties
 from kafkalog_reader.io.evidence import PartitionDirectory
@@ -44,6 +48,9 @@ def identity_finding(
             repairs = (Write(path=path, lines=lines),) if lines else ()
         else:
             problem = _contradiction(root, content, is_kraft=is_kraft)
+            if not problem:
+                problem = _refused_together(root, path, is_kraft=is_kraft)
+                lines = ()  # they would have the same ids again
     except LocatedError as error:
         problem = error.problem
     if not problem:
@@ -58,6 +65,21 @@ def identity_finding(
         file=META_PROPERTIES,
         repairs=repairs,
     )
+
+
+def _refused_together(root: LogDirectory, path: str, *, is_kraft: bool) -> str:
+    """Why the node does not start with all its log directories; said of the one that is named."""
+    paths = sorted({root.path, *root.siblings})
+    if len(paths) < 2:
+        return ""
+    fatal = disk_failures(paths, root.context, is_kraft=is_kraft, node_id=root.broker_id).fatal
+    named = f"{shown(path)}: "
+    if fatal.startswith(named):
+        return f"{fatal.removeprefix(named)}; the node does not start with it"
+    others = (posixpath.join(each, META_PROPERTIES) for each in paths)
+    if root.path != paths[0] or any(fatal.startswith(f"{shown(each)}: ") for each in others):
+        return ""
+    return fatal
 
 
 def _missing(root: LogDirectory, *, is_kraft: bool) -> tuple[str, str]:

@@ -9,9 +9,12 @@ import posixpath
 from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import (
+    COMPARE_REPLICAS,
     DO_NOT_START,
+    KEEP_OLD_SEGMENTS,
     MOVE_COPY_ASIDE,
     NOTHING_TO_DO,
+    REBUILD_INDEX,
     RESTORE_TOPIC_ID,
     SAVE_RECORDS,
 )
@@ -29,7 +32,7 @@ from kafkalog_reader.audits.catalogue.log_rules import (
     START_WILL_SET_ASIDE,
 )
 from kafkalog_reader.audits.catalogue.role import Role
-from kafkalog_reader.audits.integrity.file_repair import Write, move_aside
+from kafkalog_reader.audits.integrity.file_repair import Write, index_moves, move_aside
 from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.recovery.outcome import StartOutcome
@@ -146,6 +149,9 @@ class _Start:
             records_at_risk=self._recovery.records_cut,
             bytes_at_risk=self._recovery.bytes_cut,
             cause=cause,
+            actions=(KEEP_OLD_SEGMENTS, DO_NOT_START)
+            if cause is None
+            else (REBUILD_INDEX, DO_NOT_START),
         )
 
     def expires_later(self) -> Finding:
@@ -214,6 +220,7 @@ class _Start:
                 first,
                 "there is a clean-shutdown marker: the next start checks nothing, and readers "
                 f"fail at the damage{places}",
+                is_rebuilt=self._recovery.rebuild is not None,
             )
         else:
             yield self._of(
@@ -246,18 +253,31 @@ class _Start:
             offsets=(low, high),
             records_at_risk=records or None,
             cause=cause,
+            actions=(REBUILD_INDEX, DO_NOT_START) if self._recovery.rebuild else None,
+            repairs=self._moves(),
         )
 
     def _severity(self, offset: int, has_records: bool) -> str:
         return "H" if not has_records or self._is_held_elsewhere(offset) else "C"
 
-    def _of(self, code: str, cause: Finding, effect: str) -> Finding:
+    def _of(self, code: str, cause: Finding, effect: str, *, is_rebuilt: bool = False) -> Finding:
+        """A finding that another one causes; if ``is_rebuilt``, moving index files aside helps."""
         offsets = (
             None
             if cause.first_offset is None or cause.next_offset is None
             else (cause.first_offset, cause.next_offset)
         )
-        return self._reported(code, effect, offsets=offsets, cause=cause)
+        return self._reported(
+            code,
+            effect,
+            offsets=offsets,
+            cause=cause,
+            actions=(REBUILD_INDEX, COMPARE_REPLICAS) if is_rebuilt else None,
+            repairs=self._moves() if is_rebuilt else (),
+        )
+
+    def _moves(self) -> tuple[FileRepair, ...]:
+        return index_moves(self._replica.directory, self._recovery.rebuild)
 
     def _reported(
         self,

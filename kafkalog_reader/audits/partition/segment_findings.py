@@ -11,6 +11,7 @@ from kafkalog_reader.audits.catalogue.actions import (
     DO_NOT_START,
     FORCE_RECOVERY,
     NOTHING_TO_DO,
+    REBUILD_INDEX,
     SAVE_RECORDS,
 )
 from kafkalog_reader.audits.catalogue.batch_rules import (
@@ -38,6 +39,7 @@ from kafkalog_reader.audits.log.flipped_bit import FlippedBit, flipped_bit
 from kafkalog_reader.audits.log.header_repair import Repair, repair_of
 from kafkalog_reader.audits.log.record_count import records_text
 from kafkalog_reader.audits.partition.partition_audit import joined_names
+from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.format.batch_fields import LAST_CODEC, MIN_SIZE_0
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.scan.scan_end import ScanEnd
@@ -242,18 +244,20 @@ def _stop_finding(audit: PartitionAudit, replica: ReplicaAudit, stop: Unreadable
         lookalikes=None if stop.ends_log else (),
         records_at_risk=held,
         bytes_at_risk=stop.size_in_bytes,
-        actions=_actions_of(stop, code, severity, is_clean=directory.log_directory.clean_shutdown),
+        actions=_actions_of(replica, stop, code, severity),
     )
 
 
 def _actions_of(
-    stop: UnreadableRegion, code: str, severity: str | None, *, is_clean: bool | None
+    replica: ReplicaAudit, stop: UnreadableRegion, code: str, severity: str | None
 ) -> tuple[str, ...] | None:
     """The actions; a clean log loses zeros and a torn end only if its next start recovers it."""
     if code == ZERO_TAIL and severity == "I":
         return (NOTHING_TO_DO,)
-    if code in _TAILS and stop.ends_log and is_clean:
-        return (FORCE_RECOVERY, COMPARE_REPLICAS)
+    if code in _TAILS and stop.ends_log and replica.directory.log_directory.clean_shutdown:
+        start = replica.start
+        is_enough = isinstance(start, Recovery) and start.rebuild is not None
+        return (REBUILD_INDEX if is_enough else FORCE_RECOVERY, COMPARE_REPLICAS)
     return actions_of_refusal(stop.problem)
 
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from kafkalog_reader.audits.election.unseen import Unseen
+    from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.partition.epoch_rows import EpochRows
     from kafkalog_reader.audits.partition.merge_outcome import MergeOutcome
     from kafkalog_reader.audits.plan.start_loss import StartLoss
@@ -67,6 +68,7 @@ class Choice:
         alternatives: the other elections, best first.
         is_forced: whether every election loses committed records.
         merge: what merging the copies would give, if no leader has every record intact.
+        repairs: by broker, what makes its start serve a copy that it would hide or set aside.
         not_supplied: assigned brokers of which nothing was supplied.
         lacking: brokers that were supplied and have no folder of the partition: each creates an
             empty replica.
@@ -100,6 +102,7 @@ class Choice:
     apart: tuple[int, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     merge: MergeOutcome | None = None
+    repairs: Mapping[int, tuple[FileRepair, ...]] = field(default_factory=dict)
     is_forced: bool = False
     not_supplied: tuple[int, ...] = ()
     lacking: tuple[int, ...] = ()
@@ -128,6 +131,11 @@ class Choice:
         """
         is_alone = len(self.paths) == 1
         return self.merge is not None and (not is_alone or len(self.assigned) == 1)
+
+    @property
+    def waits_for_files(self) -> bool:
+        """Whether files must be put right before another plan decides about this partition."""
+        return self.takes_merged_log or bool(self.repairs)
 
     @property
     def preferred_leader(self) -> int | None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 
+from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX, RESTORE_TOPIC_ID
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import Comparison
 from kafkalog_reader.audits.election.election_loss import lost_ranges
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidate import Candidate
     from kafkalog_reader.audits.election.candidates import Election
     from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.integrity.file_repair import FileRepair
     from kafkalog_reader.audits.integrity.finding import Finding
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.epoch_rows import EpochRows
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 
 _NOT_READ: Final = codes_with(Role.NOT_READ)
 _SEVERE: Final = "CH"
+_REPAIRED_FIRST: Final = codes_with(Role.REPAIRED_BEFORE_START)
 _NEEDS_EMPTY_LOG: Final = frozenset({FollowingEnd.STUCK, FollowingEnd.LOOPS})
 """Endings of a follower that never gets in sync with its log; with an empty one it would."""
 
@@ -133,6 +137,7 @@ def choice_of(
             if _broker(each.candidate) not in equals
         ),
         merge=audit.merge,
+        repairs=_repairs(found, is_lossy=bool(best.lacking_ranges)),
         is_forced=audit.loses_whoever_leads,
         not_supplied=not_supplied,
         lacking=tuple(lacking),
@@ -156,6 +161,23 @@ def choice_of(
         is_sound=not best.candidate.damaged,
         log_starts={_broker(replica): replica.log_start for replica in audit.replicas},
     )
+
+
+def _repairs(found: Sequence[Finding], *, is_lossy: bool) -> dict[int, tuple[FileRepair, ...]]:
+    """By broker, what makes its start serve a copy that it would hide or set aside.
+
+    Of hidden records only where they are lost otherwise: a follower fetches them again.
+    """
+    return {
+        each.directory.log_directory.broker_id: each.repairs
+        for each in found
+        if each.code in _REPAIRED_FIRST
+        and (is_lossy or each.code != END_WILL_BE_MISREAD)
+        and each.actions[0] in (REBUILD_INDEX, RESTORE_TOPIC_ID)
+        and each.repairs
+        and each.directory is not None
+        and each.directory.log_directory.broker_id is not None
+    }
 
 
 def _only_copy(audit: PartitionAudit) -> tuple[int, int] | None:

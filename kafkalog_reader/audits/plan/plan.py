@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 _NEVER_SETTLED: Final = codes_with(Role.REPLICA_NOT_READ) | {COMMITTED_RECORDS_MISSING}
 """Findings that no order of starts settles."""
+_SETTLED_BY_REPAIRS: Final = codes_with(Role.REPAIRED_BEFORE_START)
 UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
 
 
@@ -108,7 +109,7 @@ class Plan:
     @property
     def forced(self) -> tuple[Choice, ...]:
         """Partitions where every leader loses committed records: a person must choose."""
-        return tuple(c for c in self.choices if c.is_forced and not c.takes_merged_log)
+        return tuple(c for c in self.choices if c.is_forced and not c.waits_for_files)
 
     @property
     def freezing(self) -> tuple[str, ...]:
@@ -146,7 +147,8 @@ class Plan:
         """
         starts = self.start_losses if self.is_one_broker else self.down
         never_equal = self.apart or any(c.refetching or c.epoch_rows for c in self.choices)
-        return bool(self.is_ordered or self.lost or starts or never_equal or self.merged)
+        first = self.merged or self.waiting
+        return bool(self.is_ordered or self.lost or starts or never_equal or first)
 
     @cached_property
     def open_findings(self) -> tuple[OpenFinding, ...]:
@@ -155,13 +157,16 @@ class Plan:
         Of a partition that the plan has something to say about, these are only those about
         committed records that no copy holds, and replicas that were not read.
         """
-        treated = self._treated
+        treated, waiting = self._treated, {each.name for each in self.waiting}
         found = [
             each
             for each in self.severe
             if each.code in _NEVER_SETTLED
             or each.log_directory is not None
-            or each.name not in treated
+            or (
+                each.name not in treated
+                and not (each.name in waiting and each.code in _SETTLED_BY_REPAIRS)
+            )
         ]
         return tuple(
             sorted(
@@ -201,6 +206,11 @@ class Plan:
     def merged(self) -> tuple[Choice, ...]:
         """Partitions whose damaged copies become one sound log before any start."""
         return tuple(c for c in self.choices if c.merge is not None)
+
+    @property
+    def waiting(self) -> tuple[Choice, ...]:
+        """Partitions whose files must be put right before there is a plan of everything."""
+        return tuple(c for c in self.choices if c.waits_for_files)
 
     @property
     def down(self) -> tuple[StartLoss, ...]:

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.rule import LogConfig
-    from kafkalog_reader.io.evidence import PartitionDirectory
+    from kafkalog_reader.io.evidence import PartitionDirectory, SegmentFiles
 
 
 class LogLoad:
@@ -59,6 +59,7 @@ class LogLoad:
         rule: of the broker's release.
         progress: receives the number of bytes read.
         known: segments that were already read, by the path of their log file.
+        without_last_index: assume that the index files of the last segment were moved away.
 
     Attributes:
         segments: what is left of the log.
@@ -85,6 +86,7 @@ class LogLoad:
         rule: StartRule = CURRENT_RULE,
         progress: Progress = no_progress,
         known: Mapping[str, ReadSegment] | None = None,
+        without_last_index: bool = False,
     ) -> None:
         self.cache = cache
         self.segments: list[LoadingSegment] = []
@@ -104,6 +106,7 @@ class LogLoad:
         self._rule = rule
         self._progress = progress
         self._known = known or {}
+        self._without_last_index = without_last_index
         self._on_disk: LoadingSegment | None = None
 
     def run(self) -> None:
@@ -114,6 +117,9 @@ class LogLoad:
             UnreadableFileError: a file cannot be opened or read.
         """
         self.segments = loading_segments(self._directory, self._rule.reading)
+        if self.segments and self._without_last_index:
+            last = self.segments[-1]
+            self.segments[-1] = replace(last, files=_without_indexes(last.files))
         self._on_disk = replace(self.segments[-1]) if self.segments else None
         self._load_segment_files()
         if self._is_deleted:
@@ -171,6 +177,11 @@ class LogLoad:
             end = self._known[last.path].next_offset
             return SoundPrefix(next_offset=end, greatest_offset=end - 1, is_whole=True)
         return sound_prefix(self._on_disk, self._progress)
+
+    @property
+    def ends_torn(self) -> bool:
+        """Whether something follows the sound batches of the last segment."""
+        return bool(self.segments) and not self._sound_prefix.is_whole
 
     def hidden_records(self) -> int:
         """Client records of the last segment outside the offsets that the broker sees."""
@@ -388,6 +399,10 @@ class LogLoad:
 
 def _rebuilding(offset: int) -> str:
     return f"read to rebuild the producers' state from offset {offset:,} on"
+
+
+def _without_indexes(files: SegmentFiles) -> SegmentFiles:
+    return replace(files, offset_index_size=None, time_index_size=None, transaction_index_size=None)
 
 
 def _path(segment: LoadingSegment) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from kafkalog_reader.audits.log.epoch_log import EpochLog
@@ -23,6 +24,7 @@ from kafkalog_reader.audits.recovery.files import (
     read_recovery_points,
     read_topic_id_at_start,
 )
+from kafkalog_reader.audits.recovery.index_rebuild import IndexRebuild, index_rebuild
 from kafkalog_reader.audits.recovery.load import LogLoad
 from kafkalog_reader.audits.recovery.loss import LostBytes
 from kafkalog_reader.audits.recovery.names import check_directories, check_files
@@ -30,13 +32,13 @@ from kafkalog_reader.audits.recovery.outcome import DirectoryFailure, StartFailu
 from kafkalog_reader.audits.recovery.retention import (
     StartTime,
     count_expired,
-    modified_at,
+    expires_later,
+    retention_text,
     start_time,
 )
 from kafkalog_reader.audits.recovery.segment import loading_segments
 from kafkalog_reader.audits.recovery.sound_prefix import sound_prefix
 from kafkalog_reader.audits.recovery.stray import Stray, why_stray
-from kafkalog_reader.format.layout import utc_text
 from kafkalog_reader.io.partition_directory import readable_segments
 
 if TYPE_CHECKING:
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.log.read_segment import ReadSegment
     from kafkalog_reader.audits.recovery.rule import ClusterTopics, LogConfig, StartRule
-    from kafkalog_reader.audits.recovery.segment import LoadingSegment
     from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
     from kafkalog_reader.io.progress import Progress
 
@@ -88,6 +89,8 @@ class Recovery:
         is_own_failure: whether files of this replica prevent the start, so that it would succeed
             without them.
         stray: why the directory is set aside, if it is.
+        rebuild: what to move away so that the start serves more, or removes a torn end that it
+            would append to; None if nothing helps.
     """
 
     directory: PartitionDirectory
@@ -103,6 +106,7 @@ class Recovery:
     loaded: LoadedReplica | None = None
     is_own_failure: bool = False
     stray: Stray | None = None
+    rebuild: IndexRebuild | None = None
 
     @property
     def cut_text(self) -> str:
@@ -243,7 +247,8 @@ class DirectoryStart:
         config = rule.config_of(directory.topic, self._topics)
         check_files(directory)
         topic_id = read_topic_id_at_start(directory)
-        load = LogLoad(
+        log_load = partial(
+            LogLoad,
             directory,
             LeaderEpochCache.loaded(read_epochs(directory)),
             recovery_point=self._recovery_points.get(key, 0),
@@ -255,6 +260,7 @@ class DirectoryStart:
             progress=self._progress,
             known=self._known(directory),
         )
+        load = log_load()
         load.run()
         log_end_offset = load.sound_end()
         if self._root.clean_shutdown is None:
@@ -308,9 +314,15 @@ class DirectoryStart:
             outcome in (StartOutcome.LOADS, StartOutcome.CUT, StartOutcome.HIDDEN)
             and rule.started_at is None
         ):
-            later = _expires_later(load.segments, config)
+            later = expires_later(load.segments, config)
             load.reasons += [later] if later else []
         cut = sum_of(self._records(lost, directory) for lost in (*load.lost, *aside))
+        rebuild = None
+        if outcome is StartOutcome.HIDDEN or (
+            outcome is StartOutcome.LOADS and self._root.clean_shutdown and load.ends_torn
+        ):
+            count = partial(self._records, directory=directory)
+            rebuild = index_rebuild(directory, log_load, hidden + cut.sound, count)
         return Recovery(
             directory=directory,
             outcome=outcome,
@@ -323,6 +335,7 @@ class DirectoryStart:
             bytes_cut=sum(lost.size_in_bytes for lost in load.lost),
             reason="; ".join(load.reasons),
             stray=stray,
+            rebuild=rebuild,
             loaded=LoadedReplica(
                 directory=directory,
                 log=(
@@ -349,31 +362,13 @@ class DirectoryStart:
         load.lost += [LostBytes.of(segment) for segment in gone]
         bases = ", ".join(str(segment.base_offset) for segment in gone)
         load.reasons.append(
-            f"by the largest timestamps in the time index, {_retention(config)} deletes segments "
-            f"right after a start at {started}: {bases}"
+            f"by the largest timestamps in the time index, {retention_text(config)} deletes "
+            f"segments right after a start at {started}: {bases}"
         )
         load.segments = load.segments[count:]
         start = load.segments[0].base_offset if load.segments else load.log_end_offset
         load.log_start_offset = max(load.log_start_offset, start)
         load.cache = load.cache.truncate_from_start(load.log_start_offset)
-
-
-def _retention(config: LogConfig) -> str:
-    return "retention" if config.is_known else "the default retention of 7 days"
-
-
-def _expires_later(segments: Sequence[LoadingSegment], config: LogConfig) -> str:
-    """What a start at the time of the files deletes; that time may be only that of a copy."""
-    modified = modified_at(segments)
-    count = count_expired(segments, config, modified) if config.is_known else 0
-    if not count:
-        return ""
-    bases = ", ".join(str(segment.base_offset) for segment in segments[:count])
-    return (
-        "assumed to start at the time of its newest record; if it starts at "
-        f"{utc_text(modified)}, when the files were last modified or copied, retention deletes "
-        f"segments: {bases} (--started-at, startedAt: another time)"
-    )
 
 
 _NOTHING: Final = EpochLog(cache=LeaderEpochCache(), log_start_offset=0, log_end_offset=0)

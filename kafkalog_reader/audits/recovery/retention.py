@@ -92,3 +92,22 @@ def _timestamp(segment: LoadingSegment) -> int:
     if segment.recovered is not None:
         return segment.recovered.greatest_timestamp
     return last_timestamp(segment.files, context=segment.context)
+
+
+def retention_text(config: LogConfig) -> str:
+    """What deletes segments, for messages."""
+    return "retention" if config.is_known else "the default retention of 7 days"
+
+
+def expires_later(segments: Sequence[LoadingSegment], config: LogConfig) -> str:
+    """What a start at the time of the files deletes; that time may be only that of a copy."""
+    modified = modified_at(segments)
+    count = count_expired(segments, config, modified) if config.is_known else 0
+    if not count:
+        return ""
+    bases = ", ".join(str(segment.base_offset) for segment in segments[:count])
+    return (
+        "assumed to start at the time of its newest record; if it starts at "
+        f"{utc_text(modified)}, when the files were last modified or copied, retention deletes "
+        f"segments: {bases} (--started-at, startedAt: another time)"
+    )
