@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.audits.comparison.difference import DifferenceKind
-
 if TYPE_CHECKING:
     from kafkalog_reader.audits.comparison.branch import Branch
     from kafkalog_reader.audits.comparison.difference import Comparison
@@ -18,10 +16,8 @@ def records_between(
     """Number of client records of a replica in a range of offsets."""
     if first_offset >= next_offset:
         return 0
-    if any(
-        difference.kind is not DifferenceKind.CONFLICT and difference.next_offset > first_offset
-        for difference in comparison.differences
-    ):  # a branch counts the records that any member has
+    if any(difference.next_offset > first_offset for difference in comparison.differences):
+        # a branch counts the records of one member
         return candidate.records(first_offset, next_offset)
     return sum(
         records_of(

@@ -13,7 +13,10 @@ import pytest
 
 from fixtures.builder import Replica, cluster, replica
 from fixtures.synthetic.truncation import SCENARIOS
-from kafkalog_reader.audits.election.follow import FollowingEnd
+from kafkalog_reader.audits.comparison.difference import Comparison
+from kafkalog_reader.audits.election.follow import FollowingEnd, elected
+from kafkalog_reader.audits.election.follower_outcome import follower_outcome
+from kafkalog_reader.audits.election.truncation_rule import TruncationRule
 from kafkalog_reader.audits.partition.auditor import audit_partition
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.tables.request import ReadRequest
@@ -21,6 +24,10 @@ from kafkalog_reader.tables.request import ReadRequest
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from pathlib import Path
+
+    from kafkalog_reader.audits.election.follower_outcome import FollowerOutcome
+    from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
+    from tests.audits.conftest import Audited
 
 LONG = replica("0-9/e0 10-14/e0", high_watermark=10)
 M8 = next(each for each in SCENARIOS if each.name == "m8")
@@ -120,3 +127,89 @@ def test_later_batches_end_the_fetching_under_an_older_epoch(tmp_path: Path) -> 
     leader = replica("0-4/e0 5-9/e0 10-12/e2", epochs="0:0 2:5", high_watermark=13)
     replicas = {0: leader, 1: replica("0-4/e0", high_watermark=5)}
     assert outcomes(tmp_path, replicas, clean=(0, 1))[0, 1] is not FollowingEnd.REFETCHES
+
+
+def followed(
+    audit: PartitionAudit, rules: tuple[TruncationRule, ...] = (TruncationRule.CURRENT,)
+) -> FollowerOutcome:
+    """Broker 1 follows broker 0, which is elected."""
+    leading, follower = sorted(audit.candidates, key=lambda each: each.broker_id or 0)
+    assert leading.log is not None
+    assert isinstance(audit.comparison, Comparison)
+    leader = elected(leading.log, 100)
+    return follower_outcome(follower, leading, leader, audit.comparison, rules)
+
+
+ABC = "a@0/e0 b@1/e0 c@2/e1"
+
+
+@pytest.mark.parametrize(
+    ("leader", "follower", "cut", "silent", "is_needless"),
+    [
+        pytest.param((ABC, None), ("a@0/e0", None), (1, 1, 0), None, False, id="behind"),
+        pytest.param((ABC, None), (ABC, None), (3, 3, 0), None, False, id="equal"),
+        pytest.param(
+            (ABC, None), ("a@0/e0 b@1/e0 x@2/e0 y@3/e0", None), (2, 2, 2), None, False, id="forked"
+        ),
+        pytest.param((ABC, None), (ABC, "0:0"), (2, 2, 1), None, True, id="lost_an_epoch"),
+        pytest.param(
+            ("a@0/e0 b@1/e0 c@2/e0", None), ("a@0/e0 b@1/e0 x@2/e0", None), (3, 3, 0), 2, False,
+            id="other_content_under_one_epoch",
+        ),
+        pytest.param(
+            ("a@0/e0 b@1/e0 c@2/e0", None), ("a@0/e0 x@1/e0 y@2/e0 z@3/e0", None), (3, 3, 1), 1,
+            False, id="a_part_of_it_is_cut",
+        ),
+        pytest.param(
+            ("0-9/e0 10-14/e0", "0:0 1:12"), ("0-9/e0 10-14/e0", None), (12, 10, 5), 10, True,
+            id="cut_inside_an_equal_batch",
+        ),
+        pytest.param(
+            ("0-9/e0 10-11/e0 12-13/e1", None), ("0-9/e0 10-14/e0", None), (12, 10, 5), 10, False,
+            id="cut_inside_a_longer_batch",
+        ),
+        pytest.param(
+            ("0-9/e0", None), ("0-9/e0 10-14/e0", None), (10, 10, 5), None, False, id="longer"
+        ),
+    ],
+)  # fmt: skip
+def test_what_a_follower_truncates(
+    leader: tuple[str, str | None],
+    follower: tuple[str, str | None],
+    cut: tuple[int, int, int],
+    silent: int | None,
+    is_needless: bool,
+    audited: Audited,
+) -> None:
+    """Target, end of what stays, records cut; KL-517 and KL-518 (replica-divergence.md, 4.7).
+
+    A cut removes whole batches, and the log end is the target all the same.
+    """
+    replicas = [replica(log, epochs=epochs, high_watermark=0) for log, epochs in (leader, follower)]
+    found = followed(audited(*replicas, clean=(0, 1)))
+    assert (found.truncation_offset, found.kept_until, found.records_cut) == cut
+    assert (found.silent_divergence, found.is_needless) == (silent, is_needless)
+    assert found.is_cut is (cut[2] > 0)
+    assert found.otherwise == ()
+
+
+@pytest.mark.parametrize(
+    ("rules", "target", "otherwise"),
+    [
+        (("current",), 0, []),
+        (("current", "several-rounds"), 0, []),
+        (("current", "one-round"), 0, [("one-round", 1)]),
+        (("current", "several-rounds", "one-round"), 0, [("one-round", 1)]),
+        (("one-round", "current", "several-rounds"), 1, [("current", 0), ("several-rounds", 0)]),
+    ],
+)
+def test_other_rules_are_named_where_they_cut_elsewhere(
+    rules: tuple[str, ...], target: int, otherwise: list[tuple[str, int]], audited: Audited
+) -> None:
+    """KIP-279: asked once, the leader answers that what it had before epoch 3 ended at 1."""
+    leader = replica("a@0/e2 b@1/e4", high_watermark=0)
+    follower = replica("x@0/e1 y@1/e3", high_watermark=0)
+    audit = audited(leader, follower, clean=(0, 1))
+    found = followed(audit, tuple(map(TruncationRule, rules)))
+    assert found.truncation_offset == target
+    assert [(rule.value, offset) for rule, offset in found.otherwise] == otherwise

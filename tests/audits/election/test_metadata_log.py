@@ -8,6 +8,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from fixtures import captures
 from fixtures.builder.log_directory import LogDirectory
 from fixtures.builder.metadata_log import PartitionState, metadata_log
@@ -18,8 +20,6 @@ from kafkalog_reader.io.discovery import discover
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    import pytest
 
     from kafkalog_reader.audits.election.membership import PartitionMembership
     from kafkalog_reader.io.evidence import PartitionDirectory
@@ -202,3 +202,41 @@ def test_eligible_leader_replicas_may_lead(tmp_path: Path) -> None:
     membership = _metadata(tmp_path).partitions["t", 0]
     assert (membership.leader, membership.elr) == (-1, (2,))
     assert [membership.may_lead_cleanly(broker) for broker in (0, 1, 2)] == [False, False, True]
+
+
+def _segments_at(root: Path, *bases: int, snapshot: int | None = None) -> bool:
+    """Whether a log of empty segments after its first is replayed."""
+    state = captures.path("s1/healed") / "broker-0"
+    log = root / "0" / "__cluster_metadata-0"
+    log.mkdir(parents=True)
+    shutil.copy(state / "meta.properties", root / "0")
+    first, *later = bases
+    content = b"" if first else (state / "__cluster_metadata-0" / f"{0:020d}.log").read_bytes()
+    (log / f"{first:020d}.log").write_bytes(content)
+    for base in later:
+        (log / f"{base:020d}.log").write_bytes(b"")
+    if snapshot is not None:
+        name = f"{snapshot:020d}-{3:010d}.checkpoint"
+        shutil.copy(state / "bootstrap.checkpoint", log / name)
+    return bool(read_cluster_metadata(discover([str(root)])))
+
+
+@pytest.mark.parametrize(
+    ("bases", "snapshot", "is_replayed"),
+    [
+        ((0,), None, True),
+        ((0, 6000), None, True),
+        ((5000,), None, False),
+        ((5000, 6000), None, False),
+        ((5000,), 5000, True),
+        ((5000, 6000), 5000, True),
+        ((5000,), 5001, True),
+        ((5000,), 4999, False),
+        ((4000, 6000), 4999, True),
+    ],
+)
+def test_a_replay_begins_with_the_log_or_with_a_snapshot_that_leads_to_it(
+    bases: tuple[int, ...], snapshot: int | None, is_replayed: bool, tmp_path: Path
+) -> None:
+    """Between the end of a snapshot and the first segment no record may be missing."""
+    assert _segments_at(tmp_path, *bases, snapshot=snapshot) is is_replayed
