@@ -20,12 +20,19 @@ _OTHERS: Final = (
 _CHANGES: Final = (
     "for number in [0, *((run.leader_epoch[1:] != run.leader_epoch[:-1]).nonzero()[%s] + 1)]:"
 )
+_NEWEST: Final = "newest = max(map(_timestamp, segments), default=-%s)"
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/election/follower_outcome.py",
         line=_OTHERS % "1:",
         changed=_OTHERS % " 0:",
         reason="the first rule gives the target, and only other targets are kept",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/recovery/retention.py",
+        line=_NEWEST % "1",
+        changed=_NEWEST % " 0",
+        reason="without segments the time of the files is 0, and nothing is between 0 and 0",
     ),
     Equivalent(
         path="kafkalog_reader/tables/best_replica.py",
