@@ -33,7 +33,8 @@ def parse_columns(
     """Names in the order wanted; None is every column.
 
     Args:
-        text: ``kafka``, ``all`` or names with commas; None is what the table shows by default.
+        text: ``kafka``, ``all`` or names separated by commas; None is the table's
+            default.
         table: whose columns they are.
         with_headers: whether the option ``includeHeaders`` says so.
 
@@ -46,11 +47,13 @@ def parse_columns(
         return None
     if wanted.lower() == "kafka":
         if not is_records:
-            raise UsageError(f"option columns: kafka: table {table.name} has no such set")
+            raise UsageError("option columns: kafka: only table records has these columns")
         return (*KAFKA_COLUMNS, "headers") if with_headers else KAFKA_COLUMNS
     columns = tuple(name.strip() for name in wanted.split(","))
     if "" in columns:
-        raise UsageError(f"option columns: {wanted!r}: write kafka, all or names with commas")
+        raise UsageError(
+            f"option columns: {wanted!r}: write kafka, all, or names separated by commas"
+        )
     if len(set(columns)) < len(columns):
         raise UsageError(f"option columns: {wanted}: a column is named twice")
     if with_headers and "headers" not in columns:
@@ -83,7 +86,7 @@ def projected_columns(table: AnyTable, schema: StructType) -> tuple[str, ...]:
         raise UsageError(f"schema: {', '.join(schema.names)}: a column is named twice")
     if not schema.names and pyspark.__version__.startswith("4.0."):
         # Its Arrow reader loses the length of record batches that have no column: count() is 0.
-        raise UsageError("schema: names no column, which Spark 4.0 takes for no rows: name one")
+        raise UsageError("schema: it has no column, so Spark 4.0 would count 0 rows: add one")
     return tuple(schema.names)
 
 
@@ -95,5 +98,5 @@ def _check_type(field: StructField, known: StructField) -> None:
         return
     given, expected = field.dataType.simpleString(), known.dataType.simpleString()
     if given == expected:
-        raise UsageError(f"schema: inside column {field.name!r} all is nullable: {expected}")
+        raise UsageError(f"schema: everything inside column {field.name!r} is nullable: {expected}")
     raise UsageError(f"schema: column {field.name!r} is {expected}, not {given}")

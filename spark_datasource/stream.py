@@ -247,7 +247,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         self, replica: PartitionDirectory, key: TopicPartition, start: int | None, stop: int
     ) -> list[Any]:
         if start is not None and start > stop:
-            self._lose(f"{key[0]}-{key[1]}: its end went back from offset {start} to {stop}")
+            self._lose(f"{key[0]}-{key[1]}: the log end moved back from offset {start} to {stop}")
             return []
         expected = ExpectedEnds()
         asked = replace(
@@ -271,7 +271,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
         gone = gone | {key for key in ended if key not in replicas}
         gone = {key for key in gone if self.request.selects(*key)}
         if gone:
-            self._lose(f"{_names(gone)}: no copy is there any more; some data may have been missed")
+            self._lose(f"{_names(gone)}: no copy is left; some data may have been missed")
         for key in sorted(ended.keys() - begun.keys() - gone):
             logger.info("%s-%d is new", *key)
 
@@ -285,7 +285,7 @@ class KafkaLogStreamReader(Shipped, DataSourceStreamReader, SupportsTriggerAvail
             "not select"
         )
         if len(others) == len(begun):
-            raise UsageError(f"{problem}: it is that of another query; use a new one")
+            raise UsageError(f"{problem}: it belongs to another query; use a new one")
         self._lose(problem)
 
     def _lose(self, problem: str) -> None:

@@ -43,7 +43,10 @@ def parse_starting_offsets(text: str) -> dict[TopicPartition, int] | None:
         UsageError: invalid offsets, or ``latest``, which the Kafka source refuses too.
     """
     if text.strip().lower() == "latest":
-        raise UsageError("option startingOffsets: latest: nothing follows it in a batch read")
+        raise UsageError(
+            "option startingOffsets: latest: a batch read ends there; write earliest, or offsets "
+            "as JSON"
+        )
     if text.strip().lower() == "earliest":
         return None
     offsets = parse_offsets("startingOffsets", text)
@@ -52,7 +55,7 @@ def parse_starting_offsets(text: str) -> dict[TopicPartition, int] | None:
             raise _refused(
                 "startingOffsets",
                 _as_json(topic_partition, offset),
-                "-1 (latest): nothing follows it in a batch read",
+                "-1 (latest): a batch read ends there; write an offset, or -2 (earliest)",
             )
     return offsets
 
@@ -64,7 +67,10 @@ def parse_ending_offsets(text: str) -> dict[TopicPartition, int] | None:
         UsageError: invalid offsets, or ``earliest``, which the Kafka source refuses too.
     """
     if text.strip().lower() == "earliest":
-        raise UsageError("option endingOffsets: earliest: nothing comes before it")
+        raise UsageError(
+            "option endingOffsets: earliest: every log begins there; write latest, or offsets as "
+            "JSON"
+        )
     if text.strip().lower() == "latest":
         return None
     offsets = parse_offsets("endingOffsets", text)
@@ -73,7 +79,7 @@ def parse_ending_offsets(text: str) -> dict[TopicPartition, int] | None:
             raise _refused(
                 "endingOffsets",
                 _as_json(topic_partition, offset),
-                "-2 (earliest): nothing comes before it",
+                "-2 (earliest): the log begins there; write an offset, or -1 (latest)",
             )
     return offsets
 

@@ -129,7 +129,8 @@ def _check_time_index(path: str) -> None:
         if timestamp < first_timestamp:
             raise CorruptIndexError(
                 f"the last timestamp is {timestamp}, less than the first, {first_timestamp}: "
-                "not trimmed to its entries, because the broker runs or was killed, or damaged",
+                "the broker runs or was killed, so the file was not trimmed to its entries; or it "
+                "is damaged",
                 LogPosition(shown(path), position),
             )
         _check_last_offset(path, position, base_offset, relative_offset)

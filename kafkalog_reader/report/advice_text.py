@@ -54,7 +54,7 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
     if audit.compared_from is not None:
         unknown.append(
             f"whether the copies are sound and equal below offset {audit.compared_from:,}, and "
-            "what the brokers' starts do: --quick only reads epochs, ends and tails"
+            "what the brokers' starts do: --quick reads only epochs, ends and tails"
         )
     unknown += [
         f"what {alone.replicas[0].name} holds, and what would be lost with it leading"
@@ -65,9 +65,7 @@ def not_known(audit: PartitionAudit) -> tuple[str, ...]:
     elif audit.membership is None:
         here = len(audit.everyone)
         supplied_here = "the one" if here == 1 else f"the {here}"
-        unknown.append(
-            f"what further copies hold, if there are any besides {supplied_here} supplied"
-        )
+        unknown.append(f"what other copies hold, if there are more than {supplied_here} supplied")
     return tuple(unknown)
 
 

@@ -158,7 +158,7 @@ def changes_schema() -> Schema:
     return {
         "$schema": DIALECT,
         "title": "kafkalog changes --format json",
-        "description": "One object a range of offsets, one a line. Offsets are half-open.",
+        "description": "One object per range of offsets, one per line. Offsets are half-open.",
         **_object(
             {
                 "topic": _TEXT,
@@ -183,7 +183,8 @@ def group_schema(by: str, key: Iterable[str]) -> Schema:
     return {
         "$schema": DIALECT,
         "title": f"kafkalog ls --by {by} --format json",
-        "description": f"One object a {by}, one a line. Sums leave out what could not be read.",
+        "description": f"One object per {by}, one per line. Totals leave out what could not be "
+        "read.",
         **_object(
             {
                 **_row(columns[name] for name in key)["properties"],

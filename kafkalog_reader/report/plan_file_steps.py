@@ -109,8 +109,8 @@ def _replace(replacement: Replacement) -> PlanStep:
     return PlanStep(
         kind=StepKind.REPLACE,
         title=(
-            f"While both are stopped, replace {shown(choice.name)} on broker {broker} by the copy "
-            f"of broker {choice.leader}"
+            f"While both are stopped, replace {shown(choice.name)} on broker {broker} with the "
+            f"copy of broker {choice.leader}"
         ),
         texts=(
             f"No order of starts keeps everything: broker {broker} must start before broker "
@@ -133,17 +133,17 @@ def _write_epochs(choice: Choice, broker: int) -> PlanStep:
     found = choice.epoch_rows[broker]
     path = posixpath.join(choice.paths[broker].rstrip("/"), LEADER_EPOCHS)
     why = (
-        "There is no such file: followers find with it where their log diverges from the leader's."
+        "The file is missing. Followers need it to find where their log diverges from the leader's."
         if found.is_new
-        else "The file does not have the leader epochs of the batches: followers would cut in the "
-        "wrong place, or cut and fetch the same records for ever."
+        else "The leader epochs in the file are not those of the batches: followers would cut in "
+        "the wrong place, or cut and fetch the same records for ever."
     )
     return _write(
         broker,
         posixpath.dirname(posixpath.dirname(path)),
         FileBody(path=path, lines=epoch_lines(found.rows)),
         f"leader-epoch-checkpoint of {shown(choice.name)}",
-        f"{why} This is the file as the batches have it.",
+        f"{why} This file has the leader epochs of the batches.",
         is_new=found.is_new,
     )
 
@@ -178,9 +178,9 @@ def _write_log_starts(plan: Plan) -> Iterator[PlanStep]:
             root,
             FileBody(path=posixpath.join(root, LOG_STARTS), lines=lines),
             f"log-start-offset-checkpoint, for {names}",
-            "The log start that the file has is the one of the copy that was moved away: records "
-            "below it would be deleted, or deleted ones come back. This is the whole file with the "
-            "log start of the new copy.",
+            "The file has the log start of the copy that was moved away: records below it would be "
+            "deleted, or deleted ones would come back. This is the whole file, with the log start "
+            "of the new copy.",
         )
 
 
@@ -188,7 +188,7 @@ def _write(
     broker: int, root: str, body: FileBody, what: str, why: str, *, is_new: bool = False
 ) -> PlanStep:
     keeping = () if is_new else keep_commands(root, posixpath.relpath(body.path, root))
-    keeps = " The first two commands keep the file as it is." if keeping else ""
+    keeps = " The first two commands keep a copy of the old file." if keeping else ""
     return PlanStep(
         kind=StepKind.WRITE_FILE,
         title=f"On broker {broker}, while it is stopped, write {what}",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 _ELSEWHERE: Final = frozenset({StepKind.MOVE_ASIDE, StepKind.REPLACE, StepKind.WRITE_FILE})
 """Kinds of steps that are done on other hosts."""
 _BUILT_IN: Final = frozenset({"printf"})
+_RUNNING: Final = "{} been running for 30 seconds, and is every broker stopped?"
 _VARIABLES: Final = {
     "BOOTSTRAP": "host:port of a broker of the cluster, one that starts first",
     "CONTROLLER": "host:port of a controller",
@@ -65,7 +66,7 @@ save() {  # kafkalog salvage...: 1 is damage that had to be left out
     local status=0
     "$@" || status=$?
     [[ $status -le 1 ]] || stop "nothing was saved (exit status $status): $*"
-    [[ $status -eq 0 ]] || go_on 'That left something out, see above. Go on all the same?'
+    [[ $status -eq 0 ]] || go_on 'That left something out, see above. Go on anyway?'
 }
 
 look() {  # EXPECTED COMMAND...: until a person sees what is expected
@@ -120,7 +121,7 @@ def _body(plan: Plan) -> Iterator[str]:
     for found in plan.open_findings:
         yield _say(f"{found.code} {found.name}: {found.message}")
     if plan.unanswered or plan.open_findings:
-        yield f"go_on {_quoted('That is not settled by these steps. Go on all the same?')}"
+        yield f"go_on {_quoted('These steps do not settle that. Go on anyway?')}"
     for number, step in enumerate(plan_steps(plan), 1):
         yield ""
         yield from _step_lines(number, step)
@@ -135,18 +136,18 @@ def _step_lines(number: int, step: PlanStep) -> Iterator[str]:
     if step.kind is StepKind.START:
         yield f"go_on {_quoted(_question(step))}"
     elif step.kind is StepKind.CONTROLLERS:
-        yield f"go_on {_quoted('Have the controllers run for 30 seconds, and no broker?')}"
+        yield f"go_on {_quoted(_RUNNING.format('Have the controllers'))}"
     elif step.kind is StepKind.ZOOKEEPER:
-        yield f"go_on {_quoted('Has ZooKeeper run for 30 seconds, and no broker?')}"
+        yield f"go_on {_quoted(_RUNNING.format('Has ZooKeeper'))}"
     elif step.kind in _ELSEWHERE:
         # Paths are those of the inputs, and the step is for another host: nothing is moved here.
         yield _say("   Run there, with the paths of that host:")
         yield from (_say(f"     {command}") for command in step.commands)
         yield f"go_on {_quoted('Is that done?')}"
     elif step.kind is StepKind.UNFREEZE:
-        yield f"go_on {_quoted('Shall the configuration be restored now?')}"
+        yield f"go_on {_quoted('Restore the configuration now?')}"
     elif step.kind in (StepKind.REMOVE, StepKind.PREFERRED):
-        yield f"go_on {_quoted('Are all copies in sync, and shall this be done now?')}"
+        yield f"go_on {_quoted('Are all copies in sync, so that this can be done now?')}"
     if step.election is not None and step.kind is StepKind.START:
         yield _say("   Partitions with a leader are left alone by this election.")
     yield from map(_called, _run_here(step))

@@ -42,7 +42,7 @@ _START_WORDS: Final = {
     StartOutcome.CUT: "the start cuts {} off its end",
     StartOutcome.EMPTIED: "the start deletes every segment: {}",
     StartOutcome.STRAY: "the start sets the directory aside, with {}, and begins empty",
-    StartOutcome.EXPIRED: "right after the start retention deletes {}",
+    StartOutcome.EXPIRED: "retention deletes {} right after the start",
     StartOutcome.DIRECTORY_OFFLINE: "its log directory does not come up",
     StartOutcome.BROKER_ABORTS: "with this copy the broker does not come up",
 }
@@ -209,7 +209,7 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
     texts = []
     if down:
         texts.append(
-            f"Of {brokers_text(down)} nothing was supplied: what this start and these elections "
+            f"Nothing was supplied of {brokers_text(down)}: what this start and these elections "
             "cut there is unknown. Supply the copies and make the plan again before this step."
         )
     texts += [
@@ -308,7 +308,7 @@ def _preferred(moved_back: Sequence[Choice]) -> PlanStep:
     return PlanStep(
         kind=StepKind.PREFERRED,
         title="When all copies are in sync, let the preferred leaders lead again",
-        texts=("Nothing is lost by it: only a copy in sync can be elected.",),
+        texts=("This loses nothing: only a copy in sync can be elected.",),
         commands=election.commands,
         election=election,
     )

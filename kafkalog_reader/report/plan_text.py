@@ -73,14 +73,14 @@ def plan_summary_lines(plan: Plan, columns: int = 80) -> Iterator[Line]:
         yield from wrapped(text, columns, hanging=0)
     if plan.is_selected:
         text = (
-            "Only the partitions asked for are in this plan; a broker that starts starts all of "
-            "its partitions."
+            "Only the selected partitions are in this plan, but a broker always starts with all "
+            "of its partitions."
         )
         yield from wrapped(text, columns, hanging=0)
     if plan.is_one_broker and any(c.electable is None or c.not_supplied for c in plan.choices):
         text = (
             f"Only broker {plan.brokers[0]} was supplied. What it cuts when it follows another "
-            "leader, and whether it may lead, cannot be said without the other copies."
+            "leader, and whether it may lead, is unknown without the other copies."
         )
         yield from wrapped(text, columns, hanging=0)
 
@@ -197,9 +197,9 @@ def _order(plan: Plan) -> str:
         if not plan.has_work:
             what = "no whole record" if plan.tails else "nothing"
             but = f", {_but(plan)}" if plan.open_findings else ""
-            return f"The start of broker {broker} takes {what} from its {count}{but}."
+            return f"Starting broker {broker} removes {what} from its {count}{but}."
         taken = lost_words(lost) if lost else "no record"
-        return f"The start of broker {broker} takes {taken}."
+        return f"Starting broker {broker} removes {taken}."
     is_partial = any(c.unseen or c.not_supplied for c in plan.choices)
     starts = [brokers_text(start.brokers) for start in plan.order.starts]
     order = f"start {', then '.join(starts)}{'' if len(starts) > 1 else ' in any order'}"
@@ -278,8 +278,8 @@ def _unanswered_lines(plan: Plan, columns: int) -> Iterator[Line]:
     waiting = sorted({broker for each in plan.unanswered for broker in each.brokers if broker >= 0})
     if waiting:
         text = (
-            f"Do not start {brokers_text(waiting)} before that is settled: with the start these "
-            "partitions get a leader too, and this plan does not know what that destroys."
+            f"Do not start {brokers_text(waiting)} before that is settled: their start also "
+            "gives these partitions a leader, and what that destroys is unknown."
         )
         yield from wrapped(text, columns, hanging=0)
 

@@ -22,7 +22,7 @@ _WORDS: Final = {
     StartOutcome.STRAY: "its next start sets the directory aside and begins empty",
     StartOutcome.DIRECTORY_OFFLINE: "its log directory does not come up",
     StartOutcome.BROKER_ABORTS: "it does not come up",
-    StartOutcome.EXPIRED: "right after its next start retention deletes what is here",
+    StartOutcome.EXPIRED: "retention deletes what is here right after its next start",
 }
 
 

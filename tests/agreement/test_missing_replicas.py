@@ -184,7 +184,7 @@ def test_a_broker_without_the_folder_was_supplied(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     *_, plan = said_by(without_one_folder(tmp_path / "evidence"), capfd)
-    assert "nothing was supplied" not in plan
+    assert "Nothing was supplied" not in plan
     assert "Then start brokers 0 and 1 Broker 0 has no folder of t-0: it creates an empty" in plan
 
 

@@ -250,7 +250,7 @@ def test_the_same_words_say_what_a_start_cuts(make: Make, tmp_path: Path) -> Non
         if each["code"] == START_WILL_CUT and "next start cuts" in each["message"]:
             words = each["message"].split("next start cuts ")[1].split(" off the log")[0]
             assert f"the start cuts {words}" in planned
-            assert "takes nothing" not in planned
+            assert "removes nothing" not in planned
 
 
 @pytest.mark.parametrize("make", STATES)
@@ -271,7 +271,7 @@ def test_a_torn_tail_is_cut_and_holds_no_whole_record(tmp_path: Path) -> None:
     said = Said(torn_tail(tmp_path / "evidence"))
     assert said.cuts() == {(0, "java-producer"): (0, 0, 5, 521)}
     planned = said.text(plan_command)
-    assert "takes no whole record from its 42 partitions" in planned
+    assert "removes no whole record from its 42 partitions" in planned
     assert "cuts 521 bytes at the tail that hold no whole record (up to 5 records)" in planned
 
 

@@ -122,7 +122,7 @@ def test_a_lost_meta_properties_is_written_again(
     verified, planned = run("verify", *paths), run("plan", *paths)
     assert "KL-012" not in verified.out + planned.out
     assert " ".join(planned.out.split()).count("does not come up") == 1
-    assert "takes nothing" not in planned.out
+    assert "removes nothing" not in planned.out
     assert {row["outcome"] for row in recoveries(run, *paths)} == {"brokerAborts"}
     commands = shell_commands(planned.out)
     assert commands == shell_commands(verified.out)

@@ -203,7 +203,7 @@ def test_one_broker_answers_what_its_start_takes(run: Run, tmp_path: Path) -> No
     write(tmp_path, {1: {"a": LONG}}, committed=3)
     whole = run("plan", tmp_path / "broker-1")
     assert whole.status == 0
-    assert whole.out.startswith("The start of broker 1 takes nothing")
+    assert whole.out.startswith("Starting broker 1 removes nothing")
     log = next((tmp_path / "broker-1" / "a-0").glob("*.log"))
     content = bytearray(log.read_bytes())
     content[-1] ^= 1  # the last record: recovery cuts its batch
@@ -391,7 +391,7 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     answer = run("plan", root)
     assert answer.status == 1
     text = " ".join(answer.out.split())
-    assert "takes nothing from its 41 partitions, but not every log directory is sound." in text
+    assert "removes nothing from its 41 partitions, but not every log directory is sound." in text
     assert "KL-310 HIGH broker 0: codec-none-0: named by" in text
     structured = run("plan", root, "--format", "json")
     document = plan(structured)
@@ -402,7 +402,7 @@ def test_a_folder_that_only_checkpoints_name_is_an_open_finding(run: Run, tmp_pa
     script = run("plan", root, "--format", "script")
     assert script.status == 1
     assert "KL-310 broker 0: codec-none-0: named by" in script.out
-    assert "go_on 'That is not settled by these steps" in script.out
+    assert "go_on 'These steps do not settle that" in script.out
 
 
 def test_missing_folders_stay_open_where_there_is_work(run: Run, tmp_path: Path) -> None:

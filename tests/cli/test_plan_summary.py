@@ -65,7 +65,7 @@ def test_the_summary_of_chosen_partitions_says_so_and_its_command_keeps_the_opti
     status(replica_diff, [str(tmp_path), "--topic", "a", "--topic", "b", "--rule", "current"])
     lines = [line.strip() for line in capfd.readouterr().out.splitlines()]
     shown = words(lines[lines.index(HEADS[1]) :])
-    assert "Only the partitions asked for are in this plan" in shown
+    assert "Only the selected partitions are in this plan" in shown
     assert lines[-1] == f"kafkalog plan {tmp_path} --rule current"
 
 

@@ -167,12 +167,12 @@ def test_what_is_not_known_is_reported(diff: Run) -> None:
     assert (
         "whether an election was unclean: only then can offsets 2–4 on broker 0 have been committed"
     ) in text
-    assert "further copies" not in text  # the metadata log names three
+    assert "what other copies hold" not in text  # the metadata log names three
     state = captures.path("s5_1/a-down")
     _, out, _ = diff(*(f"{node}={state}/broker-{node}/t-0" for node in (0, 1)))
     assert "whether offset 2 on broker 0 was committed" in out
-    assert "further copies hold, if there are any besides the 2 supplied" in " ".join(out.split())
-    assert "further copies hold, if there are any besides the 2 supplied" in " ".join(out.split())
+    assert "what other copies hold, if there are more than the 2 supplied" in " ".join(out.split())
+    assert "what other copies hold, if there are more than the 2 supplied" in " ".join(out.split())
 
 
 def test_the_metadata_log_settles_what_an_in_sync_replica_lacks(diff: Run) -> None:

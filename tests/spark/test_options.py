@@ -128,12 +128,12 @@ def test_one_message_names_everything_that_is_refused() -> None:
         ({"columns": "offsets"}, "table records has no column 'offsets'. Did you mean 'offset'?"),
         (
             {"columns": "key,,value"},
-            "option columns: 'key,,value': write kafka, all or names with commas",
+            "option columns: 'key,,value': write kafka, all, or names separated by commas",
         ),
         ({"columns": "key,key"}, "option columns: key,key: a column is named twice"),
         (
             {"columns": "kafka", "table": "batches"},
-            "option columns: kafka: table batches has no such set",
+            "option columns: kafka: only table records has these columns",
         ),
         (
             {"columns": "key", "includeHeaders": "true"},
@@ -160,7 +160,11 @@ def test_one_message_names_everything_that_is_refused() -> None:
             {"startingOffsets": '{"orders": {"3": -7}}'},
             'option startingOffsets: {"orders": {"3": -7}}: an offset is 0 or greater',
         ),
-        ({"endingOffsets": "earliest"}, "option endingOffsets: earliest: nothing comes before it"),
+        (
+            {"endingOffsets": "earliest"},
+            "option endingOffsets: earliest: every log begins there; write latest, or offsets as "
+            "JSON",
+        ),
         ({"replica": "leader"}, "option replica: 'leader' is not one of all, best, broker:N"),
         ({"replica": "broker:x"}, "option replica: 'broker:x' is not one of all, best, broker:N"),
         (

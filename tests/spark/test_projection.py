@@ -71,7 +71,7 @@ def test_a_list_of_columns_is_shown_in_its_order(read: Read) -> None:
         ("key binary NOT NULL", "schema: column 'key' is nullable: leave out NOT NULL"),
         (
             "headers array<struct<key: string NOT NULL, value: binary>>",
-            "schema: inside column 'headers' all is nullable: "
+            "schema: everything inside column 'headers' is nullable: "
             "array<struct<key:string,value:binary>>",
         ),
     ],

@@ -113,8 +113,8 @@ def test_the_copy_is_kept_while_it_is_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("after", "problem"),
     [
-        pytest.param((2,), "t-0: its end went back from offset 4 to 2", id="cut_back"),
-        pytest.param((), "t-0: no copy is there any more", id="gone"),
+        pytest.param((2,), "t-0: the log end moved back from offset 4 to 2", id="cut_back"),
+        pytest.param((), "t-0: no copy is left", id="gone"),
     ],
 )
 def test_what_is_gone_is_an_error_unless_it_may_be(

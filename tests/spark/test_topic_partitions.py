@@ -68,13 +68,13 @@ def test_a_number_that_is_not_an_offset_is_refused_with_its_place(parse: Any, of
 
 @pytest.mark.parametrize("text", ["latest", '{"a": {"0": -1}}'], ids=["word", "number"])
 def test_a_batch_cannot_start_at_the_latest_offset(text: str) -> None:
-    with pytest.raises(UsageError, match="nothing follows it in a batch read"):
+    with pytest.raises(UsageError, match="a batch read ends there; write "):
         parse_starting_offsets(text)
 
 
 @pytest.mark.parametrize("text", ["earliest", '{"a": {"0": -2}}'], ids=["word", "number"])
 def test_nothing_can_end_at_the_earliest_offset(text: str) -> None:
-    with pytest.raises(UsageError, match="nothing comes before it"):
+    with pytest.raises(UsageError, match="begins there; write "):
         parse_ending_offsets(text)
 
 
