@@ -29,6 +29,12 @@ EQUIVALENT: Final = (
         reason="the first rule gives the target, and only other targets are kept",
     ),
     Equivalent(
+        path="kafkalog_reader/audits/recovery/load.py",
+        line="greatest_timestamp=-1,",
+        changed="greatest_timestamp=- 2,",
+        reason="any negative timestamp means that the file's time counts",
+    ),
+    Equivalent(
         path="kafkalog_reader/audits/recovery/retention.py",
         line=_NEWEST % "1",
         changed=_NEWEST % " 0",

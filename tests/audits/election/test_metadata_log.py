@@ -240,3 +240,14 @@ def test_a_replay_begins_with_the_log_or_with_a_snapshot_that_leads_to_it(
 ) -> None:
     """Between the end of a snapshot and the first segment no record may be missing."""
     assert _segments_at(tmp_path, *bases, snapshot=snapshot) is is_replayed
+
+
+def test_a_metadata_log_without_records_has_reached_no_epoch(tmp_path: Path) -> None:
+    """Offset 0 and leader epoch 0 are those of a first record."""
+    state = captures.path("s1/healed") / "broker-0"
+    log = tmp_path / "0" / "__cluster_metadata-0"
+    log.mkdir(parents=True)
+    shutil.copy(state / "meta.properties", tmp_path / "0")
+    (log / f"{0:020d}.log").write_bytes(b"")
+    found = _metadata(tmp_path)
+    assert (found.leader_epoch, found.last_offset, found.partitions) == (-1, -1, {})
