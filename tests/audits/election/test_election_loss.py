@@ -9,13 +9,22 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import pytest
+
 from fixtures.builder import Batch, marker_batch, parse_log, replica
+from kafkalog_reader.audits.comparison.committed import CommitBounds
 from kafkalog_reader.audits.comparison.verdict import Verdict
+from kafkalog_reader.audits.election.candidate import Candidate
+from kafkalog_reader.audits.election.election_loss import lost_ranges
+from kafkalog_reader.audits.log.epoch_log import EpochLog
+from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.tables.findings import findings_of
 from kafkalog_reader.format.control_record import ControlType
 from kafkalog_reader.salvage.merge_trial import with_merge_outcome
+from tests.audits.comparison.bare_comparison import ONE, THREE, TWO, branch, comparison
 
 if TYPE_CHECKING:
+    from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.audits.partition.partition_audit import PartitionAudit
     from tests.audits.conftest import Audited
 
@@ -213,3 +222,64 @@ def test_offsets_that_compaction_may_have_removed_speak_against_no_leader(
     audit = audited(replica(WHOLE, high_watermark=4), cleaned)
     assert {each.kind.value for each in audit.elections} == {"clean"}
     assert lacking(audit) == {0: (0, 0, 0), 1: (0, 0, 0)}
+
+
+def candidate(
+    one: Replica, end: int, hidden: tuple[tuple[int, int], ...] = (), known: int = 0
+) -> Candidate:
+    """A replica of offsets [0, end), each a record, of which 8 are possibly committed."""
+    return Candidate(
+        replica=one,
+        bounds=CommitBounds(known=known, possible=8, high=9, log_end=end, superseded=None),
+        log=EpochLog(cache=LeaderEpochCache(), log_start_offset=0, log_end_offset=end),
+        log_start_offset=0,
+        log_end_offset=end,
+        last_leader_epoch=0,
+        unreplaceable=0,
+        records=lambda first, following: following - first,
+        batch_start=lambda offset: offset,
+        hidden=hidden,
+    )
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "damaged"),
+    [
+        pytest.param([], [], (0, 0, 0), id="nowhere"),
+        pytest.param([(2, 5)], [], (0, 0, 0), id="on_one_replica"),
+        pytest.param([(2, 5)], [(5, 7)], (0, 0, 0), id="side_by_side"),
+        pytest.param([(2, 5)], [(4, 7)], (1, 0, 1), id="in_part"),
+        pytest.param([(2, 5)], [(2, 5)], (3, 2, 1), id="everywhere"),
+        pytest.param([(0, 9)], [(1, 2), (3, 5)], (3, 2, 1), id="two_inside_of_one"),
+        pytest.param([(1, 2), (6, 12)], [(1, 2), (7, 20)], (4, 1, 1), id="beyond_the_end"),
+        pytest.param([(0, 1), (2, 3), (5, 6)], [(0, 3), (5, 6)], (3, 2, 1), id="several"),
+    ],
+)
+def test_offsets_that_damage_hides_on_every_copy_are_counted_apart(
+    one: list[tuple[int, int]], two: list[tuple[int, int]], damaged: tuple[int, int, int]
+) -> None:
+    """All, known to be committed (below 4), and possibly committed (below 8) of offsets 0 to 9."""
+    leader = candidate(THREE, 0)
+    holders = [candidate(ONE, 10, tuple(one), known=4), candidate(TWO, 10, tuple(two))]
+    found = comparison(branch(0, 10, ONE, TWO))
+    for order in (holders, holders[::-1]):
+        (lost,), apart = lost_ranges(leader, (), [leader, *order], found)
+        assert apart == ()
+        assert (lost.first_offset, lost.next_offset) == (0, 10)
+        counts = lost.records
+        assert (counts.damaged, counts.damaged_known, counts.damaged_possible) == damaged
+        assert (counts.known, counts.possible, counts.only_if_unclean, counts.uncommitted) == (
+            4, 4, 1, 1,
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("end", [0, 3, 6, 10])
+def test_what_the_leader_has_is_not_lost(end: int) -> None:
+    leader, other = candidate(ONE, end), candidate(TWO, 10)
+    shared = branch(0, end, ONE, TWO, children=(branch(end, 10, TWO),))
+    lost, apart = lost_ranges(leader, (), [leader, other], comparison(shared))
+    assert apart == ()
+    assert [(each.first_offset, each.next_offset) for each in lost] == (
+        [(end, 10)] if end < 10 else []
+    )
+    assert sum(each.records.total for each in lost) == 10 - end
