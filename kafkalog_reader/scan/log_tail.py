@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.read_context import ReadContext
 
 _TAIL: Final = ScanPolicy(tolerant=False, window_size=256 << 10)
+_ONE_BATCH: Final = ScanPolicy(tolerant=False, window_size=32 << 10)
 _INDEX_ENTRIES_TRIED: Final = 4
 
 
@@ -147,7 +148,7 @@ def batch_starts_at(
     """
     if segment.log_size is None or not 0 <= position < segment.log_size:
         return False
-    run = next(Scan(segment, _TAIL, position, context=context).runs(), None)
+    run = next(Scan(segment, _ONE_BATCH, position, context=context).runs(), None)
     return (
         run is not None
         and bool(run.crc_valid[0])

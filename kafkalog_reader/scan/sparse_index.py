@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY as ENTRY
 from kafkalog_reader.io.window import Windows
@@ -15,8 +15,12 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.read_context import ReadContext
 
 
+_PAGE: Final = 512 * ENTRY.size
+"""Bytes that one read brings."""
+
+
 class SparseIndex:
-    """Entries of one offset index, each read on request: a few dozen bytes of 10 MiB.
+    """Entries of one offset index, read on request, a page at a time: a few pages of 10 MiB.
 
     A preallocated index ends with zeros, which are not entries; the entries before them rise.
 
@@ -26,7 +30,8 @@ class SparseIndex:
 
     def __init__(self, segment: SegmentFiles, *, context: ReadContext) -> None:
         self._base_offset = segment.base_offset
-        self._windows = Windows(segment.path("index"), size=ENTRY.size, context=context)
+        self._windows = Windows(segment.path("index"), size=_PAGE, context=context)
+        self._pages: dict[int, bytes] = {}
         self._count = self._first_where(
             self._windows.size_in_bytes // ENTRY.size, lambda n: self[n] == (self._base_offset, 0)
         )
@@ -36,9 +41,13 @@ class SparseIndex:
 
     def __getitem__(self, number: int) -> tuple[int, int]:
         """The offset and the position that an entry names."""
-        entry = self._windows.read(number * ENTRY.size, ENTRY.size)
+        page, within = divmod(number * ENTRY.size, _PAGE)
+        if page not in self._pages:
+            self._pages[page] = bytes(self._windows.read(page * _PAGE, at_most=_PAGE))
         # Unsigned, so that damage never points before the file.
-        relative_offset, position = (value % 2**32 for value in ENTRY.struct.unpack(entry))
+        relative_offset, position = (
+            value % 2**32 for value in ENTRY.struct.unpack_from(self._pages[page], within)
+        )
         return self._base_offset + relative_offset, position
 
     def last_below_offset(self, offset: int) -> int:

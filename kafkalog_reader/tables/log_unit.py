@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -211,42 +212,39 @@ def _cuts(
         yield from (0, end) if end else ()
         return
     context = directory.context
-    entries = _index_entries(segment, lower, upper, size, context=context)
-    start, *wanted = entries
-    if not batch_starts_at(segment, start, context=context, up_to_offset=lower):
-        start = 0
-    yield start
-    while end - start > size + size // 8:  # a little more costs less than another unit
-        target = start + size
-        near = [position for position in wanted if start < position <= target]
-        cut = next(
-            (p for p in reversed(near) if batch_starts_at(segment, p, context=context)),
-            None,
-        )
-        if cut is None:
-            cut = _scanned_cut(segment, start, target, context=context)
-        if cut is None or cut >= end:
-            break
-        yield cut
-        start = cut
+    with ExitStack() as opened:
+        index = None
+        if segment.offset_index_size:
+            index = opened.enter_context(SparseIndex(segment, context=context))
+        start = _entry(index, index.last_below_offset(lower)) if index is not None else 0
+        if not batch_starts_at(segment, start, context=context, up_to_offset=lower):
+            start = 0
+        yield start
+        while end - start > size + size // 8:  # a little more costs less than another unit
+            share = max(1, (end - start) // -(-(end - start) // size))  # equal parts
+            cut = None if index is None else _indexed_cut(segment, index, start, share, context)
+            if cut is None:
+                cut = _scanned_cut(segment, start, start + share, context=context)
+            if cut is None or cut >= end:
+                break
+            yield cut
+            start = cut
     yield end
 
 
-def _index_entries(
-    segment: SegmentFiles, lower: int, upper: int | None, size: int, *, context: ReadContext
-) -> list[int]:
-    """Where to begin, then positions just before every multiple of ``size`` after it."""
-    if not segment.offset_index_size:
-        return [0]
-    with SparseIndex(segment, context=context) as index:
-        first = index.last_below_offset(lower)
-        start = index[first][1] if first >= 0 else 0
-        positions = [start]
-        for target in range(start + size, segment.log_size or 0, max(size // 4, 1)):
-            number = index.last_up_to_position(target)
-            if number >= 0 and index[number][1] > positions[-1]:
-                positions.append(index[number][1])
-    return positions
+def _entry(index: SparseIndex, number: int) -> int:
+    return index[number][1] if number >= 0 else 0
+
+
+def _indexed_cut(
+    segment: SegmentFiles, index: SparseIndex, start: int, share: int, context: ReadContext
+) -> int | None:
+    """A batch border up to ``share`` bytes after ``start`` that the index names."""
+    for quarters in (4, 3, 2, 1):
+        position = _entry(index, index.last_up_to_position(start + share * quarters // 4))
+        if position > start and batch_starts_at(segment, position, context=context):
+            return position
+    return None
 
 
 def _scanned_cut(

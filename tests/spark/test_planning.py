@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,6 +13,7 @@ from kafkalog_reader import registry
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.evidence import Evidence
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.io.window import Windows
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.table import Column, Table, Unit
 from spark_datasource.planning import OPEN_COST, PackedUnits, plan
@@ -111,6 +113,63 @@ def test_every_unit_is_planned_once_and_no_task_is_too_large(
     for packed in planned:
         cost = sum(unit.size_in_bytes + OPEN_COST for unit in packed.units)
         assert len(packed.units) == 1 or 0 < cost <= target
+
+
+def partition_of(folder: Path, sizes: list[int], *, is_indexed: bool) -> int:
+    """Segments of so many batches of one size, which it returns in bytes."""
+    offset = 100_000  # all offsets have as many digits
+    for count in sizes:
+        batches = [batch(offset + 3 * number) for number in range(count)]
+        index = [*range(1, count, 3)] if is_indexed else None
+        write_segment(folder / "t-0", batches, base_offset=offset, index=index)
+        offset += 3 * count
+    return len(batches[0])
+
+
+@pytest.mark.parametrize("is_indexed", [True, False])
+@pytest.mark.parametrize(
+    "sizes",
+    [[400], [115] * 4, [113] * 4, [150, 150, 150, 40], [225] * 3],
+    ids=["one segment", "a task and a bit", "barely cut", "smaller end", "two tasks and a bit"],
+)
+def test_no_task_of_one_partition_is_much_larger_than_the_mean(
+    tmp_path: Path, sizes: list[int], is_indexed: bool
+) -> None:
+    size = partition_of(tmp_path, sizes, is_indexed=is_indexed)
+    request = ReadRequest(max_partition_bytes=100 * size)
+    evidence = discover([str(tmp_path)])
+    units = list(registry.table("records").units(evidence, request))
+    costs = [unit.size_in_bytes for unit in units]
+    assert sum(costs) == size * sum(sizes)
+    assert max(costs) <= 1.5 * sum(costs) / len(costs)
+    assert max(costs) <= 113 * size
+
+
+@pytest.mark.parametrize("pieces", [10, 100])
+def test_planning_reads_each_page_of_an_index_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pieces: int
+) -> None:
+    size = partition_of(tmp_path, [1000], is_indexed=True)
+    read: list[tuple[str, int]] = []
+    whole = Windows.read
+
+    def counted(windows: Windows, position: int, *arguments: int, **named: int) -> memoryview:
+        read.append((windows.path[-6:], position))
+        return whole(windows, position, *arguments, **named)
+
+    monkeypatch.setattr(Windows, "read", counted)
+    request = ReadRequest(max_partition_bytes=1000 * size // pieces)
+    tasks = list(registry.table("records").units(discover([str(tmp_path)]), request))
+    assert len(tasks) >= pieces
+    assert sum(path == ".index" for path, _ in read) == 1  # 333 entries are one page
+
+
+def test_a_task_carries_less_than_two_kilobytes(tmp_path: Path) -> None:
+    size = partition_of(tmp_path, [1000], is_indexed=True)
+    request = ReadRequest(max_partition_bytes=100 * size)
+    tasks = list(registry.table("records").units(discover([str(tmp_path)]), request))
+    assert len(tasks) >= 10
+    assert max(len(pickle.dumps(task)) for task in tasks) < 2000
 
 
 def test_what_a_task_carries_survives_pickling() -> None:
