@@ -152,6 +152,8 @@ def _salvage(
             has_logs |= receiver is not None and salvaged.folder is not None
             found |= not salvaged.is_complete or (has_range and not salvaged.records)
             name = _of_cluster(salvaged) if several_clusters else salvaged.name
+            if request.replica == "all":
+                name += f" on {salvaged.directory.replica_name}"
             click.echo("\n  ".join(_lines(salvaged, name, request)))
     if has_logs:
         click.echo(HAND_OVER)
@@ -190,10 +192,31 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
         yield f"{plural(doubtful, 'record')} at doubtful offsets in {salvaged.doubtful_folder}"
     if salvaged.deleted_records:
         yield _deleted(salvaged)
+    yield from _transactions(salvaged)
     for lost in salvaged.lost[:MAX_LOST_SHOWN]:
         yield _lost(lost)
     if len(salvaged.lost) > MAX_LOST_SHOWN:
         yield f"and {len(salvaged.lost) - MAX_LOST_SHOWN:,} more such ranges: see manifest.json"
+
+
+def _transactions(salvaged: SalvagedPartition) -> Iterator[str]:
+    """What segments never hold, so that their records are fewer than those in Parquet."""
+    from kafkalog_reader.salvage.counts import Reason
+
+    words = {
+        Reason.ABORTED: ("record of an aborted transaction", "records of aborted transactions"),
+        Reason.UNDECIDED: ("record of an open transaction", "records of open transactions"),
+        Reason.MARKER: ("transaction marker", "transaction markers"),
+    }
+    parts = []
+    for reason, what in words.items():
+        if count := salvaged.counts.left_out[reason].records:
+            parts.append(f"{count:,} {what[count != 1]}")
+    if parts:
+        yield (
+            f"left out: {', '.join(parts)}: the coordinator of these transactions is in the old "
+            "cluster. Parquet (without --as-segments) has all of them"
+        )
 
 
 def _deleted(salvaged: SalvagedPartition) -> str:

@@ -330,3 +330,28 @@ def test_partitions_of_two_clusters_are_named_by_cluster(run: Run, tmp_path: Pat
         (path / "meta.properties").read_text().split("cluster.id=")[1].split()[0] for path in paths
     ]
     assert {line.split()[3] for line in (first, second)} == set(clusters)
+
+
+def test_a_log_without_its_aborted_records_says_so(run: Run, tmp_path: Path) -> None:
+    path = captures.path("everything/stopped")
+    chosen = ("--topic", "transactions", "--partition", "0")
+    whole = run("salvage", path, *chosen, "--output", tmp_path / "parquet")
+    assert whole.out.splitlines() == ["transactions-0: 21 records, offsets 0 to 20"]
+    rows = parquet.read_table(tmp_path / "parquet" / "transactions-0").to_pylist()
+    markers = sum(row["isControl"] for row in rows)
+    answer = run("salvage", path, *chosen, "--as-segments", "--output", tmp_path / "log")
+    assert answer.status == 0
+    first, second, *_ = answer.out.splitlines()
+    kept = int(first.split()[1])
+    assert second.startswith(
+        f"  left out: {21 - markers - kept} records of aborted transactions, "
+        f"{markers} transaction markers: "
+    )
+
+
+def test_of_all_copies_each_line_names_its_broker(
+    untouched: Path, tmp_path: Path, run: Run
+) -> None:
+    answer = run("salvage", untouched, "--replica", "all", "--output", tmp_path / "out")
+    names = sorted(line.partition(":")[0] for line in answer.out.splitlines())
+    assert names == ["t-0 on broker 1", "t-0 on broker 2", "t-0 on broker 3"]
