@@ -296,8 +296,8 @@ def test_a_plan_says_what_a_start_hides_and_how_to_keep_it(run: Run, tmp_path: P
     assert answer.status == 1
     text = " ".join(answer.out.split())
     assert text.startswith(
-        "First repair files of 1 partition and make this plan again. Without that: the start of "
-        "broker 0 takes 12 records"
+        "First repair files of 1 partition and make this plan again. Without that: starting "
+        "broker 0 removes 12 records"
     )
     assert "Without this, the start hides 12 records" in text
     document = plan(run("plan", root, "--format", "json"))
@@ -307,7 +307,7 @@ def test_a_plan_says_what_a_start_hides_and_how_to_keep_it(run: Run, tmp_path: P
     subprocess.run(["bash", "-e", "-c", "\n".join(step["commands"])], check=True)
     assert not log.with_suffix(".index").exists()
     again = run("plan", root).out
-    assert again.startswith("The start of broker 0 takes no whole record")
+    assert again.startswith("Starting broker 0 removes no whole record")
 
 
 def test_a_wrong_index_is_moved_aside_before_records_are_given_up(run: Run, tmp_path: Path) -> None:
@@ -330,7 +330,7 @@ def test_a_wrong_index_is_moved_aside_before_records_are_given_up(run: Run, tmp_
     subprocess.run(["bash", "-e", "-c", "\n".join(step["commands"])], check=True)
     again = run("plan", root)
     assert (again.status, again.out.split(".")[0]) == (
-        0, "The start of broker 0 takes nothing from its 42 partitions",
+        0, "Starting broker 0 removes nothing from its 42 partitions",
     )  # fmt: skip
 
 
