@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fixtures.builder import cluster, replica, small_batches
 from kafkalog_reader.audits.log.batch_stream import BatchStream
 from kafkalog_reader.audits.log.leader_epoch_cache import LeaderEpochCache
 from kafkalog_reader.audits.recovery.load import LogLoad
@@ -276,3 +277,16 @@ def test_what_was_read_before_is_not_read_again(recovery_point: int, tmp_path: P
     ]
     clean = loaded(tmp_path, is_clean=True, known=known)
     assert (clean.sound_end(), clean.hidden_records(), clean.read) == (END, 0, set())
+
+
+def test_a_segment_that_was_recovered_does_not_end_the_rebuilding(tmp_path: Path) -> None:
+    """The first segment has no index and is recovered; the damage is in the second of four."""
+    described = replica(small_batches(), segment_bytes=300, index_interval=100)
+    directory = cluster(tmp_path, {1: described}, clean=[1])[1] / "t-0"
+    first, second, third, *_ = sorted(directory.glob("*.log"))
+    assert third.exists()
+    first.with_suffix(".index").unlink()
+    put(second, BATCH + 8, bytes(4))
+    keep_snapshots(directory, [END + 1], None)
+    with pytest.raises(StartFailure, match=f"{second.name}.*to rebuild the producers' state"):
+        loaded(tmp_path, is_clean=True)
