@@ -106,7 +106,7 @@ class Fleet:
         if not audit.is_metadata:  # its replicas are also on controllers, which are not brokers
             self._brokers.update(
                 (audit.cluster_id, replica.name if replica.broker_id is None else replica.broker_id)
-                for replica in audit.replicas
+                for replica in audit.everyone
             )
         is_sound_metadata = audit.is_metadata and not any(each.severity in "CHM" for each in found)
         entry = _entry(audit, found)

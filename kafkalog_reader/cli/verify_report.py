@@ -173,7 +173,7 @@ class Report:
     def _verdict(self, every: Sequence[Incident]) -> str:
         counts = Counter(each.severity for each in every if each.severity != "I")
         words = [f"{counts[s]:,} {SEVERITY_WORDS[s].lower()}" for s in "CHML" if counts[s]]
-        found = ", ".join(words) or "nothing wrong"
+        found = ", ".join(words) or f"nothing {'else ' if self._undecided else ''}wrong"
         seconds = time.monotonic() - self._started
         took = f", {seconds:,.0f} s" if seconds >= _LONG else ""
         copies = plural(self._replicas, "copy").replace("copys", "copies")

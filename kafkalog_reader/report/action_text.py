@@ -297,7 +297,7 @@ def _lead_text(audit: PartitionAudit) -> str:
             f"supply a copy of {names} first, and run this again; only if that is impossible, "
             f"{_one_of(joined_names(alike))} should lead"
         )
-    if len(alike) == len(audit.replicas) and not audit.lacking:
+    if len(alike) == len(audit.everyone) and not audit.lacking:
         return "every copy may lead this partition: none is a better leader than another"
     lead = f"{_one_of(joined_names(alike))} should lead this partition; the others copy from it"
     if audit.fork_offset is not None and audit.loses_whoever_leads:

@@ -113,7 +113,8 @@ def whole_records(region: UnreadableRegion, segment_slice: SegmentSlice) -> Repa
     while count > 0:
         made, sound = _first_records(content, ends, count, region.start, segment_slice)
         if made is not None:
-            how = f"{count:,} whole records of {claimed:,} in a torn batch; no CRC vouches for them"
+            kept = f"{count:,} whole record{'' if count == 1 else 's'}"
+            how = f"{kept} of {claimed:,} in a torn batch, which no CRC proves"
             return RepairedBatch(run=made, how=how, kind="tornBatch")
         count = min(sound, count - 1)
     return None

@@ -366,6 +366,38 @@ def test_the_only_replica_is_not_moved_aside(run: Run, tmp_path: Path) -> None:
     assert "A6" not in shown
 
 
+def test_a_copy_that_cannot_be_compared_is_moved_aside(run: Run, tmp_path: Path) -> None:
+    """Offsets that fall: replica-diff sets the copy aside, and prints the same commands."""
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path("s3_2/healed"), root)
+    log = root / "broker-1" / "t-0" / "00000000000000000000.log"
+    log.write_bytes(log.read_bytes() + log.read_bytes())
+    document = plan(run("plan", root, "--format", "json"))
+    assert [each["kind"] for each in document["steps"]] == [
+        "startControllers", "moveAside", "startBrokers", "startBrokers",
+    ]  # fmt: skip
+    assert document["startOrder"] == [[0, 2], [1]]
+    compared = CliRunner().invoke(replica_diff, [str(root)], standalone_mode=False).output
+    for command in document["steps"][1]["commands"]:
+        assert command in compared.replace(" \\\n            ", " ")
+    assert compared.startswith("2 partitions, 3 brokers: 1 damaged")
+    assert "one of brokers 0 and 2 should lead this partition" in " ".join(compared.split())
+
+
+def test_what_a_first_repair_does_not_settle_stays_listed(run: Run, tmp_path: Path) -> None:
+    root = tmp_path / "broker-0"
+    shutil.copytree(captures.path("everything/killed/broker-0"), root)
+    damaged = root / "java-producer-0" / "00000000000000000000.log"
+    content = bytearray(damaged.read_bytes())
+    content[5000] ^= 8
+    damaged.write_bytes(content)
+    torn = root / "headers-0" / "00000000000000000000.log"
+    torn.write_bytes(torn.read_bytes()[:-50])
+    out = run("plan", root).out
+    assert out.startswith("First make 1 sound log of damaged copies")
+    assert "KL-304 CRITICAL headers-0" in out
+
+
 def test_a_plan_has_words_for_every_outcome() -> None:
     assert {*_START_WORDS, StartOutcome.LOADS} == set(StartOutcome)
 

@@ -76,7 +76,8 @@ class Choice:
             copies have some, too.
         unseen: brokers without a copy here that may hold more than the copies here.
         set_aside: brokers whose copy must be moved away while they are stopped: otherwise the
-            broker does not start, or the copy never gets in sync.
+            broker does not start, or the copy never gets in sync, or nobody knows what it holds.
+        not_compared: those among them whose copy cannot be compared with the others.
         start_losses: what the brokers' starts remove.
         assigned: brokers of the assignment, the preferred leader first; empty if that is unknown.
         epoch_rows: by broker, what its ``leader-epoch-checkpoint`` should hold, where it does not.
@@ -109,6 +110,7 @@ class Choice:
     only_copy: tuple[int, int] | None = None
     unseen: Unseen | None = None
     set_aside: frozenset[int] = frozenset()
+    not_compared: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
     assigned: tuple[int, ...] = ()
     epoch_rows: Mapping[int, EpochRows] = field(default_factory=dict)

@@ -99,7 +99,8 @@ def choice_of(
     membership = audit.membership
     assigned = () if membership is None else membership.replicas
     not_supplied = tuple(each for each in assigned if each not in {*brokers, *lacking})
-    aside = _moved_away(audit, best)
+    not_compared = frozenset(_broker(alone.replicas[0]) for alone in audit.set_aside) - {-1}
+    aside = _moved_away(audit, best) | not_compared
     others = (frozenset((*brokers, *not_supplied, *lacking)) - equals) | aside
     apart = tuple(
         _broker(each.follower)
@@ -144,6 +145,7 @@ def choice_of(
         only_copy=_only_copy(audit),
         unseen=audit.unseen,
         set_aside=aside,
+        not_compared=not_compared,
         start_losses=start_losses(audit),
         assigned=tuple(assigned),
         epoch_rows={

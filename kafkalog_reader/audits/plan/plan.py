@@ -185,6 +185,8 @@ class Plan:
         """Partitions about which the plan says what is lost, or in what order to start."""
         if not self.has_work:
             return frozenset()
+        if self.waiting:  # the steps are about these alone
+            return frozenset(each.name for each in self.waiting if each.merge is not None)
         named = {each.name for each in (*self.start_losses, *self.tails)}
         named |= {each.choice.name for start in self.order.starts for each in start.settled}
         named |= {choice.name for choice, _ in self.set_aside}
