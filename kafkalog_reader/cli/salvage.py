@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.manifest import SalvagedPartition
     from kafkalog_reader.salvage.offset_coverage import LostOffsets
     from kafkalog_reader.salvage.receiver import Receiver
+    from kafkalog_reader.tables.best_replica import Lacking
     from kafkalog_reader.tables.request import ReadRequest
 
 
@@ -193,10 +194,27 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
     if salvaged.deleted_records:
         yield _deleted(salvaged)
     yield from _transactions(salvaged)
+    for each in salvaged.lacking:
+        yield _lacking(each)
     for lost in salvaged.lost[:MAX_LOST_SHOWN]:
         yield _lost(lost)
     if len(salvaged.lost) > MAX_LOST_SHOWN:
         yield f"and {len(salvaged.lost) - MAX_LOST_SHOWN:,} more such ranges: see manifest.json"
+
+
+def _lacking(lacking: Lacking) -> str:
+    first, held_by = lacking.first_offset, lacking.replica.replica_name
+    fork = f"fork at offset {first:,}: " if lacking.is_fork else ""
+    broker = lacking.replica.log_directory.broker_id
+    how = (
+        "run salvage on that copy alone"
+        if broker is None
+        else f"run this again with --replica broker:{broker} --from-offset {first}"
+    )
+    return (
+        f"{fork}not in this output: {offsets_words(first, lacking.next_offset)} of {held_by}. To "
+        f"save them, {how}, and another --output"
+    )
 
 
 def _transactions(salvaged: SalvagedPartition) -> Iterator[str]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.salvage.offset_order import DoubtfulBatches
     from kafkalog_reader.salvage.repair import RepairedBatch
     from kafkalog_reader.scan.segment_slice import SegmentSlice
+    from kafkalog_reader.tables.best_replica import Lacking
 
 MAX_NOTES: Final = 10_000
 """Repairs and doubtful places listed of one partition."""
@@ -66,6 +67,7 @@ class SalvagedPartition:
         repairs: batches that were repaired and kept.
         doubtful: batches with doubtful offsets, by segment.
         lost: offsets that the copy should hold but does not, as far as known.
+        lacking: offsets asked for that only other copies hold, such as the branch after a fork.
         notes: further counts for segments: transactions and producers.
         warnings: other warnings of the reader.
     """
@@ -85,6 +87,7 @@ class SalvagedPartition:
     lost: list[LostOffsets] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
     is_finished: bool = False
+    lacking: list[Lacking] = field(default_factory=list)
     notes: dict[str, Any] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -98,9 +101,9 @@ class SalvagedPartition:
 
     @property
     def is_complete(self) -> bool:
-        """Whether all that the copy should hold is here, at offsets that are not in doubt."""
+        """Whether all that the copies should hold is here, at offsets that are not in doubt."""
         has_torn = any(repair.kind == "tornBatch" for repair in self.repairs)
-        is_lacking = self.left_out.count or self.doubtful or self.lost or has_torn
+        is_lacking = self.left_out.count or self.doubtful or self.lost or has_torn or self.lacking
         return self.is_finished and not is_lacking
 
     def as_json(self) -> dict[str, Any]:
@@ -141,6 +144,15 @@ class SalvagedPartition:
                 ],
             },
             "lostOffsets": [each.as_json() for each in self.lost],
+            "otherCopies": [
+                {
+                    "copy": each.replica.replica_name,
+                    "firstOffset": each.first_offset,
+                    "lastOffset": each.next_offset - 1,
+                    "isFork": each.is_fork,
+                }
+                for each in self.lacking
+            ],
             **self.notes,
             "warnings": [shown(warning) for warning in self.warnings],
         }

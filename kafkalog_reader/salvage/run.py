@@ -28,12 +28,16 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
     from kafkalog_reader.salvage.receiver import Receiver
+    from kafkalog_reader.tables.best_replica import Lacking
     from kafkalog_reader.tables.request import ReadRequest
 
     _Group = tuple[
-        Sequence[PartitionDirectory], Sequence[LocatedError], Sequence[PartitionDirectory]
+        Sequence[PartitionDirectory],
+        Sequence[LocatedError],
+        Sequence[PartitionDirectory],
+        Sequence[Lacking],
     ]
-    """Copies that make one output, why other copies could not be read, and those not chosen."""
+    """Copies of one output, why others could not be read, those not chosen, what only they hold."""
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +70,7 @@ def salvage(
     request = replace(request, mode=Mode.PERMISSIVE, log_range_only=receiver is not None)
     if merge:
         groups: list[_Group] = [
-            (copies, (), ()) for _, copies in evidence.topic_partitions(request)
+            (copies, (), (), ()) for _, copies in evidence.topic_partitions(request)
         ]
     else:
         groups = list(_chosen(evidence, request))
@@ -81,8 +85,9 @@ def salvage(
     refused: list[str] = []
     is_finished = False
     try:
-        for copies, unread, others in groups:
+        for copies, unread, others, lacking in groups:
             salvaged = SalvagedPartition(directory=copies[0], unread_copies=len(unread))
+            salvaged.lacking = list(_asked(lacking, request))
             for error_of_copy in unread:
                 salvaged.left_out.add(error_of_copy)
             done.append(salvaged)
@@ -112,13 +117,24 @@ def _chosen(evidence: Evidence, request: ReadRequest) -> Iterator[_Group]:
     copy is salvaged.
     """
     damage = UnreadCopies()
-    for copies, chosen in chosen_by_partition(evidence, request, damage):
+    for copies, chosen, lacking in chosen_by_partition(evidence, request, damage):
         unread = damage.taken()
         if unread and not chosen:
-            yield copies[:1], unread[1:], ()
+            yield copies[:1], unread[1:], (), ()
         for directory in chosen:
             others = [] if len(chosen) > 1 else [each for each in copies if each != directory]
-            yield (directory,), unread, others
+            yield (directory,), unread, others, lacking
+
+
+def _asked(lacking: Sequence[Lacking], request: ReadRequest) -> Iterator[Lacking]:
+    """What of these offsets is in the range asked for."""
+    for each in lacking:
+        first = max(each.first_offset, request.from_offset or 0)
+        stop = each.next_offset
+        if request.to_offset is not None:
+            stop = min(stop, request.to_offset)
+        if first < stop:
+            yield replace(each, first_offset=first, next_offset=stop)
 
 
 def _without_foreign(groups: list[_Group], request: ReadRequest) -> tuple[list[_Group], set[str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,27 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lacking:
+    """The offsets [first, next) of another copy, which the chosen one lacks.
+
+    Attributes:
+        is_fork: the chosen copy has other records at the first of these offsets.
+    """
+
+    replica: PartitionDirectory
+    first_offset: int
+    next_offset: int
+    is_fork: bool
+
+    def __str__(self) -> str:
+        """For a warning."""
+        count = self.next_offset - self.first_offset
+        held = f"{self.replica.replica_name} holds {count} from offset {self.first_offset} on"
+        return f"{held} (a fork: other records)" if self.is_fork else held
+
+
 Lineage = list[tuple[int, int]]
 """(leader epoch, first offset) in order: each epoch lasts to the next one's first offset."""
 
@@ -37,14 +59,14 @@ def chosen_replicas(evidence: Evidence, request: ReadRequest) -> Iterator[Partit
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
     """
     damage = Damage(request.mode)
-    for _, chosen in chosen_by_partition(evidence, request, damage):
+    for _, chosen, _ in chosen_by_partition(evidence, request, damage):
         yield from chosen
 
 
 def chosen_by_partition(
     evidence: Evidence, request: ReadRequest, damage: Damage
-) -> Iterator[tuple[Sequence[PartitionDirectory], Sequence[PartitionDirectory]]]:
-    """Yield all live copies of each partition, and those that ``request.replica`` asks for.
+) -> Iterator[tuple[Sequence[PartitionDirectory], Sequence[PartitionDirectory], Sequence[Lacking]]]:
+    """Yield all live copies of each partition, those to read, and what the best of them lacks.
 
     Raises:
         UnreadableFileError: a directory cannot be listed or a log cannot be read.
@@ -53,21 +75,28 @@ def chosen_by_partition(
     several_clusters = len({root.cluster_id for root in evidence.log_directories}) > 1
     for _, replicas in evidence.topic_partitions(request):
         if request.replica == "best" and len(replicas) > 1:
-            best = best_replica(replicas, damage, with_cluster=several_clusters)
-            yield replicas, () if best is None else (best,)
+            best, lacking = best_and_lacking(replicas, damage, with_cluster=several_clusters)
+            yield replicas, () if best is None else (best,), lacking
         elif broker is None:
-            yield replicas, replicas
+            yield replicas, replicas, ()
         else:
-            yield replicas, [r for r in replicas if r.log_directory.broker_id == broker]
+            yield replicas, [r for r in replicas if r.log_directory.broker_id == broker], ()
 
 
 def best_replica(
     supplied: Sequence[PartitionDirectory], damage: Damage, *, with_cluster: bool = False
 ) -> PartitionDirectory | None:
+    """The best copy alone: see ``best_and_lacking``."""
+    return best_and_lacking(supplied, damage, with_cluster=with_cluster)[0]
+
+
+def best_and_lacking(
+    supplied: Sequence[PartitionDirectory], damage: Damage, *, with_cluster: bool = False
+) -> tuple[PartitionDirectory | None, Sequence[Lacking]]:
     """The copy whose last batch has the greatest leader epoch, then the greatest log end.
 
-    One warning says how many offsets other copies hold that this one lacks. None if no copy can be
-    read and ``damage`` skips those that cannot.
+    Also the offsets of other copies that it lacks; one warning names them. None if no copy can
+    be read and ``damage`` skips those that cannot.
 
     Raises:
         UnreadableFileError: a copy cannot be read, in mode ``FAILFAST``: it may be the best.
@@ -80,15 +109,21 @@ def best_replica(
         except UnreadableFileError as error:
             damage.left_out(error)
     if not replicas:
-        return None
+        return None, ()
     best = max(range(len(replicas)), key=lambda number: _rank(tails[number]))
     lacking = []
     for number, replica in enumerate(replicas):
         if number != best and _ends_differ(tails[number], tails[best]):
             fork = _fork(replica, tails[number], replicas[best], tails[best])
             if tails[number].next_offset > fork:
-                count = tails[number].next_offset - fork
-                lacking.append(f"{replica.replica_name} holds {count} from offset {fork} on")
+                lacking.append(
+                    Lacking(
+                        replica=replica,
+                        first_offset=fork,
+                        next_offset=tails[number].next_offset,
+                        is_fork=tails[best].next_offset > fork,
+                    )
+                )
     if lacking:
         chosen = replicas[best]
         logger.warning(
@@ -97,9 +132,9 @@ def best_replica(
             chosen.partition,
             f" of cluster {shown(chosen.log_directory.cluster_id or '?')}" if with_cluster else "",
             chosen.replica_name,
-            "; ".join(lacking),
+            "; ".join(map(str, lacking)),
         )
-    return replicas[best]
+    return replicas[best], lacking
 
 
 def _broker(replica: str) -> int | None:

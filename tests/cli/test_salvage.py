@@ -147,7 +147,8 @@ def test_copies_are_merged_under_their_own_topic_id(
 
 def test_topic_ids_are_those_of_the_input(untouched: Path, tmp_path: Path, run: Run) -> None:
     out = tmp_path / "out"
-    assert run("salvage", untouched, "--as-segments", "--output", out).status == 0
+    chosen = ("--replica", "broker:2")
+    assert run("salvage", untouched, "--as-segments", *chosen, "--output", out).status == 0
     assert TOPIC_ID in (out / "t-0" / "partition.metadata").read_text()
 
 
@@ -283,7 +284,9 @@ def test_doubtful_offsets_are_reported_and_records_warns(
     [
         pytest.param(
             [3],
-            "t-0: 4 records, offsets 0 to 3\n  1 other copy could not be read: see manifest.json\n",
+            "t-0: 4 records, offsets 0 to 3\n  1 other copy could not be read: see manifest.json\n"
+            "  fork at offset 2: not in this output: offsets 2 to 4 of broker 1. To save them, run "
+            "this again with --replica broker:1 --from-offset 2, and another --output\n",
             id="another_copy",
         ),
         pytest.param(
@@ -355,3 +358,33 @@ def test_of_all_copies_each_line_names_its_broker(
     answer = run("salvage", untouched, "--replica", "all", "--output", tmp_path / "out")
     names = sorted(line.partition(":")[0] for line in answer.out.splitlines())
     assert names == ["t-0 on broker 1", "t-0 on broker 2", "t-0 on broker 3"]
+
+
+@pytest.mark.parametrize("form", [[], ["--as-segments"]])
+def test_the_other_branch_of_a_fork_is_left_out_by_name(
+    form: list[str], run: Run, tmp_path: Path
+) -> None:
+    """S3.2: broker 0 wrote 2 to 4 while brokers 1 and 2 wrote 2 and 3."""
+    path = captures.path("s3_2/both-led")
+    answer = run("salvage", path, "--topic", "t", "--output", tmp_path / "out", *form)
+    assert answer.status == 1
+    assert "  fork at offset 2: not in this output: offsets 2 to 4 of broker 0." in answer.out
+    written = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert not written["isComplete"]
+    again = ("--replica", "broker:0", "--from-offset", "2")
+    assert " ".join(again) in answer.out
+    rest = run("salvage", path, "--topic", "t", *again, "--output", tmp_path / "rest", *form)
+    assert (rest.status, rest.out.splitlines()[0]) == (0, "t-0: 3 records, offsets 2 to 4")
+
+
+def test_a_shorter_copy_leaves_nothing_out(run: Run, tmp_path: Path) -> None:
+    path = captures.path("s1/stale")
+    answer = run("salvage", path, "--topic", "t", "--output", tmp_path / "out")
+    assert answer.status == 0
+    assert "not in this output" not in answer.out
+
+
+def test_a_range_before_a_fork_leaves_nothing_out(run: Run, tmp_path: Path) -> None:
+    path = captures.path("s3_2/both-led")
+    chosen = ("--topic", "t", "--to-offset", "2")
+    assert run("salvage", path, *chosen, "--output", tmp_path / "out").status == 0
