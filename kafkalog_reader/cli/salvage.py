@@ -194,8 +194,8 @@ def _lines(salvaged: SalvagedPartition, name: str, request: ReadRequest) -> Iter
     if salvaged.deleted_records:
         yield _deleted(salvaged)
     yield from _transactions(salvaged)
-    for each in salvaged.lacking:
-        yield _lacking(each)
+    for other in salvaged.lacking:
+        yield _lacking(other)
     for lost in salvaged.lost[:MAX_LOST_SHOWN]:
         yield _lost(lost)
     if len(salvaged.lost) > MAX_LOST_SHOWN:
