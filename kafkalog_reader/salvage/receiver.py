@@ -114,6 +114,8 @@ def receiver_of(
             raise OptionError("merge", f"only {_SEGMENTS}")
         if topic_ids:
             raise OptionError("topic_id", f"only {_SEGMENTS}")
+        if request.replica == "best":  # the best of two topics would hide the other's records
+            _own_topic_ids(evidence, request, {}, merge=False)
         return None
     if merge and request.replica != "best":
         raise OptionError("merge", "reads all copies: leave out replica, or do not merge")
@@ -158,7 +160,11 @@ def _own_topic_ids(
             own.setdefault((root.cluster_id, topic), set()).add(topic_id)
     for (_, topic), ids in own.items():
         if len(ids) > 1:
-            choose = "Merge those of one" if merge else "Choose one copy: --replica broker:N"
+            choose = (
+                "Merge those of one"
+                if merge
+                else "Choose one copy: --replica broker:N; salvage other topics with --topic"
+            )
             raise UsageError(
                 f"{shown(topic)}: the copies are of {len(ids)} topics of this name, by their topic "
                 f"ids: {', '.join(sorted(ids))}. {choose}"

@@ -152,6 +152,23 @@ def test_topic_ids_are_those_of_the_input(untouched: Path, tmp_path: Path, run: 
     assert TOPIC_ID in (out / "t-0" / "partition.metadata").read_text()
 
 
+@pytest.mark.parametrize("form", [(), ("--as-segments",)])
+def test_copies_of_two_topics_of_one_name_are_not_one_choice(
+    tmp_path: Path, run: Run, form: tuple[str, ...]
+) -> None:
+    """A topic that was deleted and made again while broker 0 was down."""
+    state = shutil.copytree(captures.path("s3_2/both-led"), tmp_path / "in")
+    foreign = state / "broker-0" / "t-0" / "partition.metadata"
+    foreign.write_text("version: 0\ntopic_id: AAAAAAAAAAAAAAAAAAAB_w\n")
+    refused = run("salvage", state, *form, "--output", tmp_path / "out")
+    assert refused.status == 2
+    assert "t: the copies are of 2 topics of this name" in refused.err
+    assert not (tmp_path / "out").exists()
+    chosen = run("salvage", state, *form, "--replica", "broker:0", "--output", tmp_path / "out")
+    assert chosen.status == 0
+    assert "t-0: 5 records" in chosen.out
+
+
 def test_every_topic_without_an_id_is_named_at_once(tmp_path: Path, run: Run) -> None:
     everything = shutil.copytree(captures.path("everything") / "stopped", tmp_path / "in")
     for path in everything.glob("broker-*/*/partition.metadata"):
