@@ -57,7 +57,7 @@ class _Entry(NamedTuple):
 
 
 class Fleet:
-    """Collects what the screen will show: a line for each partition, and one audit in full.
+    """Collects what the screen will show: a line for each partition, the only bad one in full.
 
     Args:
         command: the command that was called, without selected partitions, to be printed.
@@ -153,14 +153,15 @@ class Fleet:
         worse = [each for each in self._entries if not each.is_lagging]
         lagging = [each for each in self._entries if each.is_lagging]
         columns, _ = screen()
-        if worse != [entry]:
+        if worse != [entry] and self._entries != [entry]:
             write_lines(_entry_lines(worse, _SHOWN, "in trouble", columns))
             write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
             if worse:
                 write_lines(self._next_command(entry))
             write_lines(self._plan_lines(columns, is_needed=bool(worse)))
             return
-        write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
+        if lagging != [entry]:
+            write_lines(_entry_lines(lagging, _SHOWN_LAGGING, "lagging", columns))
         write_lines([()])
         self._write_full(audit, found)
         write_lines(

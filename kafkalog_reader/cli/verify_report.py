@@ -39,7 +39,7 @@ _COMPARE: Final = (
 )
 _ORDER: Final = (
     "In {}, copies end at different offsets, as those of running brokers do. If these brokers are "
-    "stopped, run kafkalog plan with the same paths: the order of their starts matters."
+    "stopped, the order of their starts may matter: kafkalog plan, with the same paths, shows it."
 )
 _KINDS_SHOWN: Final = 5
 _PLACES_SHOWN: Final = 3

@@ -89,4 +89,4 @@ def test_one_lagging_partition_shows_the_order_and_verify_names_the_plan(
     assert status(kafkalog, ["verify", str(tmp_path)]) == 0
     out = words(capfd.readouterr().out.splitlines())
     assert "In 1 partition, copies end at different offsets" in out
-    assert "run kafkalog plan with the same paths" in out
+    assert "kafkalog plan, with the same paths, shows it" in out

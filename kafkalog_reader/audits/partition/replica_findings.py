@@ -122,7 +122,7 @@ def _missing(audit: PartitionAudit) -> Iterator[Finding]:
     innocent = (
         ""
         if missing.is_proven
-        else f"; or {taken} taken from a running broker, the log earlier than the checkpoint"
+        else f", unless {taken} taken from a running broker, the log earlier than the checkpoint"
     )
     were, them = ("was", "it") if following - first == 1 else ("were", "them")
     yield finding(
