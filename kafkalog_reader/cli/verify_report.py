@@ -6,13 +6,14 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final
 
-from kafkalog_reader.audits.catalogue.actions import ACTIONS, NOTHING_TO_DO
+from kafkalog_reader.audits.catalogue.actions import ACTIONS, MOVE_COPY_ASIDE, NOTHING_TO_DO
 from kafkalog_reader.audits.catalogue.catalogue import CATALOGUE, codes_with
 from kafkalog_reader.audits.catalogue.election_rules import DAMAGE_UNRECOVERABLE
 from kafkalog_reader.audits.catalogue.replica_rules import LAGGING_REPLICA
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import SEVERITY_WORDS
 from kafkalog_reader.audits.integrity.refused_file import NOT_DAMAGED
+from kafkalog_reader.audits.partition.partition_audit import joined
 from kafkalog_reader.audits.tables.findings import OF_ONE_COPY
 from kafkalog_reader.cli.exit_status import ExitStatus
 from kafkalog_reader.cli.incident import Found, Incident, IncidentKind, incidents, kinds
@@ -210,7 +211,8 @@ class Report:
         if more := len(kind.incidents) - len(shown_places):
             yield (Span(f"  ... {more:,} more (--verbose)"),)
         for action in _first_actions(shown_in_full):
-            yield from wrapped(f"→ {ACTIONS[action].text()}", columns, indent=2, hanging=2)
+            text = ACTIONS[action].text(**_brokers(kind, action))
+            yield from wrapped(f"→ {text}", columns, indent=2, hanging=2)
         members = (each for one in shown_places for each in one.members)
         for command in repair_commands(repair for each in members for repair in each.repairs):
             yield from command_lines(command, columns, indent=6)
@@ -324,10 +326,26 @@ def _first_actions(found: Iterable[Incident]) -> list[str]:
         each.actions
         for one in found
         for each in one.members
-        if each is one.cause or each.severity == one.severity
+        if (each is one.cause or each.severity == one.severity)
+        # Which of several copies to move aside, only replica-diff shows.
+        and (each.code in OF_ONE_COPY or each.actions[:1] != (MOVE_COPY_ASIDE,))
     )
     first = {each[0] for each in actions if each} - {NOTHING_TO_DO}
     return [action for action in ACTIONS if action in (first or {NOTHING_TO_DO})]
+
+
+def _brokers(kind: IncidentKind, action: str) -> dict[str, Any]:
+    """The brokers that an action is about, for its text."""
+    names = dict.fromkeys(
+        each.directory.replica_name
+        for incident in kind.incidents
+        for each in incident.members
+        if each.directory is not None and each.actions and each.actions[0] == action
+    )
+    if not names:
+        return {}
+    where = joined([*names]) if len(names) <= _PLACES_SHOWN else "these brokers"
+    return {"where": where, "are_several": len(names) > 1}
 
 
 def _order(found: tuple[Finding, dict[str, Any]]) -> tuple[Any, ...]:

@@ -142,7 +142,9 @@ def _step_lines(number: int, step: PlanStep) -> Iterator[str]:
     elif step.kind in _ELSEWHERE:
         # Paths are those of the inputs, and the step is for another host: nothing is moved here.
         yield _say("   Run there, with the paths of that host:")
-        yield from (_say(f"     {command}") for command in step.commands)
+        # The words are in single quotes; what was saved is where the variable says.
+        said = (_say(f"     {command}") for command in step.commands)
+        yield from (each.replace(" SAVED/", " '\"$SAVED\"'/") for each in said)
         yield f"go_on {_quoted('Is that done?')}"
     elif step.kind is StepKind.UNFREEZE:
         yield f"go_on {_quoted('Restore the configuration now?')}"

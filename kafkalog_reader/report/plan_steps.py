@@ -210,7 +210,8 @@ def _start(plan: Plan, number: int, start: Start) -> PlanStep:
     if down:
         texts.append(
             f"Nothing was supplied of {brokers_text(down)}: what this start and these elections "
-            "cut there is unknown. Supply the copies and make the plan again before this step."
+            "cut there is unknown. Where copies still exist, supply them and make the plan again "
+            "before this step."
         )
     texts += [
         f"Broker {broker} has no folder of {shown(choice.name)}: it creates an empty one, and "

@@ -105,8 +105,10 @@ def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
     if plan.is_one_broker or not plan.is_ordered:
         return
     reasons = Counter(choice.why_unknown for choice in plan.choices if choice.electable is None)
+    is_damaged = any(each.name == METADATA_LOG for each in plan.severe)
+    none = f"no {'sound ' if is_damaged else ''}metadata log was supplied"
     for reason, count in reasons.items():
-        why = f"unknown, because {reason or 'no metadata log was supplied'}"
+        why = f"unknown, because {reason or none}"
         if not reason and plan.has_zookeeper:
             why = "in ZooKeeper (/brokers/topics/TOPIC/partitions/N/state) and not in these files"
         yield (
@@ -323,7 +325,13 @@ def _choice_lines(plan: Plan, columns: int) -> Iterator[Line]:
     is_choice = any(choice.alternatives for choice in plan.forced)
     head = "A person must choose: every" if is_choice else "Every"
     supplied = " supplied copy" if any(c.unseen for c in plan.forced) else " leader"
-    yield (Span(f"{head}{supplied} loses committed records.", Style.ATTENTION),)
+    lost = [
+        each for c in plan.forced for each in (c.lost_records, *(a.lost for a in c.alternatives))
+    ]
+    what = (
+        "committed records" if all(each.known for each in lost) else "what is or may be committed"
+    )
+    yield (Span(f"{head}{supplied} loses {what}.", Style.ATTENTION),)
     for choice in plan.forced[:_SHOWN]:
         taken = f"broker {choice.leader} loses {lost_words(choice.lost_records)} (in this plan)"
         rest = [f"broker {a.broker_id} {lost_words(a.lost)}" for a in choice.alternatives]

@@ -294,7 +294,7 @@ def test_the_only_copy_of_the_only_controller_is_not_moved(state: Path, run: Run
     answer = run("verify", "controller-100")
     words = " ".join(answer.out.split())
     assert shell_commands(answer.out) == []
-    assert "→ do not start this broker yet" in words
+    assert "→ do not start broker 100 yet" in words
 
 
 def test_no_copy_is_moved_where_none_is_sound(state: Path, run: Run) -> None:
@@ -303,7 +303,7 @@ def test_no_copy_is_moved_where_none_is_sound(state: Path, run: Run) -> None:
         flip(log, PAYLOAD)
     verified, planned = run("verify", "."), run("plan", ".")
     assert shell_commands(verified.out + planned.out) == []
-    assert "→ do not start this broker yet" in verified.out
+    assert "→ do not start these brokers yet" in verified.out
     words = " ".join(planned.out.split())
     assert "broker 100: ./controller-100/__cluster_metadata-0/" in words
     assert "a start keeps the newest snapshot" in words

@@ -398,6 +398,37 @@ def test_what_a_first_repair_does_not_settle_stays_listed(run: Run, tmp_path: Pa
     assert "KL-304 CRITICAL headers-0" in out
 
 
+def test_a_person_chooses_where_every_branch_may_be_committed(run: Run, tmp_path: Path) -> None:
+    """As replica-diff says (A20): only one branch is proven to be committed."""
+    root = tmp_path / "brokers"
+    shutil.copytree(captures.path("s3_2/both-led"), root)
+    for broker, high_watermark in ((0, 5), (1, 0), (2, 0)):
+        path = root / f"broker-{broker}" / "replication-offset-checkpoint"
+        rows = path.read_text().splitlines()
+        rows = [f"t 0 {high_watermark}" if row.startswith("t 0 ") else row for row in rows]
+        path.write_text("".join(f"{row}\n" for row in rows))
+    out = " ".join(run("plan", root).out.split())
+    assert "A person must choose: every leader loses what is or may be committed." in out
+    assert "For another leader add --elect t-0=1" in out
+    compared = CliRunner().invoke(replica_diff, [str(root)], standalone_mode=False).output
+    assert "A20 a person must choose" in compared
+
+
+def test_the_script_names_where_the_merged_log_was_saved(run: Run, tmp_path: Path) -> None:
+    root = tmp_path / "broker-0"
+    shutil.copytree(captures.path("everything/stopped/broker-0"), root)
+    log = root / "codec-none-0" / "00000000000000000024.log"
+    content = bytearray(log.read_bytes())
+    content[700] ^= 1
+    log.write_bytes(content)
+    script = run("plan", root, "--format", "script").out
+    (line,) = (line for line in script.splitlines() if "cp -a" in line)
+    shown = subprocess.run(
+        ["bash", "-c", line], env={"SAVED": "/kept"}, capture_output=True, text=True, check=True
+    ).stdout
+    assert shown.split()[:3] == ["cp", "-a", "/kept/plan/codec-none-0-merged/codec-none-0"]
+
+
 def test_a_plan_has_words_for_every_outcome() -> None:
     assert {*_START_WORDS, StartOutcome.LOADS} == set(StartOutcome)
 

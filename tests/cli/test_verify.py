@@ -354,7 +354,7 @@ def test_a_start_that_cuts_sound_records_is_advised_against(tmp_path: Path, run:
     answer = run("verify", root, "--topic", "codec-none")
     assert answer.status == 1
     assert "so KL-412 CRITICAL" in " ".join(answer.out.split())
-    assert "→ do not start this broker yet" in answer.out
+    assert "→ do not start broker 0 yet" in answer.out
 
 
 def test_a_git_lfs_pointer_is_not_read_and_not_called_damaged(run: Run, tmp_path: Path) -> None:

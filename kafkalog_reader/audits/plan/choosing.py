@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from kafkalog_reader.audits.catalogue.actions import REBUILD_INDEX, RESTORE_TOPIC_ID
 from kafkalog_reader.audits.catalogue.catalogue import codes_with
+from kafkalog_reader.audits.catalogue.election_rules import EVERY_LEADER_LOSES_COMMITTED
 from kafkalog_reader.audits.catalogue.log_rules import END_WILL_BE_MISREAD
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.comparison.difference import Comparison
@@ -139,7 +140,8 @@ def choice_of(
         ),
         merge=audit.merge,
         repairs=_repairs(found, is_lossy=bool(best.lacking_ranges)),
-        is_forced=audit.loses_whoever_leads,
+        is_forced=audit.loses_whoever_leads
+        or any(each.code == EVERY_LEADER_LOSES_COMMITTED for each in found),
         not_supplied=not_supplied,
         lacking=tuple(lacking),
         only_copy=_only_copy(audit),
