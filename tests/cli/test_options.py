@@ -6,10 +6,11 @@ from typing import Final
 import click
 import pytest
 
+from fixtures import captures
 from kafkalog_reader.cli.options import Rate
-from tests.cli.conftest import ROOT, Run
+from tests.cli.conftest import Run
 
-SPLIT: Final = ROOT / "fixtures" / "captures" / "s3_2" / "both-led"
+SPLIT: Final = captures.path("s3_2/both-led")
 
 
 @pytest.mark.parametrize(
