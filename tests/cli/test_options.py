@@ -1,14 +1,16 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 import pytest
 
 from fixtures import captures
 from kafkalog_reader.cli.options import Rate
-from tests.cli.conftest import Run
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
 
 SPLIT: Final = captures.path("s3_2/both-led")
 
