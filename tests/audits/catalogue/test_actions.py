@@ -78,7 +78,7 @@ def test_a_missing_time_index_comes_back_only_without_the_offset_index(broker: P
     (broker / f"{SEGMENT}.timeindex").unlink()
     text = verified(broker)
     assert "creates an empty one at its start" in text
-    assert ACTIONS[REBUILD_INDEX].text() in text
+    assert ACTIONS[REBUILD_INDEX].text("broker 0") in text
 
 
 def test_zeros_that_end_a_stopped_log_are_not_nothing_to_do(broker: Path) -> None:
