@@ -86,7 +86,7 @@ def test_zeros_that_end_a_stopped_log_are_not_nothing_to_do(broker: Path) -> Non
         segment.write(bytes(4096))
     text = verified(broker)
     assert "KL-104" in text
-    assert ACTIONS[FORCE_RECOVERY].text() in text
+    assert ACTIONS[FORCE_RECOVERY].text("broker 0") in text
     assert ACTIONS[NOTHING_TO_DO].text() not in text
 
 
