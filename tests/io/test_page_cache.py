@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 MIB = 1 << 20
 SIZE = 8 * MIB
+ATTEMPTS = 8
+"""A busy kernel does not evict each page at once; a reader that evicts none fails every time."""
 
 
 def pages_in_memory(path: Path) -> int:
@@ -38,13 +40,17 @@ def cold(tmp_path: Path) -> Path:
     """A file without pages in memory."""
     path = tmp_path / "00000000000000000000.log"
     path.write_bytes(os.urandom(MIB) * (SIZE // MIB))
+    evict(path)
+    if pages_in_memory(path):
+        pytest.skip("a file system that lives in memory")
+    return path
+
+
+def evict(path: Path) -> None:
     descriptor = os.open(path, os.O_RDWR)
     os.fsync(descriptor)  # dirty pages are not evicted
     os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     os.close(descriptor)
-    if pages_in_memory(path):
-        pytest.skip("a file system that lives in memory")
-    return path
 
 
 def read_all(path: Path, size: int = 3 * MIB + 1) -> None:
@@ -62,23 +68,31 @@ def way_to_ask(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_cold_file_is_cold_again_after_it_was_read(cold: Path, way_to_ask: str) -> None:
-    read_all(cold)
-    left = pages_in_memory(cold)
-    assert left == 0 if way_to_ask == "cachestat" else left <= 64
+    allowed = 0 if way_to_ask == "cachestat" else 64
+    left: list[int] = []
+    while len(left) < ATTEMPTS and (not left or left[-1] > allowed):
+        evict(cold)
+        read_all(cold)
+        left.append(pages_in_memory(cold))
+    assert left[-1] <= allowed, left
 
 
 @pytest.mark.usefixtures("way_to_ask")
 def test_pages_that_were_there_before_stay(cold: Path) -> None:
-    with cold.open("rb", buffering=0) as file:
-        os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # no read-ahead
-        os.pread(file.fileno(), 2 * MIB, 5 * MIB)
-    before = pages_in_memory(cold)
-    assert before == 512
-    read_all(cold)
-    mixed = (
-        2 * page_cache.CHECKED_SIZE // mmap.PAGESIZE
-    )  # the ranges at both ends are partly warm, and stay
-    assert before <= pages_in_memory(cold) <= before + mixed
+    warm = 2 * MIB // mmap.PAGESIZE
+    # The ranges at both ends are partly warm, and stay.
+    mixed = 2 * page_cache.CHECKED_SIZE // mmap.PAGESIZE
+    there: list[int] = []
+    while len(there) < ATTEMPTS and (not there or there[-1] > warm + mixed):
+        evict(cold)
+        with cold.open("rb", buffering=0) as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_RANDOM)  # no read-ahead
+            os.pread(file.fileno(), 2 * MIB, 5 * MIB)
+        before = pages_in_memory(cold)
+        read_all(cold)
+        there.append(pages_in_memory(cold))
+        assert warm <= before <= there[-1]
+    assert there[-1] <= warm + mixed, there
 
 
 @pytest.mark.usefixtures("way_to_ask")
