@@ -7,11 +7,15 @@ from typing import Final
 from kafkalog_reader.audits.catalogue.actions import (
     ABORT_TRANSACTION,
     FORBID_UNCLEAN_ELECTION,
+    REBUILD_INDEX,
     REMOVE_DUPLICATES,
 )
 from kafkalog_reader.audits.catalogue.role import Role
 from kafkalog_reader.audits.catalogue.rule import NO_EFFECT, rule
-from kafkalog_reader.audits.catalogue.traps import LOG_APPEND_TIME
+from kafkalog_reader.audits.catalogue.traps import (
+    COMPACTED_FURTHER,
+    LOG_APPEND_TIME,
+)
 
 RETRY_DUPLICATES: Final = rule(
     "KL-601",
@@ -40,6 +44,33 @@ RETRY_DUPLICATES_ACROSS_LEADERS: Final = rule(
     reader="Consumers get the records as often as they are stored.",
     actions=(REMOVE_DUPLICATES,),
     roles=(Role.OF_PRODUCERS,),
+)
+ABORTED_ENTRY_MISSING: Final = rule(
+    "KL-707",
+    "aborted-entry-missing",
+    severity="C",
+    title="a transaction index lacks an aborted transaction",
+    explanation="The log has data of a transaction and its abort marker, but the segment's "
+    ".txnindex does not list it, or is missing. Brokers accept that without a word.",
+    start="The start changes nothing, unless it recovers the segment: that rebuilds the index.",
+    election="The leader's index decides what consumers get.",
+    reader="Consumers with read_committed get the aborted records as if they were committed.",
+    actions=(REBUILD_INDEX,),
+    lookalikes=(COMPACTED_FURTHER,),
+    roles=(Role.BESIDE_THE_LOGS,),
+)
+ABORTED_ENTRY_EXTRA: Final = rule(
+    "KL-708",
+    "aborted-entry-extra",
+    severity="C",
+    title="a transaction index lists a transaction that was not aborted",
+    explanation="An entry names an offset at which the log has no abort marker of that producer.",
+    start="The start changes nothing, unless it recovers the segment: that rebuilds the index.",
+    election="The leader's index decides what consumers get.",
+    reader="Consumers with read_committed may miss committed records of that producer.",
+    actions=(REBUILD_INDEX,),
+    lookalikes=(COMPACTED_FURTHER,),
+    roles=(Role.BESIDE_THE_LOGS,),
 )
 TRUNCATION_CUTS_TRANSACTION: Final = rule(
     "KL-713",

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from kafkalog_reader.io.names import ASIDE
 
 if TYPE_CHECKING:
-    from kafkalog_reader.audits.recovery.index_rebuild import IndexRebuild
+    from collections.abc import Iterable
+
     from kafkalog_reader.io.evidence import PartitionDirectory
 
 
@@ -73,8 +74,7 @@ def move_aside(root: str, name: str) -> Move:
     return Move(path=posixpath.join(root, name), target=aside_path(root, name))
 
 
-def index_moves(directory: PartitionDirectory, rebuild: IndexRebuild | None) -> tuple[Move, ...]:
-    """Move index files aside, so that the next start rebuilds them."""
+def index_moves(directory: PartitionDirectory, files: Iterable[str]) -> tuple[Move, ...]:
+    """Move index files of a replica aside, so that the next start rebuilds them."""
     root, partition = posixpath.split(directory.path.rstrip("/"))
-    files = () if rebuild is None else rebuild.files
     return tuple(move_aside(root, f"{partition}/{name}") for name in files)

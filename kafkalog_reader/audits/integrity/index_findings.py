@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from kafkalog_reader.audits.integrity.aborted_transactions import AbortedTransactionCheck
     from kafkalog_reader.audits.log.replica import Replica
     from kafkalog_reader.format.index_entries import FixedEntry
     from kafkalog_reader.io.evidence import SegmentFiles
@@ -337,24 +338,35 @@ class TimeIndexCheck:
         yield from index.entries_of(bad)
 
 
-def transaction_index_findings(
-    replica: Replica, segment: SegmentFiles, *, is_hot: bool
-) -> Iterator[Finding]:
-    """Yield KL-213 for entries that no broker writes; this file has no checksum."""
-    index = _opened(replica, segment, "txnindex", TRANSACTION_INDEX_ENTRY, is_hot=is_hot)
-    odd = index.size_in_bytes % TRANSACTION_INDEX_ENTRY.size
-    if odd:
-        yield index.found(
-            TRANSACTION_INDEX_MALFORMED,
-            f"{index.size_in_bytes:,} bytes are not a whole number of entries of 34",
-            position=index.size_in_bytes - odd,
-            evidence={"sizeInBytes": index.size_in_bytes},
-        )
-    if len(index.entries):
-        last = index.entries["last_offset"].astype(np.int64)
-        bad = (index.entries["version"] != 0) | (last < segment.base_offset)
-        bad[1:] |= np.diff(last) <= 0
-        yield from index.entries_of({TRANSACTION_INDEX_MALFORMED: bad})
+class TransactionIndexCheck:
+    """KL-213 for entries that no broker writes, then KL-707 and KL-708; it has no checksum."""
+
+    def __init__(self, replica: Replica, segment: SegmentFiles, *, is_hot: bool) -> None:
+        self._index = _opened(replica, segment, "txnindex", TRANSACTION_INDEX_ENTRY, is_hot=is_hot)
+
+    def findings(self, transactions: AbortedTransactionCheck) -> Iterator[Finding]:
+        """Yield the findings, after all batches of the segment."""
+        malformed = [*self._malformed()]
+        yield from malformed
+        if not malformed:
+            index = self._index
+            yield from transactions.findings(index.segment, index.entries, is_hot=index.is_hot)
+
+    def _malformed(self) -> Iterator[Finding]:
+        index = self._index
+        odd = index.size_in_bytes % TRANSACTION_INDEX_ENTRY.size
+        if odd:
+            yield index.found(
+                TRANSACTION_INDEX_MALFORMED,
+                f"{index.size_in_bytes:,} bytes are not a whole number of entries of 34",
+                position=index.size_in_bytes - odd,
+                evidence={"sizeInBytes": index.size_in_bytes},
+            )
+        if len(index.entries):
+            last = index.entries["last_offset"].astype(np.int64)
+            bad = (index.entries["version"] != 0) | (last < index.segment.base_offset)
+            bad[1:] |= np.diff(last) <= 0
+            yield from index.entries_of({TRANSACTION_INDEX_MALFORMED: bad})
 
 
 def _opened(

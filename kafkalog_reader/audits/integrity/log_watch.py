@@ -14,6 +14,7 @@ from kafkalog_reader.audits.catalogue.input_rules import (
     LIMIT_REACHED,
     UNREADABLE_FILE,
 )
+from kafkalog_reader.audits.integrity.aborted_transactions import AbortedTransactionCheck
 from kafkalog_reader.audits.integrity.batch_findings import BatchCheck
 from kafkalog_reader.audits.integrity.compaction_findings import CompactedKeys
 from kafkalog_reader.audits.integrity.file_checks import FileChecks
@@ -21,7 +22,7 @@ from kafkalog_reader.audits.integrity.finding import Finding, finding
 from kafkalog_reader.audits.integrity.index_findings import (
     OffsetIndexCheck,
     TimeIndexCheck,
-    transaction_index_findings,
+    TransactionIndexCheck,
 )
 from kafkalog_reader.audits.integrity.producer_findings import ProducerCheck
 from kafkalog_reader.audits.integrity.refused_file import actions_of_refusal
@@ -69,12 +70,14 @@ class WatchedStream(BatchStream):
         self._checks = checks
         self._of_segment: tuple[SegmentCheck, ...] = ()
         self._producers = ProducerCheck(replica)
+        self._transactions = AbortedTransactionCheck(replica)
         self._keys = CompactedKeys(replica)
         self._before: BatchCheck | None = None
         self._check: BatchCheck | None = None
         self._before_last: BatchCheck | None = None
         self._offset_index: OffsetIndexCheck | None = None
         self._time_index: TimeIndexCheck | None = None
+        self._transaction_index: TransactionIndexCheck | None = None
         self._stops_seen = 0
         super().__init__(
             replica.directory,
@@ -101,12 +104,13 @@ class WatchedStream(BatchStream):
         self._before_last = self._check
         check = self._check = BatchCheck(self._replica, segment)
         self._producers.begin_segment(segment.base_offset)
+        self._transactions.begin_segment(segment.base_offset)
         self._of_segment = segment_checks(self._replica, segment, self._checks, self._keys)
-        self._offset_index = self._time_index = None
+        self._offset_index = self._time_index = self._transaction_index = None
         try:
             self._offset_index = OffsetIndexCheck(self._replica, segment, is_hot=is_hot)
             self._time_index = TimeIndexCheck(self._replica, segment, is_hot=is_hot)
-            self.found += transaction_index_findings(self._replica, segment, is_hot=is_hot)
+            self._transaction_index = TransactionIndexCheck(self._replica, segment, is_hot=is_hot)
         except LocatedError as error:
             self.found.append(unreadable(self._replica, error))
         yield from super()._load_segment(segment, next_base)
@@ -132,11 +136,13 @@ class WatchedStream(BatchStream):
             self._stops_seen = len(self.stops)
             self._check.break_chain()
             self._producers.lose_track()
+            self._transactions.lose_track()
         self._check.look(run)
         if run.summary.least_magic < MAGIC:
             is_message = run.magic < MAGIC
             self.messages_end = int(run.last_offset[is_message].max()) + 1
         self._producers.look(run)
+        self._transactions.look(run)
         for of_segment in self._of_segment:
             of_segment.look(run)
         if self._offset_index is not None:
@@ -156,6 +162,8 @@ class WatchedStream(BatchStream):
             self.found += self._time_index.findings(
                 greatest, is_whole=not (stops or check.has_damage), is_closed=is_closed
             )
+        if self._transaction_index is not None:
+            self.found += self._transaction_index.findings(self._transactions)
 
     @property
     def last_timestamp(self) -> int | None:

@@ -277,7 +277,8 @@ class _Start:
         )
 
     def _moves(self) -> tuple[FileRepair, ...]:
-        return index_moves(self._replica.directory, self._recovery.rebuild)
+        rebuild = self._recovery.rebuild
+        return index_moves(self._replica.directory, rebuild.files if rebuild else ())
 
     def _reported(
         self,

@@ -1,0 +1,217 @@
+"""KL-707 and KL-708: compares transaction indexes with the abort markers of the log.
+
+A read-committed consumer learns from the transaction index alone which records were aborted. Only
+logs are compared that no cleaner has touched (T05); first offsets may differ (T27). Source: Kafka
+4.0, ProducerAppendInfo#appendEndTxnMarker, TransactionIndex.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+
+from kafkalog_reader.audits.catalogue.producer_rules import (
+    ABORTED_ENTRY_EXTRA,
+    ABORTED_ENTRY_MISSING,
+)
+from kafkalog_reader.audits.integrity.file_repair import index_moves
+from kafkalog_reader.audits.integrity.finding import Finding, finding
+from kafkalog_reader.decode.control_type import ABORT, COMMIT, NO_TYPE, control_types
+from kafkalog_reader.format.batch_fields import (
+    CONTROL_BIT,
+    DELETE_HORIZON_BIT,
+    TRANSACTIONAL_BIT,
+)
+from kafkalog_reader.format.index_entries import TRANSACTION_INDEX_ENTRY
+from kafkalog_reader.io.names import segment_file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from kafkalog_reader.audits.integrity.file_repair import Move
+    from kafkalog_reader.audits.log.replica import Replica
+    from kafkalog_reader.io.evidence import SegmentFiles
+    from kafkalog_reader.scan.batch_run import BatchRun
+
+_NONE: Final = -1
+_MARKER: Final = np.dtype([("producer_id", "i8"), ("offset", "i8"), ("first_offset", "i8")])
+"""An abort marker; ``first_offset`` of its transaction, -1 if no data of it is in the log."""
+
+
+class AbortedTransactionCheck:
+    """Follows the transactions of one replica from segment to segment.
+
+    A window with batches that are damaged or missing is not compared, and transactions that were
+    open before it are forgotten: what was there may have held a marker.
+    """
+
+    def __init__(self, replica: Replica) -> None:
+        self._replica = replica
+        self._open: dict[int, int] = {}
+        self._reached = _NONE
+        self._markers: list[NDArray[Any]] = []
+        self._is_whole = True
+        topic = replica.directory.topic or ""
+        self._may_be_cleaned = replica.cleaner_offset is not None or topic.startswith("__")
+
+    def begin_segment(self, base_offset: int) -> None:
+        """Begin a segment; what was between it and the one before is unknown."""
+        self._markers = []
+        self._is_whole = True
+        if base_offset != self._reached:
+            self._open.clear()
+        self._reached = base_offset
+
+    def lose_track(self) -> None:
+        """Handle bytes that are not a batch: they may have held a marker."""
+        self._open.clear()
+        self._is_whole = False
+
+    def look(self, run: BatchRun) -> None:
+        """Follow the batches of one window, while it is valid."""
+        found = run.summary
+        if not found.is_full or found.attributes & DELETE_HORIZON_BIT:
+            self._may_be_cleaned = True
+        leads_on = found.leads_on and int(run.base_offset[0]) <= self._reached
+        if self._may_be_cleaned or not leads_on or found.valid < run.count:
+            self.lose_track()
+        elif found.attributes & TRANSACTIONAL_BIT:
+            self._follow(run)
+        self._reached = int(run.last_offset[-1]) + 1
+
+    def findings(
+        self, segment: SegmentFiles, entries: NDArray[Any], *, is_hot: bool
+    ) -> Iterator[Finding]:
+        """Yield what differs in one segment, after its batches.
+
+        Args:
+            segment: the segment.
+            entries: of its transaction index; empty if it has none.
+            is_hot: whether it is the active segment of a broker that was not shut down cleanly:
+                files were copied one after another, or the next start rebuilds the index.
+        """
+        if is_hot or self._may_be_cleaned:
+            return
+        markers = np.concatenate(self._markers) if self._markers else np.empty(0, _MARKER)
+        markers = markers[np.argsort(markers["offset"], kind="stable")]
+        is_extra = np.ones(len(entries), np.bool_)
+        if len(markers):
+            places = np.searchsorted(markers["offset"], entries["last_offset"])
+            nearest = markers[np.minimum(places, len(markers) - 1)]
+            is_extra = (nearest["offset"] != entries["last_offset"]) | (
+                nearest["producer_id"] != entries["producer_id"]
+            )
+        has_data = markers["first_offset"] != _NONE
+        listed = np.isin(markers["offset"], entries["last_offset"][~is_extra])
+        yield from self._missing(segment, markers[has_data & ~listed])
+        if self._is_whole and is_extra.any():
+            yield self._extra(segment, entries, np.flatnonzero(is_extra))
+
+    def _follow(self, run: BatchRun) -> None:
+        """Collect the abort markers of a window, and the transactions open at its end.
+
+        A stretch is a marker, or all of a producer's data between two markers.
+        """
+        attributes = run.attributes
+        is_ours = (attributes & TRANSACTIONAL_BIT != 0) & (run.producer_id >= 0)
+        rows = np.flatnonzero(is_ours)
+        types = np.full(len(rows), NO_TYPE, np.int16)
+        is_control = attributes[rows] & CONTROL_BIT != 0
+        types[is_control] = control_types(run, rows[is_control])
+        is_marker = (types == ABORT) | (types == COMMIT)
+        kept = is_marker | ~is_control
+        rows, types, is_marker = rows[kept], types[kept], is_marker[kept]
+        if not len(rows):
+            return
+        order = np.argsort(run.producer_id[rows], kind="stable")
+        rows, types, is_marker = rows[order], types[order], is_marker[order]
+        producers, offsets = run.producer_id[rows], run.base_offset[rows].astype(np.int64)
+        is_first = np.append(True, producers[1:] != producers[:-1])
+        begins = is_first | is_marker
+        begins[1:] |= is_marker[:-1]
+        producers, offsets, types = producers[begins], offsets[begins], types[begins]
+        is_first, is_marker = is_first[begins], is_marker[begins]
+        began = np.where(is_marker, _NONE, offsets)
+        firsts = np.flatnonzero(is_first)
+        before = [self._open.get(each, _NONE) for each in producers[firsts].tolist()]
+        carried = np.array(before, np.int64)
+        began[firsts] = np.where(carried != _NONE, carried, began[firsts])
+        data = np.append(_NONE, began[:-1])  # of the stretch before each marker
+        data[1:][is_marker[:-1]] = _NONE
+        data[firsts] = carried
+        aborts = np.flatnonzero(is_marker & (types == ABORT))
+        markers = np.empty(len(aborts), _MARKER)
+        markers["producer_id"] = producers[aborts]
+        markers["offset"] = offsets[aborts]
+        markers["first_offset"] = data[aborts]
+        self._markers.append(markers)
+        lasts = np.append(firsts[1:], len(producers)) - 1
+        ends = zip(producers[lasts].tolist(), is_marker[lasts].tolist(), began[lasts].tolist(),
+                   strict=True)  # fmt: skip
+        for producer_id, is_closed, first in ends:
+            if is_closed:
+                self._open.pop(producer_id, None)
+            else:
+                self._open[producer_id] = first
+
+    def _missing(self, segment: SegmentFiles, markers: NDArray[Any]) -> Iterator[Finding]:
+        if not len(markers):
+            return
+        producer_id, offset, first = (int(markers[0][name]) for name in _MARKER.names or ())
+        file = self._file(segment)
+        lacks = "has no entry" if segment.transaction_index_size is not None else "is missing"
+        many = f"; {len(markers):,} such transactions" if len(markers) > 1 else ""
+        yield finding(
+            ABORTED_ENTRY_MISSING,
+            f"{file} {lacks}, but the log has the aborted transaction of producer {producer_id} "
+            f"from offset {first:,} to its marker at {offset:,}{many}",
+            directory=self._replica.directory,
+            file=file,
+            offsets=(first, offset + 1),
+            evidence={
+                "producerId": producer_id,
+                "firstOffset": first,
+                "lastOffset": offset,
+                "transactions": len(markers),
+            },
+            repairs=self._moves(segment),
+        )
+
+    def _extra(
+        self, segment: SegmentFiles, entries: NDArray[Any], extra: NDArray[np.intp]
+    ) -> Finding:
+        number = int(extra[0])
+        entry = {name: int(entries[number][name]) for name in entries.dtype.names or ()}
+        file = self._file(segment)
+        many = f"; {len(extra):,} such entries" if len(extra) > 1 else ""
+        return finding(
+            ABORTED_ENTRY_EXTRA,
+            f"{file}: entry {number:,} lists a transaction of producer {entry['producer_id']} with "
+            f"an abort marker at offset {entry['last_offset']:,}, but the log has no such marker"
+            f"{many}",
+            directory=self._replica.directory,
+            file=file,
+            position=number * TRANSACTION_INDEX_ENTRY.size,
+            size_in_bytes=TRANSACTION_INDEX_ENTRY.size,
+            evidence={"entry": number, **entry, "entries": len(extra)},
+            repairs=self._moves(segment),
+        )
+
+    def _file(self, segment: SegmentFiles) -> str:
+        return self._replica.file(_name(segment, "txnindex"))
+
+    def _moves(self, segment: SegmentFiles) -> tuple[Move, ...]:
+        sizes = {
+            "index": segment.offset_index_size,
+            "timeindex": segment.time_index_size,
+            "txnindex": segment.transaction_index_size,
+        }
+        names = [_name(segment, kind) for kind, size in sizes.items() if size is not None]
+        return index_moves(self._replica.directory, names)
+
+
+def _name(segment: SegmentFiles, kind: str) -> str:
+    return segment_file_name(segment.base_offset, kind, segment.suffix)
