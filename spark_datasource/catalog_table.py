@@ -3,6 +3,9 @@
 Spark shows a Python source the options when a table is created, mixed with the properties of the
 table, and forgets them. It keeps the schema with the metadata of its fields, so they are stored
 there. Source: Spark 4.3, V2SessionCatalog#createTable and #loadTable.
+
+Whatever is written from such a table, such as Parquet files, keeps that metadata: of options about
+talking to brokers, which may be passwords, only the names are in it.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from pyspark.sql.types import StructType
 
+from kafkalog_reader.errors import OptionError, UsageError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
@@ -19,11 +24,15 @@ OPTIONS_KEY: Final = "kafkalog.options"
 """Of the metadata of the first column: the options of the table."""
 
 _OPTION_PREFIX: Final = "option."
-_PROPERTIES: Final = frozenset({
-    "collation", "comment", "external", "is_managed_location", "location", "owner", "provider",
-})  # fmt: skip
-"""Names that Spark reserves: TableCatalog."""
 _LOCAL: Final = "file:"
+_FIXED: Final = ("table", "columns", "includeHeaders")
+_GROUPS: Final = (
+    ("path", "paths"),
+    ("subscribe", "subscribePattern", "assign"),
+    ("startingOffsets", "startingTimestamp", "startingOffsetsByTimestamp"),
+    ("endingOffsets", "endingTimestamp", "endingOffsetsByTimestamp", "until"),
+)
+"""Options that answer one question: one of them in a query replaces all of the table."""
 
 
 def is_being_created(options: Mapping[str, str]) -> bool:
@@ -32,12 +41,18 @@ def is_being_created(options: Mapping[str, str]) -> bool:
 
 
 def created_options(properties: Mapping[str, str]) -> dict[str, str]:
-    """The options among the properties of a table."""
+    """The options among the properties of a table.
+
+    Spark adds a copy of each option with the prefix ``option.``, which other properties have not;
+    ``OPTIONS (path ...)`` and ``LOCATION`` are the property ``path``.
+    Source: Spark 4.3, CatalogV2Util#convertTableProperties.
+    """
     found = {
-        name: value
+        name[len(_OPTION_PREFIX) :]: value
         for name, value in properties.items()
-        if name.lower() not in _PROPERTIES and not name.lower().startswith(_OPTION_PREFIX)
+        if name.lower().startswith(_OPTION_PREFIX)
     }
+    found |= {name: value for name, value in properties.items() if name.lower() == "path"}
     return {
         name: _local_path(value) if name.lower() == "path" else value
         for name, value in found.items()
@@ -49,27 +64,47 @@ def with_options(
 ) -> StructType:
     """The schema with these options in its metadata; ``paths`` are absolute and replace theirs."""
     first, *rest = schema.fields
-    kept = _without_path(options) | {"paths": json.dumps(list(paths))}
+    kept = _without(options, ("path", "paths")) | {"paths": json.dumps(list(paths))}
     described: dict[str, Any] = first.jsonValue() | {"metadata": {OPTIONS_KEY: json.dumps(kept)}}
     return StructType([type(first).fromJson(described), *rest])
 
 
 def stored_options(schema: StructType, given: Mapping[str, str]) -> dict[str, str]:
-    """The options of a read: those of its table, where ``given`` does not replace them."""
+    """The options of a read: those of its table, where ``given`` does not replace them.
+
+    Raises:
+        UsageError: no path, or an option that a query cannot change.
+    """
     text = schema.fields[0].metadata.get(OPTIONS_KEY) if schema.fields else None
-    if text is None:
-        return dict(given)
     names = {name.lower() for name in given}
+    if text is None:
+        if not names & {"path", "paths"}:
+            raise UsageError(
+                "no path given: load(path) takes it. A table that was created with a list of "
+                "columns has no options, because Spark drops them: create it without the list"
+            )
+        return dict(given)
     stored: dict[str, str] = json.loads(text)
-    if "path" in names:
-        stored = _without_path(stored)
-    return {name: value for name, value in stored.items() if name.lower() not in names} | dict(
-        given
-    )
+    _check_fixed(stored, given)
+    for group in _GROUPS:
+        if names & {name.lower() for name in group}:
+            stored = _without(stored, group)
+    return _without(stored, names) | dict(given)
 
 
-def _without_path(options: Mapping[str, str]) -> dict[str, str]:
-    return {name: each for name, each in options.items() if name.lower() not in ("path", "paths")}
+def _check_fixed(stored: Mapping[str, str], given: Mapping[str, str]) -> None:
+    before = {name.lower(): value for name, value in stored.items()}
+    values = {name.lower(): value for name, value in given.items()}
+    for name in _FIXED:
+        if values.get(name.lower(), before.get(name.lower())) != before.get(name.lower()):
+            raise OptionError(
+                name, "it decides which columns a table has: give it when the table is created"
+            )
+
+
+def _without(options: Mapping[str, str], names: Iterable[str]) -> dict[str, str]:
+    left_out = {name.lower() for name in names}
+    return {name: value for name, value in options.items() if name.lower() not in left_out}
 
 
 def _local_path(text: str) -> str:

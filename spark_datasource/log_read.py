@@ -39,26 +39,41 @@ class LogRead:
         *,
         topic: str | Iterable[str] | None = None,
         partition: int | Iterable[int] | None = None,
+        from_offset: int | None = None,
+        to_offset: int | None = None,
         from_time: object = None,
         to_time: object = None,
     ) -> LogRead:
         """Read only these rows.
 
         Args:
-            topic: one topic or several; replaces those chosen before.
+            topic: one topic or several; replaces those chosen before, and their offsets.
             partition: of these topics, one partition or several.
+            from_offset: of each of these partitions, the first offset to read.
+            to_offset: of each of these partitions, the first offset left out.
             from_time: only records with this timestamp or a later one: milliseconds or ISO 8601.
             to_time: only records with an earlier timestamp.
 
         Raises:
-            UsageError: partitions without a topic.
+            UsageError: partitions without a topic, or offsets without a partition.
         """
         found = self
         if partition is not None and topic is None:
             raise UsageError("where(partition=...) needs a topic: where(topic='t', partition=0)")
+        topics = [topic] if isinstance(topic, str) else list(topic or ())
+        numbers = [partition] if isinstance(partition, int) else list(partition or ())
         if topic is not None:
-            topics = [topic] if isinstance(topic, str) else list(topic)
-            found = found._choosing(topics, partition)
+            found = found._choosing(topics, None if partition is None else numbers)
+        for name, offset in (("startingOffsets", from_offset), ("endingOffsets", to_offset)):
+            if offset is None:
+                continue
+            if not numbers:
+                raise UsageError(
+                    "where(from_offset=..., to_offset=...) needs a topic and a partition: each "
+                    "partition has its own offsets"
+                )
+            each = {str(number): offset for number in numbers}
+            found = found.option(name, json.dumps(dict.fromkeys(topics, each)))
         for name, time in (("fromTime", from_time), ("toTime", to_time)):
             if time is not None:
                 found = found.option(name, time)
@@ -79,14 +94,19 @@ class LogRead:
         KafkaLogDataSource(dict(self.options)).schema()
         return self.spark.read.format("kafkalog").options(**self.options).load()
 
-    def _choosing(self, topics: list[str], partition: int | Iterable[int] | None) -> LogRead:
-        choices = ("subscribe", "subscribepattern", "assign")
-        kept = {name: each for name, each in self.options.items() if name.lower() not in choices}
+    def _choosing(self, topics: list[str], partitions: list[int] | None) -> LogRead:
+        replaced = ("subscribe", "subscribepattern", "assign")
+        offsets = ("startingoffsets", "endingoffsets")  # JSON names topics, a word does not
+        kept = {
+            name: each
+            for name, each in self.options.items()
+            if name.lower() not in replaced
+            and not (name.lower() in offsets and each.lstrip().startswith("{"))
+        }
         found = replace(self, options=kept)
-        if partition is None:
+        if partitions is None:
             return found.option("subscribe", ",".join(topics))
-        numbers = [partition] if isinstance(partition, int) else list(partition)
-        return found.option("assign", json.dumps(dict.fromkeys(topics, numbers)))
+        return found.option("assign", json.dumps(dict.fromkeys(topics, partitions)))
 
 
 def read(spark: SparkSession, paths: str | Iterable[str], **options: Any) -> LogRead:  # noqa: ANN401

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from pyspark.sql.datasource import DataSource, DataSourceReader
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from spark_datasource.stream import KafkaLogStreamReader
 
 _PUSHDOWN_WORKER: Final = "pyspark.sql.worker.data_source_pushdown_filters"
+_READ_ONLY: Final = "kafkalog only reads: write to another format, such as parquet"
 
 
 class KafkaLogDataSource(Shipped, DataSource):
@@ -56,7 +57,10 @@ class KafkaLogDataSource(Shipped, DataSource):
             schema = spark_schema(registry.table(options.table), options.columns)
         except KafkaLogError as error:
             raise for_spark(error) from None
-        return with_options(schema, given, options.paths) if created else schema
+        if not created:
+            return schema
+        kept = {name: "" if name in options.unused else value for name, value in given.items()}
+        return with_options(schema, kept, options.paths)
 
     def streamReader(self, schema: StructType) -> KafkaLogStreamReader:  # noqa: N802  Spark's name
         """A reader of directories that grow.
@@ -93,6 +97,22 @@ class KafkaLogDataSource(Shipped, DataSource):
 
             return FilteringReader(options, columns)
         return KafkaLogReader(options, columns)
+
+    def writer(self, schema: StructType, overwrite: bool) -> NoReturn:
+        """Refuse to write: log directories are evidence.
+
+        Raises:
+            UsageError: always.
+        """
+        raise for_spark(UsageError(_READ_ONLY))
+
+    def streamWriter(self, schema: StructType, overwrite: bool) -> NoReturn:  # noqa: N802
+        """Refuse to write: log directories are evidence.
+
+        Raises:
+            UsageError: always.
+        """
+        raise for_spark(UsageError(_READ_ONLY))
 
 
 def _parsed(given: Mapping[str, str]) -> SourceOptions:

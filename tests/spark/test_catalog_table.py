@@ -6,9 +6,12 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
+from pyspark.sql.types import LongType, StructField, StructType
 
 from kafkalog_reader import registry
+from kafkalog_reader.errors import KafkaLogError, UsageError
 from spark_datasource.catalog_table import stored_options
+from spark_datasource.options import parse_options
 from spark_datasource.source import KafkaLogDataSource
 from tests.spark.rows import failure
 
@@ -20,20 +23,71 @@ if TYPE_CHECKING:
 
     Create = Callable[..., None]
 
-PROPERTIES = {"owner": "root", "provider": "kafkalog", "location": "file:/mnt/b1"}
-"""Entries that Spark 4.3 adds to the options when a table is created."""
+PROPERTIES = {
+    "owner": "root", "provider": "kafkalog", "location": "file:/mnt/b1", "path": "file:/mnt/b1",
+    "comment": "orders of the shop", "team": "shop",
+}  # fmt: skip
+"""What Spark 4.3 passes besides the options when a table is created; TBLPROPERTIES are in it."""
+
+
+def created(**options: str) -> StructType:
+    """The schema of a table that Spark creates with these options and its path in OPTIONS."""
+    copies = {f"option.{name}": value for name, value in options.items()}
+    return KafkaLogDataSource({**PROPERTIES, **options, **copies}).schema()
 
 
 def test_the_options_of_a_created_table_travel_in_its_schema() -> None:
-    options = {"path": "file:/mnt/b1", "subscribe": "t"}
-    copies = {f"option.{name}": value for name, value in options.items()}
-    schema = KafkaLogDataSource({**PROPERTIES, **options, **copies}).schema()
+    schema = created(subscribe="t")
     assert stored_options(schema, {}) == {"subscribe": "t", "paths": '["/mnt/b1"]'}
     assert stored_options(schema, {"Path": "/mnt/b2"}) == {"subscribe": "t", "Path": "/mnt/b2"}
     assert stored_options(schema, {"subscribe": "u"})["subscribe"] == "u"
     plain = KafkaLogDataSource({"path": "/mnt/b1"}).schema()
     assert [field.metadata for field in plain] == [{}] * len(plain)
     assert schema.names == plain.names
+
+
+@pytest.mark.parametrize(
+    ("stored", "given"),
+    [
+        ({"subscribe": "t"}, {"assign": '{"t": [1]}'}),
+        ({"startingTimestamp": "5"}, {"startingOffsets": "earliest"}),
+        ({"until": "highWatermark"}, {"endingOffsets": "latest"}),
+        ({"endingOffsets": "highWatermark"}, {"UNTIL": "logEnd"}),
+    ],
+    ids=str,
+)
+def test_an_option_of_a_query_replaces_those_with_the_same_purpose(
+    stored: dict[str, str], given: dict[str, str]
+) -> None:
+    left = stored_options(created(**stored, mode="PERMISSIVE"), given)
+    assert left == {"paths": '["/mnt/b1"]', "mode": "PERMISSIVE", **given}
+
+
+@pytest.mark.parametrize(("name", "value"), [("table", "gaps"), ("Columns", "offset")])
+def test_a_query_cannot_change_the_columns_of_a_table(name: str, value: str) -> None:
+    with pytest.raises(UsageError, match="give it when the table is created"):
+        stored_options(created(subscribe="t"), {name: value})
+    schema = created(**{name: value})
+    assert stored_options(schema, {name: value})[name] == value
+
+
+def test_only_the_names_of_options_about_brokers_are_kept() -> None:
+    schema = created(**{"kafka.sasl.jaas.config": "password=secret", "mode": "PERMISSIVE"})
+    assert "secret" not in schema.json()
+    assert parse_options(stored_options(schema, {})).unused == ("kafka.sasl.jaas.config",)
+
+
+def test_a_table_with_a_list_of_columns_says_why_it_has_no_options() -> None:
+    schema = StructType([StructField("offset", LongType())])
+    with pytest.raises(KafkaLogError, match="created with a list of columns has no options"):
+        KafkaLogDataSource({"subscribe": "t"}).reader(schema)
+
+
+def test_nothing_is_written() -> None:
+    source = KafkaLogDataSource({"path": "/mnt/b1"})
+    for write in (source.writer, source.streamWriter):
+        with pytest.raises(KafkaLogError, match="kafkalog only reads: write to another format"):
+            write(source.schema(), overwrite=True)
 
 
 @pytest.fixture
@@ -66,6 +120,8 @@ def test_a_table_a_view_on_it_and_refresh_read_with_the_options(
     assert everything.collect()[0][0] == 0
     elsewhere = f"SELECT count(*) FROM made WITH (path={json.dumps(str(evidence / 'broker-1'))})"
     assert spark.sql(elsewhere).collect()[0][0] == 11
+    one = spark.sql("SELECT count(*) FROM made WITH (assign='{\"lagging\": [1]}')")
+    assert one.collect()[0][0] == 5
     until = spark.sql("SELECT count(*) FROM made WITH (endingOffsets='highWatermark')")
     assert until.collect()[0][0] == 5  # only broker 1 has a high watermark, of lagging-1
 
@@ -77,6 +133,15 @@ def test_a_table_with_wrong_options_is_not_created(
     message = failure(lambda: create(path=str(evidence), subscrib="lagging"))
     assert message == "no option named 'subscrib'. Did you mean 'subscribe'?"
     assert not spark.catalog.tableExists("made")
+
+
+@pytest.mark.spark
+def test_writing_into_a_table_is_refused_in_one_sentence(
+    spark: SparkSession, evidence: Path, create: Create
+) -> None:
+    create(path=str(evidence), subscribe="lagging")
+    message = failure(lambda: spark.sql("INSERT INTO made SELECT * FROM made"))
+    assert message == "kafkalog only reads: write to another format, such as parquet"
 
 
 @pytest.mark.spark

@@ -32,6 +32,18 @@ def test_columns_and_filters_become_options(evidence: Path) -> None:
     assert parse_options(chosen.where(topic="b").options).request.topics == frozenset({"b"})
 
 
+def test_offsets_belong_to_the_partitions_that_are_named_with_them(evidence: Path) -> None:
+    begun = spark_datasource.read(None, str(evidence), endingOffsets="latest")  # type: ignore[arg-type]
+    chosen = begun.where(topic="t", partition=[0, 1], from_offset=5, to_offset=7)
+    request = parse_options(chosen.options).request
+    assert request.starting_offsets == {("t", 0): 5, ("t", 1): 5}
+    assert request.ending_offsets == {("t", 0): 7, ("t", 1): 7}
+    again = parse_options(chosen.where(topic="u").options)
+    assert (again.named, again.request.starting_offsets) == ({}, {})
+    with pytest.raises(UsageError, match="each partition has its own offsets"):
+        begun.where(topic="t", from_offset=5)
+
+
 def test_a_mistake_is_named_before_spark_starts_anything(evidence: Path) -> None:
     begun = spark_datasource.read(None, str(evidence))  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="needs a topic"):
@@ -46,9 +58,9 @@ def test_a_mistake_is_named_before_spark_starts_anything(evidence: Path) -> None
 def test_only_the_chosen_rows_and_columns_are_read(spark: SparkSession, evidence: Path) -> None:
     frame = (
         spark_datasource.read(spark, str(evidence), replica="all")
-        .where(topic="lagging", partition=1)
+        .where(topic="lagging", partition=1, from_offset=1, to_offset=4)
         .select("offset", "brokerId")
         .to_df()
     )
     assert frame.columns == ["offset", "brokerId"]
-    assert sorted(map(tuple, frame.collect())) == [(offset, 1) for offset in range(5)]
+    assert sorted(map(tuple, frame.collect())) == [(offset, 1) for offset in range(1, 4)]
