@@ -79,7 +79,7 @@ class Log:
         Raises:
             UsageError: an unknown column or option, or a value that makes no sense.
         """
-        from kafkalog_reader.tables.schemas import KAFKA_COLUMNS
+        from kafkalog_reader.tables.schemas.records import KAFKA_COLUMNS
 
         names = [column.name for column in KAFKA_COLUMNS] if columns is None else columns
         given: ReadOptions = {name: value for name, value in options.items() if value is not None}  # type: ignore[assignment]  # its keys are those of ReadOptions

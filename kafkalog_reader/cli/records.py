@@ -66,7 +66,7 @@ def records_command(
     from kafkalog_reader import registry
     from kafkalog_reader.cli.output import check_destination
     from kafkalog_reader.cli.table import print_rows
-    from kafkalog_reader.tables.schemas import KAFKA_COLUMNS
+    from kafkalog_reader.tables.schemas.records import KAFKA_COLUMNS
     from kafkalog_reader.tables.selection import check_selection, without_metadata
 
     table = registry.table("records")

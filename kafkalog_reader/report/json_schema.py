@@ -12,7 +12,7 @@ from kafkalog_reader.audits.tables.partitions import PartitionsTable
 from kafkalog_reader.report.partition_json import SCHEMA_VERSION
 from kafkalog_reader.report.plan_json import PLAN_SCHEMA_VERSION
 from kafkalog_reader.tables.replicas import ReplicasTable
-from kafkalog_reader.tables.schemas import IDENTITY
+from kafkalog_reader.tables.schemas.identity import IDENTITY
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,7 @@ from kafkalog_reader.scan.damage import Damage, Mode
 from kafkalog_reader.tables.log_unit import slices_of
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.request import ReadRequest
-from kafkalog_reader.tables.schemas import RECORDS
+from kafkalog_reader.tables.schemas.records import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -22,7 +22,7 @@ from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.constant_columns import ConstantColumns
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
-from kafkalog_reader.tables.schemas import BATCHES
+from kafkalog_reader.tables.schemas.records import BATCHES
 from kafkalog_reader.tables.selected_batches import SelectedBatches
 from kafkalog_reader.tables.table import Table
 

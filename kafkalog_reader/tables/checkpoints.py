@@ -14,7 +14,7 @@ from kafkalog_reader.io.small_file import CHECKPOINT_LIMIT, read_if_present
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.identity import identity_of_log_directory
 from kafkalog_reader.tables.rows import build_rows
-from kafkalog_reader.tables.schemas import CHECKPOINTS
+from kafkalog_reader.tables.schemas.logs import CHECKPOINTS
 from kafkalog_reader.tables.table import Column, Table, Unit
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from kafkalog_reader.tables.internal_topic import log_request, plain_rows, recor
 from kafkalog_reader.tables.metadata_history import MetadataUnit, metadata_units
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.rows import build_from_dicts
-from kafkalog_reader.tables.schemas import CLUSTER_METADATA
+from kafkalog_reader.tables.schemas.metadata import CLUSTER_METADATA
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from kafkalog_reader.tables.log_unit import LOG_START_CHECKPOINT, grouped, log_s
 from kafkalog_reader.tables.offset_spans import Fate, OffsetSpans, joined
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.rows import build_rows
-from kafkalog_reader.tables.schemas import GAPS
+from kafkalog_reader.tables.schemas.logs import GAPS
 from kafkalog_reader.tables.segment_gaps import NO_BATCH, SegmentGaps
 from kafkalog_reader.tables.table import Column, Table, Unit
 

@@ -16,7 +16,8 @@ from kafkalog_reader.tables.internal_topic import log_request
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.rows import microseconds
-from kafkalog_reader.tables.schemas import GROUP_COMMITS, RECORDS
+from kafkalog_reader.tables.schemas.groups import GROUP_COMMITS
+from kafkalog_reader.tables.schemas.records import RECORDS
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:

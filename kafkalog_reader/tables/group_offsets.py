@@ -22,7 +22,7 @@ from kafkalog_reader.tables.log_unit import LogUnit, slices_of
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.rows import build_from_dicts
-from kafkalog_reader.tables.schemas import GROUP_OFFSETS
+from kafkalog_reader.tables.schemas.groups import GROUP_OFFSETS
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:

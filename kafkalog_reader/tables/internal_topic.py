@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from kafkalog_reader.tables.request import ReadRequest
-from kafkalog_reader.tables.schemas import RECORDS
+from kafkalog_reader.tables.schemas.records import RECORDS
 
 if TYPE_CHECKING:
     from collections.abc import Collection

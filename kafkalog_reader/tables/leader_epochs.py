@@ -17,7 +17,7 @@ from kafkalog_reader.scan.log_tail import scan_tail
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows
-from kafkalog_reader.tables.schemas import LEADER_EPOCHS
+from kafkalog_reader.tables.schemas.logs import LEADER_EPOCHS
 from kafkalog_reader.tables.segment_batches import SegmentBatches
 from kafkalog_reader.tables.segment_unit import whole_segments
 from kafkalog_reader.tables.table import Column, Table

@@ -9,7 +9,7 @@ import numpy as np
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
 from kafkalog_reader.tables.index_file import in_file_order
 from kafkalog_reader.tables.index_table import Entries, IndexTable
-from kafkalog_reader.tables.schemas import OFFSET_INDEX
+from kafkalog_reader.tables.schemas.logs import OFFSET_INDEX
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -15,7 +15,7 @@ from kafkalog_reader.tables.metadata_history import (
     metadata_units,
 )
 from kafkalog_reader.tables.rows import build_from_dicts
-from kafkalog_reader.tables.schemas import PARTITION_STATES
+from kafkalog_reader.tables.schemas.metadata import PARTITION_STATES
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:

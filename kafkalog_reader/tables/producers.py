@@ -18,7 +18,7 @@ from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.directory_unit import DirectoryUnit, directory_units
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_rows, microseconds
-from kafkalog_reader.tables.schemas import PRODUCERS
+from kafkalog_reader.tables.schemas.logs import PRODUCERS
 from kafkalog_reader.tables.table import Column, Table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from kafkalog_reader.tables.asked_offsets import asked_of
 from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.log_unit import LogUnit, log_units
 from kafkalog_reader.tables.record_rows import read_slice
-from kafkalog_reader.tables.schemas import RECORDS
+from kafkalog_reader.tables.schemas.records import RECORDS
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:

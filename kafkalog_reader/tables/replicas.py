@@ -19,7 +19,7 @@ from kafkalog_reader.tables.high_watermark import HighWatermark, high_watermark_
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.rows import build_rows
-from kafkalog_reader.tables.schemas import REPLICAS
+from kafkalog_reader.tables.schemas.logs import REPLICAS
 from kafkalog_reader.tables.table import Column, Table
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.log_unit import LogUnit
 from kafkalog_reader.tables.rows import build_rows, microseconds_of
-from kafkalog_reader.tables.schemas import SEGMENTS
+from kafkalog_reader.tables.schemas.logs import SEGMENTS
 from kafkalog_reader.tables.segment_batches import SegmentBatches
 from kafkalog_reader.tables.segment_unit import segment_units
 from kafkalog_reader.tables.table import Column, Table

@@ -10,7 +10,7 @@ from kafkalog_reader.format.index_entries import TIME_INDEX_ENTRY
 from kafkalog_reader.tables.index_file import in_file_order
 from kafkalog_reader.tables.index_table import Entries, IndexTable
 from kafkalog_reader.tables.rows import microseconds
-from kafkalog_reader.tables.schemas import TIME_INDEX
+from kafkalog_reader.tables.schemas.logs import TIME_INDEX
 
 if TYPE_CHECKING:
     import pyarrow as pa

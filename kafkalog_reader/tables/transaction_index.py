@@ -14,7 +14,7 @@ from kafkalog_reader.io.names import shown
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.index_file import in_file_order
 from kafkalog_reader.tables.index_table import Entries, IndexTable
-from kafkalog_reader.tables.schemas import TRANSACTION_INDEX
+from kafkalog_reader.tables.schemas.logs import TRANSACTION_INDEX
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -24,7 +24,7 @@ from kafkalog_reader.tables.internal_topic import (
 from kafkalog_reader.tables.log_unit import LogUnit, slices_of
 from kafkalog_reader.tables.record_rows import read_slice
 from kafkalog_reader.tables.rows import build_from_dicts, microseconds_of
-from kafkalog_reader.tables.schemas import TRANSACTIONS
+from kafkalog_reader.tables.schemas.transactions import TRANSACTIONS
 from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:

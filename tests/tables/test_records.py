@@ -22,7 +22,7 @@ from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.record import Record, RecordHeader
 from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
-from kafkalog_reader.tables.schemas import KAFKA_COLUMNS
+from kafkalog_reader.tables.schemas.records import KAFKA_COLUMNS
 from tests.format.vectors import COMMIT, EMPTY, PLAIN, TRANSACTIONAL
 from tests.tables.logs import T, batch, offsets, rows, rows_before_error, write_segment
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import kafkalog_reader
+from kafkalog_reader.decode.arrow_types import TIMESTAMP
 from kafkalog_reader.tables.rows import build_rows, microseconds
-from kafkalog_reader.tables.schemas import TIMESTAMP
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.election.election_loss import committed_records
 from kafkalog_reader.audits.partition.partition_audit import joined_names
 from kafkalog_reader.audits.tables.audit_table import AuditTable
-from kafkalog_reader.tables.schemas import DIVERGENCE
+from kafkalog_reader.tables.schemas.audits import DIVERGENCE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -8,7 +8,7 @@ from kafkalog_reader.audits.election.candidates import ElectionKind
 from kafkalog_reader.audits.election.membership import is_member
 from kafkalog_reader.audits.recovery.recovery import Recovery
 from kafkalog_reader.audits.tables.audit_table import AuditTable
-from kafkalog_reader.tables.schemas import ELECTIONS
+from kafkalog_reader.tables.schemas.audits import ELECTIONS
 
 if TYPE_CHECKING:
     from kafkalog_reader.audits.election.candidates import Election

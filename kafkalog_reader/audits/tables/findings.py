@@ -50,7 +50,7 @@ from kafkalog_reader.io.one_look import one_look
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.identity import identity_of
 from kafkalog_reader.tables.rows import build_from_dicts
-from kafkalog_reader.tables.schemas import FINDINGS
+from kafkalog_reader.tables.schemas.audits import FINDINGS
 from kafkalog_reader.tables.table import Column, Table, Unit
 
 if TYPE_CHECKING:

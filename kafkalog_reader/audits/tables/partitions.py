@@ -11,7 +11,7 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Mode
 from kafkalog_reader.tables.open_transactions import replay_transactions
 from kafkalog_reader.tables.rows import build_rows
-from kafkalog_reader.tables.schemas import PARTITIONS
+from kafkalog_reader.tables.schemas.audits import PARTITIONS
 from kafkalog_reader.tables.table import Column, Table
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.identity import identity_of, identity_of_log_directory
 from kafkalog_reader.tables.rows import build_rows
-from kafkalog_reader.tables.schemas import RECOVERIES
+from kafkalog_reader.tables.schemas.audits import RECOVERIES
 from kafkalog_reader.tables.table import Column, Table, Unit
 
 if TYPE_CHECKING:
