@@ -12,7 +12,7 @@ from kafkalog_reader.format.clean_shutdown import parse_clean_shutdown
 from kafkalog_reader.format.layout import ShownField, Structure
 from kafkalog_reader.format.meta_properties import parse_meta_properties
 from kafkalog_reader.format.partition_metadata import parse_partition_metadata
-from kafkalog_reader.format.text_lines import text_lines
+from kafkalog_reader.format.text_lines import MAX_LINE_LENGTH, text_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -70,7 +70,8 @@ def meta_properties_structures(content: bytes, where: LogPosition) -> Iterator[S
 
 def clean_shutdown_structures(content: bytes, where: LogPosition) -> Iterator[Structure]:
     """Yield the content of the clean-shutdown marker, which is never an error."""
-    lines = () if not content else (_field(next(text_lines(content, where)), "content", ""),)
+    start = content[:MAX_LINE_LENGTH]  # a longer line is no error either
+    lines = (_field(next(text_lines(start, where)), "content", ""),) if start else ()
     yield Structure(title="clean-shutdown marker: its existence counts", fields=lines)
     marker = parse_clean_shutdown(content)
     yield _summary({"version": marker.version, "brokerEpoch": marker.broker_epoch}, len(content))
