@@ -34,8 +34,6 @@ from kafkalog_reader.format.record import Record, RecordHeader
 from kafkalog_reader.format.record_batch import parse_record_batch
 from kafkalog_reader.format.record_batch_header import (
     TimestampType,
-    decrement_sequence,
-    increment_sequence,
     parse_record_batch_header,
 )
 from tests.format.vectors import (
@@ -211,34 +209,6 @@ def test_log_append_time_overrides_the_deltas() -> None:
     batch = parse_record_batch(written, WHERE)
     assert batch.header.timestamp_type is TimestampType.LOG_APPEND_TIME
     assert {batch.header.timestamp_of(record) for record in batch.records} == {T + 99}
-
-
-@pytest.mark.parametrize(("type_id", "name"), [(2, "LEADER_CHANGE"), (6, "KRAFT_VOTERS")])
-def test_control_type_of_kraft_is_known(type_id: int, name: str) -> None:
-    assert ControlRecordKey(version=0, type_id=type_id).control_type.name == name
-
-
-@pytest.mark.parametrize("type_id", [7, -1, -2, 32767])
-def test_unknown_control_type_is_kept(type_id: int) -> None:
-    content = build_control_record_key(ControlRecordKey(version=0, type_id=type_id))
-    key = parse_control_record_key(content, WHERE)
-    assert key.type_id == type_id
-    assert key.control_type is ControlType.UNKNOWN
-
-
-@pytest.mark.parametrize("key", [None, b"", b"\0\0\0", b"\xff\xff\0\0"])
-def test_control_record_without_a_key_is_corrupt(key: bytes | None) -> None:
-    with pytest.raises(CorruptRecordError):
-        parse_control_record_key(key, WHERE)
-
-
-@pytest.mark.parametrize(
-    ("sequence", "by", "result"),
-    [(0, 0, 0), (2**31 - 1, 1, 0), (2**31 - 1, 3, 2), (2**31 - 3, 2, 2**31 - 1), (5, 4, 9)],
-)
-def test_sequence_wraps_to_zero(sequence: int, by: int, result: int) -> None:
-    assert increment_sequence(sequence, by) == result
-    assert decrement_sequence(result, by) == sequence
 
 
 def _with_record(record: bytes, count: int = 1) -> bytes:
