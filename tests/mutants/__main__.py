@@ -11,6 +11,7 @@ makes no difference and belongs into ``equivalent.py`` with the reason.
 from __future__ import annotations
 
 import argparse
+import compileall
 import importlib
 import multiprocessing
 import os
@@ -28,8 +29,12 @@ import click
 import pytest
 
 from tests.mutants.equivalent import is_equivalent
-from tests.mutants.mutant import ROOT, sample
-from tests.mutants.reach import Reach, measured
+
+try:
+    from tests.mutants.mutant import ROOT, sample
+    from tests.mutants.reach import Reach, measured
+except ModuleNotFoundError as missing:
+    sys.exit(f"{missing.name} is not installed: python -m pip install cosmic-ray coverage")
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -49,18 +54,37 @@ OWN_SECONDS: Final = 15
 """Seconds of tests that run for a change, measured under coverage; at least one test runs."""
 
 
-def is_noticed(folder: Path, tests: Sequence[str], seconds: float) -> bool:
-    """Whether a test fails, or does not end, in this copy of the tree."""
+def is_noticed(folder: Path, path: str, code: str, tests: Sequence[str], seconds: float) -> bool:
+    """Whether a test fails, or does not end, with this code at ``path`` in a copy of the tree."""
+    file = folder / path
+    source = file.read_text()
+    file.write_text(code)
+    try:
+        status = exit_status(folder, tests, seconds)
+    finally:
+        file.write_text(source)
+    if status == pytest.ExitCode.USAGE_ERROR:  # a conftest.py cannot be imported, or no such test
+        assert passes(folder, tests, seconds), f"pytest finds not all of {tests}"
+    assert status != pytest.ExitCode.NO_TESTS_COLLECTED, f"pytest finds none of {tests}"
+    return status != pytest.ExitCode.OK
+
+
+def passes(folder: Path, tests: Sequence[str], seconds: float) -> bool:
+    """Whether the tests pass as the tree is."""
+    return exit_status(folder, tests, seconds) == pytest.ExitCode.OK
+
+
+def exit_status(folder: Path, tests: Sequence[str], seconds: float) -> int | None:
+    """What pytest returns; None if the tests took ten times as long as before."""
     child = multiprocessing.get_context("fork").Process(target=_run, args=(folder, tests))
     child.start()
     child.join(60 + 10 * seconds)
-    if child.exitcode is None:
-        assert child.pid is not None
-        os.killpg(child.pid, signal.SIGKILL)
-        child.join()
-    # A test failed, or the module cannot be imported; 4 and 5 would mean that no test ran.
-    assert child.exitcode not in (4, 5), f"pytest finds none of {tests}"
-    return child.exitcode != 0
+    if child.exitcode is not None:
+        return child.exitcode
+    assert child.pid is not None
+    os.killpg(child.pid, signal.SIGKILL)
+    child.join()
+    return None
 
 
 def _run(folder: Path, tests: Sequence[str]) -> None:
@@ -89,6 +113,7 @@ def copied_tree(folder: Path) -> None:
         if (ROOT / name).is_file():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
+    compileall.compile_dir(folder / "kafkalog_reader", quiet=2)  # once, not for each change
 
 
 def tried(folder: Path, reach: Reach, options: argparse.Namespace, stop: float) -> int:
@@ -103,16 +128,14 @@ def tried(folder: Path, reach: Reach, options: argparse.Namespace, stop: float) 
             continue
         own = TARGETS[mutant.target]
         tests = reach.tests(mutant.path, mutant.line(code), own, OWN_SECONDS)
-        if mutant.target not in count and tests and is_noticed(folder, tests, reach.seconds(tests)):
+        seconds = reach.seconds(tests)
+        if mutant.target not in count and tests and not passes(folder, tests, seconds):
             raise SystemExit(f"{mutant.target}: its tests fail without a change")
         count[mutant.target] += 1
-        source = (folder / mutant.path).read_text()
-        (folder / mutant.path).write_text(code)
-        if tests and is_noticed(folder, tests, reach.seconds(tests)):
+        if tests and is_noticed(folder, mutant.path, code, tests, seconds):
             noticed[mutant.target] += 1
         else:
             click.echo(f"survived {len(tests)} tests:\n{mutant.diff(code)}")
-        (folder / mutant.path).write_text(source)
         sys.stdout.flush()
     for target in count:
         share = noticed[target] / count[target]

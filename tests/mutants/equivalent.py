@@ -17,9 +17,6 @@ class Equivalent(NamedTuple):
 _OTHERS: Final = (
     "others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[%s])"
 )
-_CHANGES: Final = (
-    "for number in [0, *((run.leader_epoch[1:] != run.leader_epoch[:-1]).nonzero()[%s] + 1)]:"
-)
 _NEWEST: Final = "newest = max(map(_timestamp, segments), default=-%s)"
 EQUIVALENT: Final = (
     Equivalent(
@@ -39,12 +36,6 @@ EQUIVALENT: Final = (
         line=_NEWEST % "1",
         changed=_NEWEST % " 0",
         reason="without segments the time of the files is 0, and nothing is between 0 and 0",
-    ),
-    Equivalent(
-        path="kafkalog_reader/tables/best_replica.py",
-        line=_CHANGES % "0",
-        changed=_CHANGES % " -1",
-        reason="numpy gives one array for each dimension, and there is one",
     ),
 )
 

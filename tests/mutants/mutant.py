@@ -45,10 +45,11 @@ class Mutant:
     occurrence: int
 
     def code(self) -> str | None:
-        """The changed file; None if only a declaration changes."""
+        """The changed file; None if only a declaration changes, or if it is no program."""
         source = (ROOT / self.path).read_text()
         changed = mutate_code(source, get_operator(self.operator)(), self.occurrence)
-        if changed is None or _meaning(changed) == _meaning(source):
+        meaning = None if changed is None else _meaning(changed)
+        if meaning is None or meaning == _meaning(source):
             return None
         return str(changed)
 
