@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.errors import (
@@ -113,8 +112,9 @@ def best_and_lacking(
     best = max(range(len(replicas)), key=lambda number: _rank(tails[number]))
     lacking = []
     for number, replica in enumerate(replicas):
-        if number != best and _ends_differ(tails[number], tails[best]):
-            fork = _fork(replica, tails[number], replicas[best], tails[best])
+        if _rank(tails[number]) != _rank(tails[best]):
+            end = min(tails[number].next_offset, tails[best].next_offset)
+            fork = _fork(_lineage(replica), _lineage(replicas[best]), end)
             if tails[number].next_offset > fork:
                 lacking.append(
                     Lacking(
@@ -145,39 +145,21 @@ def _rank(tail: LogTail) -> tuple[int, int]:
     return (-1 if tail.last_leader_epoch is None else tail.last_leader_epoch, tail.next_offset)
 
 
-def _ends_differ(one: LogTail, other: LogTail) -> bool:
-    return _rank(one) != _rank(other)
-
-
-def _fork(
-    one: PartitionDirectory, one_tail: LogTail, other: PartitionDirectory, other_tail: LogTail
-) -> int:
-    """The first offset from which the leader epochs of two copies differ, or one ended."""
-    lineages = _lineage(one, one_tail), _lineage(other, other_tail)
-    end = min(one_tail.next_offset, other_tail.next_offset)
-    agreed = 0
-    steps = sorted({start for lineage in lineages for _, start in lineage if start < end} | {end})
-    for start, stop in pairwise(steps):
-        if _epoch_at(lineages[0], start) != _epoch_at(lineages[1], start):
-            # below the first known epoch nothing is known to differ
-            if None in (_epoch_at(lineages[0], start), _epoch_at(lineages[1], start)):
-                agreed = stop
-                continue
+def _fork(one: Lineage, other: Lineage, end: int) -> int:
+    """The first offset from which the leader epochs of two copies differ; else ``end``."""
+    for start in sorted({start for _, start in (*one, *other) if start < end}):
+        epochs = _epoch_at(one, start), _epoch_at(other, start)
+        # below the first known epoch nothing is known to differ
+        if None not in epochs and epochs[0] != epochs[1]:
             return start
-        agreed = stop
-    return agreed if agreed else end
+    return end
 
 
 def _epoch_at(lineage: Lineage, offset: int) -> int | None:
-    epoch = None
-    for leader_epoch, start in lineage:
-        if start > offset:
-            break
-        epoch = leader_epoch
-    return epoch
+    return next((epoch for epoch, start in reversed(lineage) if start <= offset), None)
 
 
-def _lineage(directory: PartitionDirectory, tail: LogTail) -> Lineage:
+def _lineage(directory: PartitionDirectory) -> Lineage:
     """By the checkpoint, which may have entries after the end; without it, by the batches."""
     try:
         entries = read_leader_epochs(directory.path, context=directory.context)
@@ -185,19 +167,14 @@ def _lineage(directory: PartitionDirectory, tail: LogTail) -> Lineage:
         logger.warning("%s; leader epochs are taken from the batches", error)
         entries = None
     if entries:
-        return [
-            (entry.leader_epoch, entry.start_offset)
-            for entry in entries
-            if entry.start_offset < tail.next_offset
-        ]
+        return [(entry.leader_epoch, entry.start_offset) for entry in entries]
     lineage: Lineage = []
     for segment in segments(directory):
         if segment.log_size is None:
             continue
-        scan = Scan(segment, CHAIN_OF_HEADERS, context=directory.context)
-        for run in scan.runs():
-            for number in [0, *((run.leader_epoch[1:] != run.leader_epoch[:-1]).nonzero()[0] + 1)]:
-                epoch = int(run.leader_epoch[number])
-                if not lineage or lineage[-1][0] != epoch:
-                    lineage.append((epoch, int(run.base_offset[number])))
+        for run in Scan(segment, CHAIN_OF_HEADERS, context=directory.context).runs():
+            lineage += [
+                (int(run.leader_epoch[number]), int(run.base_offset[number]))
+                for number in run.leader_epoch_starts
+            ]
     return lineage

@@ -7,11 +7,26 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.errors import OptionError, UsageError
+from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.tables.best_replica import (
+    best_and_lacking,
+    best_replica,
+    chosen_by_partition,
+    chosen_replicas,
+)
+from kafkalog_reader.tables.request import ReadRequest
+from tests.io.counted_rate import CountedRate
 from tests.tables.logs import batch, offsets, rows, write_segment
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
+
+    from kafkalog_reader.io.evidence import PartitionDirectory
 
 
 def write_replica(
@@ -21,9 +36,19 @@ def write_replica(
     directory = root / f"broker-{broker}"
     batches = [batch(n, 1, leader_epoch=epoch) for n, epoch in enumerate(epochs)]
     write_segment(directory / "t-0", batches)
-    (directory / "meta.properties").write_text(f"version=1\nnode.id={broker}\ncluster.id=c\n")
+    write_properties(directory, broker)
     if checkpoint is not None:
         (directory / "t-0" / "leader-epoch-checkpoint").write_text(checkpoint)
+
+
+def write_properties(directory: Path, broker: int, cluster: str = "cluster.id=c\n") -> None:
+    (directory / "meta.properties").write_text(f"version=1\nnode.id={broker}\n{cluster}")
+
+
+def copies(root: Path) -> Sequence[PartitionDirectory]:
+    """The copies of t-0, by broker."""
+    ((_, replicas),) = discover([str(root)]).topic_partitions(ReadRequest())
+    return replicas
 
 
 @pytest.fixture
@@ -89,3 +114,133 @@ def test_one_broker_can_be_requested(two_leaders: Path) -> None:
 def test_another_word_for_a_replica_is_refused(two_leaders: Path, replica: str) -> None:
     with pytest.raises(UsageError, match="all, best, broker:N"):
         offsets(two_leaders, replica=replica)
+
+
+@pytest.mark.parametrize(
+    ("other", "best", "lacks"),
+    [
+        pytest.param(([0, 0, 0], None), ([0, 0, 1], None), (2, 3, True), id="fork"),
+        pytest.param(([0, 0, 0], "0:0"), ([0, 1], "0:0"), (2, 3, False), id="ends_before_a_fork"),
+        pytest.param(([0, 0], "0:0 1:2"), ([0, 0, 1], None), None, id="epoch_of_the_end"),
+        pytest.param(([0, 0], None), ([0, 0, 0], None), None, id="behind"),
+        pytest.param(([0, 1, 1, 1], None), ([0, 2, 2], None), (1, 4, True), id="from_one_on"),
+        pytest.param(([1, 1, 1], None), ([2, 2], None), (0, 3, True), id="from_the_start"),
+        pytest.param(([0, 0, 0, 1], "1:3"), ([0, 0, 2], None), (3, 4, False), id="unknown_below"),
+        pytest.param(([0, 0, 1, 1], "1:2"), ([0, 0, 2], None), (2, 4, True), id="known_from_2"),
+        pytest.param(([0, 0, 1, 1], "0:0 1:2"), ([0, 3, 3], "0:0 3:1"), (1, 4, True), id="earlier"),
+    ],
+)  # fmt: skip
+def test_what_the_best_lacks_begins_where_leader_epochs_part(
+    tmp_path: Path,
+    other: tuple[list[int], str | None],
+    best: tuple[list[int], str | None],
+    lacks: tuple[int, int, bool] | None,
+) -> None:
+    """Copies are ``([leader epoch of each record], "epoch:start ..." of the checkpoint)``."""
+    for broker, (epochs, entries) in enumerate((other, best)):
+        lines = [] if entries is None else [each.replace(":", " ") for each in entries.split()]
+        text = "\n".join(["0", str(len(lines)), *lines, ""])
+        write_replica(tmp_path, broker, epochs, checkpoint=None if entries is None else text)
+    chosen, lacking = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert chosen is not None
+    assert chosen.log_directory.broker_id == 1
+    found = [(each.first_offset, each.next_offset, each.is_fork) for each in lacking]
+    assert found == ([] if lacks is None else [lacks])
+    assert all(each.replica.log_directory.broker_id == 0 for each in lacking)
+    assert best_replica(copies(tmp_path), Damage(Mode.FAILFAST)) == chosen
+
+
+def test_epochs_of_batches_are_read_from_every_segment(tmp_path: Path) -> None:
+    write_replica(tmp_path, 0, [0, 0, 0, 0])
+    write_replica(tmp_path, 1, [0, 0])
+    write_segment(tmp_path / "broker-1" / "t-0", [batch(2, 1, leader_epoch=2)], base_offset=2)
+    (tmp_path / "broker-1" / "t-0" / f"{1:020}.index").write_bytes(b"")  # left without its log
+    _, (lacking,) = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert (lacking.first_offset, lacking.next_offset) == (2, 4)
+
+
+def test_a_checkpoint_that_cannot_be_parsed_is_named_and_batches_count(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_replica(tmp_path, 0, [0, 0, 0], checkpoint="0\nx\n")
+    write_replica(tmp_path, 1, [0, 1])
+    _, (lacking,) = best_and_lacking(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert (lacking.first_offset, lacking.next_offset) == (1, 3)
+    assert "leader epochs are taken from the batches" in caplog.text
+
+
+def test_a_fork_is_called_one(tmp_path: Path) -> None:
+    write_replica(tmp_path, 0, [0, 0, 0], checkpoint="0\n1\n0 0\n")
+    write_replica(tmp_path, 1, [0, 0, 1])
+    write_replica(tmp_path, 2, [0, 1], checkpoint="0\n1\n0 0\n")
+    first, fork, shorter = copies(tmp_path)
+    _, (lacking,) = best_and_lacking([first, fork], Damage(Mode.FAILFAST))
+    assert str(lacking) == "broker 0 holds 1 from offset 2 on (a fork: other records)"
+    _, (lacking,) = best_and_lacking([first, shorter], Damage(Mode.FAILFAST))
+    assert str(lacking) == "broker 0 holds 1 from offset 2 on"
+
+
+@pytest.mark.parametrize(
+    ("emptied_end", "held", "best"),
+    [
+        (4000, batch(0, 1, leader_epoch=0), 1),
+        (4000, build_message(b"k", b"v", offset=0, magic=1, timestamp=1), 0),
+        (0, build_message(b"k", b"v", offset=0, magic=1, timestamp=1), 1),
+    ],
+    ids=["a_leader_epoch", "an_old_format", "an_old_format_and_nothing"],
+)
+def test_a_copy_without_batches_is_as_one_without_leader_epochs(
+    tmp_path: Path, emptied_end: int, held: bytes, best: int
+) -> None:
+    for broker, (base_offset, batches) in enumerate([(emptied_end, []), (0, [held])]):
+        write_segment(tmp_path / f"broker-{broker}" / "t-0", batches, base_offset=base_offset)
+        write_properties(tmp_path / f"broker-{broker}", broker)
+    chosen = best_replica(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert chosen is not None
+    assert chosen.log_directory.broker_id == best
+
+
+def test_the_warning_names_the_cluster_if_there_are_several(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    write_replica(tmp_path, 1, [0, 0, 0])
+    write_replica(tmp_path, 2, [0, 0, 1, 1])
+    best_replica(copies(tmp_path), Damage(Mode.FAILFAST))
+    assert caplog.messages[0].startswith("t-0: read from broker 2, which lacks offsets")
+    caplog.clear()
+    write_replica(tmp_path / "other", 3, [0])
+    write_properties(tmp_path / "other" / "broker-3", 3, "cluster.id=d\n")
+    evidence = discover([str(tmp_path), str(tmp_path / "other")])
+    chosen = chosen_replicas(evidence, ReadRequest(replica="best"))
+    assert [each.log_directory.broker_id for each in chosen] == [2, 3]
+    assert caplog.messages[0].startswith("t-0 of cluster c: read from broker 2, which lacks")
+
+
+def test_a_cluster_without_an_id_is_a_question_mark(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for broker, count in ((1, 3), (2, 2)):
+        batches = [batch(n, 1, leader_epoch=broker * n) for n in range(count)]
+        write_segment(tmp_path / f"broker-{broker}" / "t-0", batches)
+    best_replica(copies(tmp_path), Damage(Mode.FAILFAST), with_cluster=True)
+    assert caplog.messages[-1].startswith("t-0 of cluster ?: read from ")
+
+
+def test_a_single_copy_is_the_best_without_reading_it(tmp_path: Path) -> None:
+    write_replica(tmp_path, 1, [0, 0])
+    rate = CountedRate()
+    evidence = discover([str(tmp_path)], ReadContext(rate=rate))
+    ((_, (replica,)),) = evidence.topic_partitions(ReadRequest())
+    rate.taken.clear()
+    assert [*chosen_replicas(evidence, ReadRequest(replica="best"))] == [replica]
+    assert rate.taken == []
+
+
+def test_each_copy_of_a_partition_comes_with_the_chosen_ones(two_leaders: Path) -> None:
+    evidence = discover([str(two_leaders)])
+    replicas = copies(two_leaders)
+    for replica, chosen in (("all", (0, 1, 2)), ("best", (1,)), ("broker:3", (2,))):
+        request = ReadRequest(replica=replica)
+        ((every, found, _),) = chosen_by_partition(evidence, request, Damage(Mode.FAILFAST))
+        assert every == replicas
+        assert [*found] == [replicas[number] for number in chosen]

@@ -8,7 +8,11 @@ from pathlib import Path
 import pytest
 
 from kafkalog_reader.errors import UnreadableFileError
+from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.registry import TABLES
+from kafkalog_reader.scan.damage import Damage, Mode
+from kafkalog_reader.tables.best_replica import best_and_lacking
+from kafkalog_reader.tables.request import ReadRequest
 from tests.tables.logs import batch, offsets, rows, write_segment
 
 
@@ -82,6 +86,9 @@ def test_the_best_of_copies_of_which_one_file_is_unreadable(
     with pytest.raises(UnreadableFileError):
         offsets(tmp_path, replica="best")
     assert offsets(tmp_path, replica="best", mode="DROPMALFORMED") == [0, 1, 2]
+    ((_, replicas),) = discover([str(tmp_path)]).topic_partitions(ReadRequest())
+    refusal.path = tmp_path
+    assert best_and_lacking(replicas, Damage(Mode.DROPMALFORMED)) == (None, ())
     refusal.path = None
     assert offsets(tmp_path, replica="best") == [0, 1, 2, 3, 4, 5]
 
