@@ -84,13 +84,14 @@ def check_applicable(given: Mapping[str, str], table: AnyTable) -> None:
     Raises:
         UsageError: options that other tables have; the message names all of them.
     """
-    wrong = [name for name in given if not _applies(name, table)]
+    wrong = [name for name in given if not applies(name, table)]
     if wrong:
         names = f"option {wrong[0]} does" if len(wrong) == 1 else f"options {', '.join(wrong)} do"
         raise UsageError(f"{names} not apply to table {table.name}")
 
 
-def _applies(name: str, table: AnyTable) -> bool:
+def applies(name: str, table: AnyTable) -> bool:
+    """Whether a table has an option, by its name in the documentation."""
     if name in OF_STREAMS:
         return table.name == "records"
     tables = OPTIONS[READING[name]].tables if name in READING else _OF_SPARK[name]

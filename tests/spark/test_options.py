@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fixtures.both_sources.cases import DIFFERENCES
+from kafkalog_reader import registry
 from kafkalog_reader.errors import UsageError
 from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.tables.options import OPTIONS
 from kafkalog_reader.tables.request import ReadRequest
-from spark_datasource.option_names import KNOWN, OF_STREAMS
-from spark_datasource.options import SourceOptions, parse_options
+from spark_datasource.option_names import KNOWN, OF_STREAMS, READING, applies
+from spark_datasource.options import SourceOptions, parse_options, parse_stream_options
 from spark_datasource.projection import KAFKA_COLUMNS
 from spark_datasource.source import KafkaLogDataSource
 
@@ -221,14 +224,56 @@ def test_the_start_time_is_one_of_tables_that_predict_starts() -> None:
         parse_options({"path": "/mnt/b1", "startedAt": "2026-11-21"})
 
 
-def test_the_page_has_every_option_and_no_other() -> None:
+def rows_of_the_page() -> dict[str, list[str]]:
+    """The other cells of each option's row: tables, default, meaning, difference."""
     page = (Path(__file__).parent.parent.parent / "docs" / "spark.md").read_text()
     table = page.partition("## Options")[2].partition("\n## ")[0]
-    rows = [line.split("|")[1] for line in table.splitlines() if line.startswith("| `")]
-    assert {name for row in rows for name in re.findall("`(.*?)`", row)} == {
-        *(set(KNOWN) - {"path", "paths"}),
-        *OF_STREAMS,
+    rows = [line.split("|")[1:-1] for line in table.splitlines() if line.startswith("| `")]
+    return {
+        name: [cell.strip() for cell in cells]
+        for names, *cells in rows
+        for name in re.findall("`(.*?)`", names)
     }
+
+
+PAGE = rows_of_the_page()
+IN_WORDS = dict.fromkeys(
+    ("subscribe", "subscribePattern", "assign"), "all topics except `__cluster_metadata`"
+)
+"""Defaults that are no value of the option."""
+
+
+def test_the_page_has_every_option_and_no_other() -> None:
+    assert set(PAGE) == {*(set(KNOWN) - {"path", "paths"}), *OF_STREAMS}
+
+
+@pytest.mark.parametrize("name", PAGE)
+def test_the_page_names_the_tables_that_have_an_option(name: str) -> None:
+    having = [table for table in registry.TABLES if applies(name, registry.table(table))]
+    everything = len(having) == len(registry.TABLES)
+    shown = "all" if everything else ", ".join(f"`{table}`" for table in sorted(having))
+    assert PAGE[name][0] == shown
+
+
+@pytest.mark.parametrize("name", PAGE)
+def test_the_default_on_the_page_is_the_one_that_applies(name: str) -> None:
+    default = PAGE[name][1]
+    found = re.fullmatch(r"`(.*?)`(?: \(other tables: `(.*?)`\))?", default)
+    if found is None:
+        declared = OPTIONS[READING[name]].default if name in READING else ""
+        assert default == IN_WORDS.get(name, declared)
+        return
+    having = [table for table in registry.TABLES if applies(name, registry.table(table))]
+    for table in having:
+        value = found[2] if found[2] and table != "records" else found[1]
+        given = {"path": "/mnt/b1", "table": table}
+        if name in OF_STREAMS:
+            assert parse_stream_options({**given, name: value}) == parse_stream_options(given)
+            continue
+        if name == "table":
+            given, value = {"path": "/mnt/b1"}, found[1]
+        with_default = replace(parse_options({**given, name: value}), has_columns=False)
+        assert with_default == parse_options(given)
 
 
 def test_the_page_lists_every_difference_from_the_kafka_source() -> None:
