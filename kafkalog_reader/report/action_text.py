@@ -35,7 +35,7 @@ from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows, may_happen
 from kafkalog_reader.audits.partition.partition_audit import joined_ids, joined_names
 from kafkalog_reader.audits.recovery.recovery import Recovery
-from kafkalog_reader.io.names import LEADER_EPOCHS
+from kafkalog_reader.io.names import CLEAN_SHUTDOWN, LEADER_EPOCHS
 from kafkalog_reader.report.advice_text import expected_election
 from kafkalog_reader.report.before_start import is_complete, keep_commands, until_text
 from kafkalog_reader.report.command_text import export_command, forbid_command, merge_command
@@ -342,6 +342,12 @@ def _move_aside(audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iter
         yield from move_commands(move_aside(*posixpath.split(replica.directory.path.rstrip("/"))))
 
 
+def _without_marker(_audit: PartitionAudit, replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
+    roots = dict.fromkeys(replica.directory.log_directory.path for replica in replicas)
+    for root in roots:
+        yield from move_commands(move_aside(root, CLEAN_SHUTDOWN))
+
+
 def _export(audit: PartitionAudit, _replicas: Sequence[ReplicaAudit]) -> Iterator[str]:
     if one_sided_ranges(audit):
         yield export_command(audit)
@@ -373,4 +379,5 @@ _COMMANDS: Final[dict[str, Callable[[PartitionAudit, Sequence[ReplicaAudit]], It
     WRITE_EPOCHS: _epochs,
     ABORT_TRANSACTION: _abort,
     FORBID_UNCLEAN_ELECTION: _freeze,
+    FORCE_RECOVERY: _without_marker,
 }

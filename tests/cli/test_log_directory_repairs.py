@@ -307,3 +307,16 @@ def test_no_copy_is_moved_where_none_is_sound(state: Path, run: Run) -> None:
     words = " ".join(planned.out.split())
     assert "broker 100: ./controller-100/__cluster_metadata-0/" in words
     assert "a start keeps the newest snapshot" in words
+
+
+def test_a_marker_that_the_log_contradicts_is_moved_out(state: Path, run: Run) -> None:
+    """A clean shutdown flushes: its recovery point is the log end. This broker was killed."""
+    marker = state / "broker-0" / ".kafka_cleanshutdown"
+    marker.touch()
+    compared = CliRunner().invoke(replica_diff, ["."], standalone_mode=False).stdout
+    assert "KL-316" in compared
+    commands = shell_commands(compared)
+    assert sum(marker.name in each for each in commands) == 1
+    do(commands)
+    assert not marker.exists()
+    assert "KL-316" not in run("verify", ".").out
