@@ -108,7 +108,8 @@ def total_line(replicas: Sequence[Row]) -> str:
     where = plural(others, "node")
     if brokers:
         where = plural(len(brokers), "broker")
-        where += f" and {plural(others, 'other node')}" if others else ""
+        with_metadata = f"{plural(others, 'node')} with only the metadata log"
+        where += f" and {with_metadata}" if others else ""
     logs = sum(row["sizeInBytes"] or 0 for row in replicas)
     files = sum(row["filesSizeInBytes"] or 0 for row in replicas)
     unread = sum(1 for row in replicas if row["sizeInBytes"] is None)
