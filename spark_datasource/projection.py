@@ -12,9 +12,9 @@ import pyspark
 from pyspark.sql.pandas.types import from_arrow_schema
 
 from kafkalog_reader.errors import UsageError
-from kafkalog_reader.tables import schemas
 from kafkalog_reader.tables.names import nearest
 from kafkalog_reader.tables.request import ReadRequest
+from kafkalog_reader.tables.schemas import records
 
 if TYPE_CHECKING:
     from pyspark.sql.types import StructField, StructType
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import AnyTable
 
 KAFKA_COLUMNS: Final = tuple(
-    column.name for column in schemas.KAFKA_COLUMNS if column.name != "headers"
+    column.name for column in records.KAFKA_COLUMNS if column.name != "headers"
 )
 """What Spark's own Kafka source shows, in its order; ``includeHeaders`` adds ``headers``."""
 
