@@ -211,4 +211,4 @@ def _needed(rest: memoryview, left: int) -> int:
     """How many bytes the batch at the start of ``rest`` takes; more than ``left`` if it is torn."""
     if len(rest) < LOG_ENTRY_SIZE:  # not even its length and magic: the next window may show it
         return min(LOG_ENTRY_SIZE, left) if len(rest) < left else left + 1
-    return LENGTH_END + int.from_bytes(rest[LENGTH_AT:LENGTH_END], "big", signed=True)
+    return LENGTH_END + int.from_bytes(rest[LENGTH_AT:LENGTH_END], "big")

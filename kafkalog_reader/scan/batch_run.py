@@ -85,10 +85,10 @@ class BatchRun:
     attributes: NDArray[np.int16]
     producer_epoch: NDArray[np.int16]
     magic: NDArray[np.int8]
-    _all_valid: bool | None = field(default=None, init=False, repr=False)
-    _crc_valid: NDArray[np.bool_] | None = field(default=None, init=False, repr=False)
-    _summary: RunSummary | None = field(default=None, init=False, repr=False)
-    _leader_epoch_starts: list[int] | None = field(default=None, init=False, repr=False)
+    _all_valid: bool | None = field(default=None, init=False)
+    _crc_valid: NDArray[np.bool_] | None = field(default=None, init=False)
+    _summary: RunSummary | None = field(default=None, init=False)
+    _leader_epoch_starts: list[int] | None = field(default=None, init=False)
 
     @classmethod
     def with_room(cls, buffer: memoryview, window_position: int, capacity: int) -> BatchRun:

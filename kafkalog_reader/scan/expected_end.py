@@ -163,8 +163,6 @@ def _shows_cleaning(segment: SegmentFiles, *, context: ReadContext) -> bool:
     scan = Scan(segment, CHAIN_OF_HEADERS, context=context)
     due: int | None = None
     for run in scan.runs():
-        if not run.count:
-            continue
         is_new = run.magic == 2
         is_sparse = run.records_count < run.last_offset_delta + 1
         if (is_new & (is_sparse | ((run.attributes & DELETE_HORIZON_BIT) != 0))).any():

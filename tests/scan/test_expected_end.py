@@ -9,15 +9,19 @@ import pytest
 
 import kafkalog_reader
 from fixtures.builder import cluster, data_batch, replica
+from fixtures.builder.stored_messages import build_message
 from kafkalog_reader.errors import MissingRecordsError, UnreadableFileError
+from kafkalog_reader.format.batch_fields import DELETE_HORIZON_BIT
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.discovery import discover
+from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
 from kafkalog_reader.scan.damage import Mode
+from kafkalog_reader.scan.expected_end import ExpectedEnd, missing_records
 from kafkalog_reader.tables.records import RecordsTable
 from kafkalog_reader.tables.request import ReadRequest
 from tests.io.counted_rate import CountedRate
-from tests.tables.logs import offsets
+from tests.tables.logs import batch, offsets, write_segment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -188,3 +192,96 @@ def test_a_checkpoint_that_cannot_be_read_proves_nothing_and_is_named(
     (root / "replication-offset-checkpoint").write_text("0\nx\n")
     assert len(offsets(root)) == 10
     assert any("replication-offset-checkpoint" in each for each in caplog.messages)
+
+
+@pytest.mark.parametrize(("cleaner_offset", "is_missing"), [(5, True), (6, False), (7, False)])
+def test_a_gap_up_to_where_the_cleaner_came_is_none(
+    tmp_path: Path, cleaner_offset: int, is_missing: bool
+) -> None:
+    root = written(tmp_path, cleaner_offset=cleaner_offset)
+    segment(root, 4).unlink()
+    if is_missing:
+        assert "offsets 4 to 5 are missing" in refusal(root)
+    else:
+        assert offsets(root) == [0, 1, 2, 3, 6, 7, 8, 9]
+
+
+@pytest.mark.parametrize(
+    ("asked", "first"),
+    [
+        ((0, None), 10),
+        ((10, None), 10),
+        ((11, None), 11),
+        ((19, None), 19),
+        ((20, None), None),
+        ((0, 10), None),
+        ((0, 11), 10),
+        ((15, 15), None),
+        ((15, 16), 15),
+        ((15, 99), 15),
+    ],
+)
+@pytest.mark.parametrize("may_be_ahead", [False, True])
+def test_what_is_missing_begins_where_it_is_asked_for(
+    asked: tuple[int, int | None], first: int | None, may_be_ahead: bool
+) -> None:
+    expected = ExpectedEnd(
+        next_offset=20, proof="a file says 20", following=None, may_be_ahead=may_be_ahead
+    )
+    found = missing_records(expected, "t-0/0.log", 10, asked, context=ReadContext())
+    if first is None:
+        assert found is None
+    else:
+        assert found is not None
+        assert found.where.offset == first
+        doubt = " (a copy of a running broker can look the same, when its checkpoint is newer)"
+        missing = f"offsets {first} to 19 are" if first < 19 else "offset 19 is"
+        assert found.problem == (
+            f"{missing} missing: the batches here end before offset 10, but a file says 20"
+            f"{doubt if may_be_ahead else ''}"
+        )
+
+
+MANY = [n.to_bytes(8, "big") + batch(0, 1)[8:] for n in range(32_769)]
+"""One more than a run of a scan holds; no CRC covers the offset."""
+
+
+@pytest.mark.parametrize(
+    ("batches", "was_cleaned"),
+    [
+        pytest.param([], False, id="empty"),
+        pytest.param([batch(0), batch(3), batch(6)], False, id="all_offsets"),
+        pytest.param([batch(0), batch(4)], True, id="gap"),
+        pytest.param([batch(0), batch(3), batch(7)], True, id="later_gap"),
+        pytest.param([batch(0), batch(4), batch(7)], True, id="earlier_gap"),
+        pytest.param([batch(0), batch(3, last_offset_delta=3)], True, id="a_record_is_gone"),
+        pytest.param([batch(0), batch(3, flags=DELETE_HORIZON_BIT)], True, id="delete_horizon"),
+        pytest.param([build_message(b"k", b"v", offset=n) for n in (0, 1)], False, id="old"),
+        pytest.param([build_message(b"k", b"v", offset=n) for n in (0, 2)], True, id="old_gap"),
+        pytest.param(MANY, False, id="several_runs"),
+        pytest.param([*MANY[:32_767], *MANY[32_768:]], True, id="gap_in_several_runs"),
+        pytest.param([*MANY[:1], *MANY[:32_767], batch(32_768)], True, id="gap_between_runs"),
+    ],
+)
+def test_batches_show_that_a_log_was_cleaned(
+    tmp_path: Path, batches: list[bytes], was_cleaned: bool
+) -> None:
+    """Then a gap before the next segment is no loss, whichever of both shows it."""
+    write_segment(tmp_path / "t-0", batches)
+    (tmp_path / "u-0").mkdir()
+    write_segment(tmp_path / "u-0", [batch(20)], base_offset=20)
+    shown, sound = (
+        segments(directory)[0]
+        for directory in discover([str(tmp_path)]).partition_directories(ReadRequest())
+    )
+    for before, following in ((shown, sound), (sound, shown)):
+        expected = ExpectedEnd(
+            next_offset=20, proof="of the next", following=following, may_be_ahead=True
+        )
+        found = missing_records(
+            expected, "t-0/0.log", 10, (0, None), segment=before, context=ReadContext()
+        )
+        assert (found is None) is was_cleaned
+        assert found is None or found.problem.endswith(
+            "(a compacted log whose cleaner checkpoint is not here can look the same)"
+        )

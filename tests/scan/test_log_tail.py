@@ -9,9 +9,10 @@ import pytest
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
-from kafkalog_reader.scan.log_tail import batch_starts_at, scan_tail
+from kafkalog_reader.scan.log_tail import LogTail, batch_starts_at, end_after_damage, scan_tail
 from kafkalog_reader.scan.scan_end import ScanEnd
 from kafkalog_reader.tables.request import ReadRequest
+from tests.io.counted_rate import CountedRate
 from tests.tables.logs import batch, write_segment
 
 if TYPE_CHECKING:
@@ -111,3 +112,77 @@ def test_a_batch_below_its_segment_confirms_nothing(partition: Path) -> None:
     (segment,) = segments(directory)
     found = [batch_starts_at(segment, at, context=ReadContext()) for at in (0, FIRST)]
     assert found == [False, True]
+
+
+def test_a_batch_with_a_wrong_crc_confirms_nothing(partition: Path) -> None:
+    write_segment(partition, [BATCHES[0][:-1] + b"?", BATCHES[1]])
+    (directory,) = discover([str(partition)]).partition_directories(ReadRequest())
+    (segment,) = segments(directory)
+    found = [batch_starts_at(segment, at, context=ReadContext()) for at in (0, FIRST)]
+    assert found == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "begins"), [(0, 25), (1, 20), (2, 15), (3, 10), (4, 0), (5, 0), (6, 0)]
+)
+def test_the_last_four_index_entries_may_say_where_to_begin(
+    partition: Path, wrong: int, begins: int
+) -> None:
+    """What lies before is not read; ``wrong`` entries at the end name no batch."""
+    path = write_segment(partition, BATCHES, index=[1, 5, 10, 15, 20, 25])
+    index = bytearray(path.with_suffix(".index").read_bytes())
+    for number in range(6 - wrong, 6):
+        index[8 * number + 7] ^= 1
+    path.with_suffix(".index").write_bytes(index)
+    rate = CountedRate()
+    (directory,) = discover([str(partition)], ReadContext(rate=rate)).partition_directories(
+        ReadRequest()
+    )
+    assert scan_tail(directory).next_offset == 90
+    size, start = path.stat().st_size, sum(map(len, BATCHES[:begins]))
+    assert max(rate.taken) == size - start
+
+
+@pytest.mark.parametrize("empty", [1, 2])
+def test_the_newest_batch_of_all_segments_has_the_epoch(partition: Path, empty: int) -> None:
+    write_segment(partition, [batch(0, 3, leader_epoch=7)])
+    write_segment(partition, [batch(3, 3, leader_epoch=8)], base_offset=3)
+    for number in range(empty):
+        write_segment(partition, [], base_offset=6 + number)
+    assert tail_of(partition).last_leader_epoch == 8
+
+
+def ends(partition: Path) -> tuple[LogTail, LogTail]:
+    """The end for readers, and the end for audits."""
+    (directory,) = discover([str(partition)]).partition_directories(ReadRequest())
+    tail = scan_tail(directory)
+    return tail, end_after_damage(directory, tail)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [BATCHES[27][:-1] + b"?", b"?" * 500, BATCHES[27][:16] + b"\x07" + BATCHES[27][17:]],
+    ids=["wrong_crc", "garbage", "unknown_magic"],
+)
+def test_for_audits_a_log_ends_behind_its_damage(partition: Path, damage: bytes) -> None:
+    path = write_segment(partition, [*BATCHES[:27], damage, *BATCHES[28:]])
+    tail, behind = ends(partition)
+    assert (tail.next_offset, tail.end_position) == (81, sum(map(len, BATCHES[:27])))
+    assert (behind.next_offset, behind.last_leader_epoch, behind.end) == (90, 2, tail.end)
+    assert behind.end_position == path.stat().st_size
+    assert behind.last_position == path.stat().st_size - len(BATCHES[29])
+
+
+def test_offsets_that_fall_behind_damage_do_not_shorten_the_log(partition: Path) -> None:
+    path = write_segment(partition, [batch(30, 3), batch(9, 3)[:-1] + b"?"])
+    tail, behind = ends(partition)
+    assert (tail.next_offset, behind.next_offset) == (33, 33)
+    assert behind.last_position == path.stat().st_size - len(batch(9, 3))
+
+
+@pytest.mark.parametrize("rest", [b"", bytes(600)], ids=["complete", "zeros"])
+def test_an_end_that_is_no_damage_is_the_end(partition: Path, rest: bytes) -> None:
+    write_segment(partition, [*BATCHES[:3], rest])
+    tail, behind = ends(partition)
+    assert behind == tail
+    assert tail.next_offset == 9
