@@ -5,7 +5,14 @@ from __future__ import annotations
 import pytest
 
 from kafkalog_reader.errors import CorruptCheckpointError, LogPosition
-from kafkalog_reader.format.text_lines import MAX_LINE_LENGTH, TextLine, excerpt, text_lines
+from kafkalog_reader.format.text_lines import (
+    INT32,
+    INT64,
+    MAX_LINE_LENGTH,
+    TextLine,
+    excerpt,
+    text_lines,
+)
 
 WHERE = LogPosition("file", 100)
 LINE = TextLine(text=b"7", number=3, where=WHERE)
@@ -77,6 +84,11 @@ def test_other_fields_are_refused_with_their_line(field: bytes, problem: str) ->
     with pytest.raises(CorruptCheckpointError) as caught:
         LINE.integer(field, "count", range(-3, 10))
     assert (caught.value.problem, caught.value.where) == (f"line 3: {problem}", WHERE)
+
+
+def test_ranges_are_those_of_java() -> None:
+    assert (INT32[0], INT32[-1]) == (-2147483648, 2147483647)
+    assert (INT64[0], INT64[-1]) == (-9223372036854775808, 9223372036854775807)
 
 
 def test_excerpt_is_escaped_and_shortened() -> None:
