@@ -3,23 +3,14 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-import pytest
-
 from fixtures.builder import cluster, replica
-from kafkalog_reader.cli.replica_list import lines_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.cli.conftest import Run
+    import pytest
 
-REPLICA = {
-    "clusterId": "c", "brokerId": 1, "brokerLabel": None, "logDirectory": "/b1", "topic": "orders",
-    "partition": 3, "state": None, "logStartOffset": 0, "logEndOffset": 1048203,
-    "highWatermarkLow": 2, "highWatermarkHigh": 5, "lastStableOffset": 4, "lastStableOffsetLow": 4,
-    "lastLeaderEpoch": None, "segments": 1, "sizeInBytes": 345, "cleanShutdown": True,
-    "tornBytes": 0, "checkpointedHighWatermark": 2, "filesSizeInBytes": 20_971_865,
-}  # fmt: skip
+    from tests.cli.conftest import Run
 
 
 def test_one_line_a_replica_of_scenario_s3_2(untouched: Path, run: Run) -> None:
@@ -51,64 +42,6 @@ def test_selection_narrows_the_list(tmp_path: Path, run: Run) -> None:
     lines = run("ls", tmp_path / "b", "--topic", "b").out.splitlines()
     assert [line.split()[:2] for line in lines[1:2]] == [["2", "b-0"]]
     assert lines[3].startswith("1 replica of 1 partition on 1 broker: ")
-
-
-def test_numbers_are_grouped_and_unknown_is_a_question_mark() -> None:
-    headings, line = lines_of([REPLICA])
-    assert line.split() == [
-        "1", "orders-3", "0", "1,048,203", "2–5", "4", "?", "1", "345", "B", "20.0", "MiB",
-    ]  # fmt: skip
-    assert len(headings) >= len(line)
-
-
-def test_columns_are_aligned() -> None:
-    lines = list(lines_of([REPLICA, {**REPLICA, "partition": 12, "logEndOffset": 7}]))
-    ends = {line.index(" 2–5") for line in lines[1:]}
-    assert len(ends) == 1
-    assert lines[0].index("LOG END") + len("LOG END") <= next(iter(ends))
-
-
-def test_clusters_and_disks_are_shown_only_where_they_differ() -> None:
-    other_disk = {**REPLICA, "logDirectory": "/b1/disk2"}
-    assert "LOG DIRECTORY" in next(lines_of([REPLICA, other_disk]))
-    assert "CLUSTER" in next(lines_of([REPLICA, {**REPLICA, "clusterId": "d"}]))
-    plain = next(lines_of([REPLICA, {**REPLICA, "brokerId": 2, "logDirectory": "/b2"}]))
-    assert "LOG DIRECTORY" not in plain
-    assert "CLUSTER" not in plain
-
-
-def test_replicas_are_sorted_by_partition_number_then_broker() -> None:
-    rows = [
-        {**REPLICA, "partition": partition, "brokerId": broker, "logDirectory": f"/b{broker}"}
-        for partition in (10, 9) for broker in (12, 2, None)
-    ]  # fmt: skip
-    shown = [line.split()[:2] for line in list(lines_of(rows))[1:]]
-    assert [cells[1] for cells in shown] == ["orders-9"] * 3 + ["orders-10"] * 3
-    assert [cells[0] for cells in shown] == ["2", "12", "?"] * 2
-
-
-@pytest.mark.parametrize(
-    ("changes", "state"),
-    [
-        ({"cleanShutdown": False}, "not shut down cleanly"),
-        ({"cleanShutdown": False, "topic": "__cluster_metadata"}, "20.0 MiB"),
-        ({"state": "delete"}, "marked for deletion"),
-        (
-            {"state": "stray", "tornBytes": 36},
-            "stray: the broker set it aside, 36 B after the last whole batch",
-        ),
-        ({"cleanShutdown": None}, "20.0 MiB"),
-    ],
-)
-def test_state_is_reported_in_words(changes: dict[str, object], state: str) -> None:
-    line = list(lines_of([{**REPLICA, **changes}]))[1]
-    assert line.endswith(state)
-
-
-def test_hostile_names_cannot_act_on_the_terminal() -> None:
-    row = {**REPLICA, "brokerLabel": "\x1b[2J", "clusterId": "a\nb"}
-    text = "".join(lines_of([row, REPLICA]))
-    assert text.isprintable()
 
 
 def test_list_is_ascii_where_standard_output_is(
@@ -191,18 +124,3 @@ def test_sums_cannot_be_sorted_by_what_only_replicas_have(brokers: Path, run: Ru
     answer = run("ls", brokers, "--by", "topic", "--sort", "lag")
     assert answer.status == 2
     assert "--sort: lag sorts replicas: with --by it is name, size, files or segments" in answer.err
-
-
-@pytest.mark.parametrize("columns", [80, 60])
-def test_list_fits_the_terminal(columns: int) -> None:
-    row = {
-        **REPLICA, "topic": "orders-of-the-north", "cleanShutdown": False, "tornBytes": 36,
-        "logStartOffset": 81_240_117, "logEndOffset": 99_240_117, "lastLeaderEpoch": 17,
-        "highWatermarkLow": 90_000_000, "highWatermarkHigh": 99_240_117,
-    }  # fmt: skip
-    lines = list(lines_of([row, {**row, "brokerId": 2, "logDirectory": "/b2"}], screen=columns))
-    assert max(map(len, lines)) <= columns or columns == 60
-    assert lines[2] == "    not shut down cleanly, 36 B after the last whole batch"
-    assert lines[-1].startswith(f"Left out at {columns} columns: ")
-    assert "81,240,117" in lines[1]
-    assert "99,240,117" in lines[1]
