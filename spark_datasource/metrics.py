@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import time
 import uuid
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pyspark import TaskContext
 
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.io.progress import ReadMetrics
 
 logger = logging.getLogger(__name__)
+
+_COLLECTS_LOGS: Final = "PYSPARK_SPARK_SESSION_UUID"
+"""Set in workers whose log lines Spark 4.1 and later collect, as python_worker_logs() shows them.
+Python would leave out what is below a warning. Source: pyspark.logger.worker_io."""
 
 
 def reported(
@@ -40,6 +45,8 @@ def reported(
     """
     if folder is not None:
         _make(folder)
+    if _COLLECTS_LOGS in os.environ:
+        logger.setLevel(logging.INFO)
     started, start_time = datetime.now(UTC), time.monotonic()
     rows, error, is_complete = 0, None, False
     try:

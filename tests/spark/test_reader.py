@@ -106,6 +106,19 @@ def test_a_task_reports_what_it_read(
     assert line["bytesRead"] == size
 
 
+def test_the_line_is_logged_where_spark_collects_logs_of_workers(
+    log: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, logger="spark_datasource.metrics")
+    caplog.handler.setLevel(logging.NOTSET)
+    assert offsets(*planned(log)) == [*range(10)]
+    assert [each for each in caplog.messages if each.startswith("{")] == []
+    monkeypatch.setenv("PYSPARK_SPARK_SESSION_UUID", "1234")
+    assert offsets(*planned(log)) == [*range(10)]
+    (line,) = [json.loads(each) for each in caplog.messages if each.startswith("{")]
+    assert line["rows"] == 10
+
+
 def test_it_reports_what_it_pruned_and_left_out(log: Path, tmp_path: Path) -> None:
     damaged = segment(log, 4)
     content = bytearray(damaged.read_bytes())
