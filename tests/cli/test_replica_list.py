@@ -161,8 +161,8 @@ def test_total_counts_replicas_partitions_and_nodes() -> None:
     other = REPLICA | {"brokerId": 2, "sizeInBytes": None, "filesSizeInBytes": None}
     metadata = REPLICA | {"topic": "__cluster_metadata", "brokerId": 3}
     assert total_line([REPLICA, other, metadata]) == (
-        "3 replicas of 2 partitions on 2 brokers and 1 other node: logs 690 B, "
-        "all files 40.0 MiB; 1 replica could not be read"
+        "3 replicas of 2 partitions on 2 brokers and 1 node with only the metadata log: "
+        "logs 690 B, all files 40.0 MiB; 1 replica could not be read"
     )
     assert total_line([metadata]).startswith("1 replica of 1 partition on 1 node: ")
     empty = REPLICA | {"topic": None, "partition": None}
