@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from kafkalog_reader.cli.listing import Heading, listing
+import sys
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.cli.listing import Heading, listing, screen_width
+
+if TYPE_CHECKING:
+    import pytest
 
 NAME = Heading(name="name", text="NAME", short="N", left=True)
 COUNT = Heading(name="count", text="COUNT", short="CNT")
@@ -62,3 +68,11 @@ def test_wide_characters_count_twice() -> None:
     lines = list(listing((NAME, COUNT), rows, None))
     assert lines[1] == "群         1"
     assert lines[2] == "ab         1"
+
+
+def test_only_a_terminal_has_a_width(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "77")
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert screen_width() == 77
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: False, raising=False)
+    assert screen_width() is None

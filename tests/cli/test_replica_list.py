@@ -167,3 +167,14 @@ def test_total_counts_replicas_partitions_and_nodes() -> None:
     assert total_line([metadata]).startswith("1 replica of 1 partition on 1 node: ")
     empty = REPLICA | {"topic": None, "partition": None}
     assert total_line([empty]).startswith("1 replica of 0 partitions on 1 broker: ")
+
+
+def test_copies_of_one_broker_are_sorted_by_label_directory_and_state() -> None:
+    rows = [
+        REPLICA | {"brokerLabel": label, "logDirectory": disk, "state": state}
+        for label, disk, state in (
+            ("b", "/1", None), ("a", "/2", None), ("a", "/1", "stray"), ("a", "/1", "delete"),
+            ("a", "/1", None), (None, "/9", None),
+        )
+    ]  # fmt: skip
+    assert sorted_replicas(rows, "name") == rows[::-1]
