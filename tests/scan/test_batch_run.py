@@ -146,7 +146,7 @@ def test_columns_lie_apart() -> None:
         getattr(run, name)[:] = number
     for number, name in enumerate(_COLUMNS):
         assert getattr(run, name).tolist() == [number] * 40
-    assert (run.count, run.window_position, run.position.dtype) == (40, 5, np.int64)
+    assert (run.count, run.window_position, run.position.dtype) == (40, 5, np.dtype(np.int64))
 
 
 @pytest.mark.parametrize(("count", "is_copied"), [(0, True), (9, True), (10, False), (80, False)])

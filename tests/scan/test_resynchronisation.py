@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from fixtures.builder.stored_batches import build_record_batch
 from fixtures.builder.stored_messages import build_message, build_wrapper
 from kafkalog_reader.errors import CorruptRecordError
+from kafkalog_reader.format.batch_fields import CONTROL_BIT
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.message_set import LegacyRecord
 from kafkalog_reader.io.discovery import discover
 from kafkalog_reader.io.partition_directory import segments
 from kafkalog_reader.io.read_context import ReadContext
+from kafkalog_reader.scan import resynchronisation
 from kafkalog_reader.scan.scan import Scan, ScanPolicy
 from kafkalog_reader.scan.unreadable_region import UnreadableRegion
 from kafkalog_reader.tables.request import ReadRequest
@@ -170,3 +173,120 @@ def test_every_single_wrong_byte_costs_its_own_batch_at_most(tmp_path: Path) -> 
                            zip(found, contents, strict=True)), place  # fmt: skip
             else:  # a negative offset is refused, any other misnames sound records
                 assert contents in (list(truth.values()), others), place
+
+
+def at(offset: int, entry: bytes) -> bytes:
+    """The entry with another offset, which no CRC covers."""
+    return offset.to_bytes(8, "big", signed=True) + entry[8:]
+
+
+def hiding(base_offset: int, inner: bytes) -> bytes:
+    """A batch of three offsets whose CRC is wrong and whose length covers another one."""
+    return build_record_batch(
+        [], base_offset=base_offset, last_offset_delta=2, records_count=3, payload=inner, crc=1
+    )
+
+
+def torn(entry: bytes, length: int) -> bytes:
+    """The first bytes of an entry that claims more than there are."""
+    return (entry[:8] + struct.pack(">i", 1_000_000) + entry[12:])[:length]
+
+
+@pytest.mark.parametrize(
+    ("rest", "begins_batch", "records"),
+    [
+        pytest.param(torn(batch(3), 70), True, 3, id="batch"),
+        pytest.param(torn(batch(3), 27), True, 3, id="up_to_the_last_offset_delta"),
+        pytest.param(torn(batch(3), 26), True, 0, id="not_up_to_it"),
+        pytest.param(torn(batch(3), 25), False, 0, id="too_short"),
+        pytest.param(torn(batch(3, 1, flags=CONTROL_BIT), 70), True, 0, id="marker"),
+        pytest.param(torn(batch(3, last_offset_delta=-9), 70), True, 0, id="negative_delta"),
+        pytest.param(torn(build_message(b"k", b"v" * 9, offset=3), 40), True, 0, id="message"),
+        pytest.param(torn(batch(2), 70), False, 0, id="offset_below_the_next"),
+        pytest.param(torn(at(2**31 - 1, batch(3)), 70), True, 3, id="highest_offset"),
+        pytest.param(torn(at(2**31, batch(3)), 70), False, 0, id="offset_above_the_highest"),
+        pytest.param(bytes(70), False, 0, id="zeros"),
+    ],
+)
+def test_a_region_says_what_its_first_bytes_begin(
+    tmp_path: Path, rest: bytes, begins_batch: bool, records: int
+) -> None:
+    path = write_segment(tmp_path / "t-0", [batch(0), rest])
+    bases, (region,) = found_in(path)
+    assert bases == [0]
+    assert (region.begins_batch, region.begun_records) == (begins_batch, records)
+    assert (region.first_offset, region.next_offset, region.goes_on) == (3, None, False)
+
+
+def test_zeros_at_the_start_begin_no_batch(tmp_path: Path) -> None:
+    """Offset 0 may come first, but zeros are nobody's batch."""
+    for content, begins in ((bytes(70), False), (torn(batch(0), 70), True)):
+        _, (region,) = found_in(write_segment(tmp_path / "t-0", [content]))
+        assert (region.begins_batch, region.first_offset) == (begins, None)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "comes_out"), [(5, False), (6, True), (12, True), (19, True), (20, False)]
+)
+def test_only_offsets_between_its_neighbours_can_hide_in_a_batch(
+    tmp_path: Path, hidden: int, comes_out: bool
+) -> None:
+    """The length of the wrong one leads to offset 20, and its own offsets are 3 to 5."""
+    path = write_segment(tmp_path / "t-0", [batch(0), hiding(3, batch(hidden, 1)), batch(20)])
+    bases, regions = found_in(path)
+    assert bases == ([0, hidden, 20] if comes_out else [0, 20])
+    assert len(regions) == comes_out
+
+
+@pytest.mark.parametrize("offset", [9, 91])
+def test_a_message_stored_in_a_damaged_wrapper_is_not_the_logs_own(
+    tmp_path: Path, offset: int
+) -> None:
+    """Codecs store what they cannot compress. The wrapper's own offset is its last one, 90."""
+    message = build_message(None, RANDOM.randbytes(40), offset=offset, timestamp=T)
+    wrapper = build_message(None, message, offset=90, timestamp=T, codec=Codec.SNAPPY)
+    lying = wrapper[:8] + struct.pack(">i", 2**30) + wrapper[12:]
+    path = write_segment(tmp_path / "t-0", [batch(0), lying, batch(95)])
+    assert found_in(path)[0] == ([0, 95] if offset < 91 else [0, 91, 95])
+
+
+@pytest.mark.parametrize(("searches", "regions"), [(1, 2), (2, 3), (3, 3)])
+def test_searches_after_ends_of_chains_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, searches: int, regions: int
+) -> None:
+    monkeypatch.setattr(resynchronisation, "MAX_SEARCHES", searches)
+    garbage = GARBAGE[:100]
+    entries = [batch(0), garbage, batch(3), garbage, batch(6), garbage, batch(9)]
+    bases, found = found_in(write_segment(tmp_path / "t-0", entries))
+    assert bases == [0, 3, 6, 9][: searches + 1]
+    assert len(found) == regions
+    assert [region.given_up for region in found] == [0] * searches + [1] * (searches < 3)
+    assert [region.goes_on for region in found] == [True] * searches + [False] * (searches < 3)
+
+
+@pytest.mark.parametrize(("searches", "shown"), [(1, [6]), (2, [6, 26]), (3, [6, 26, 46])])
+def test_searches_behind_wrong_crcs_are_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, searches: int, shown: list[int]
+) -> None:
+    """Three wrong batches hide another one each; those beyond the limit stay hidden."""
+    monkeypatch.setattr(resynchronisation, "MAX_SEARCHES", searches)
+    entries = []
+    for base in (0, 20, 40):
+        entries += [batch(base), hiding(base + 3, batch(base + 6, 1))]
+    bases, _ = found_in(write_segment(tmp_path / "t-0", [*entries, batch(60)]))
+    assert [base for base in bases if base % 20 == 6] == shown
+    assert [base for base in bases if base % 20 == 0] == [0, 20, 40, 60]
+
+
+def test_a_batch_of_another_magic_is_stepped_over(tmp_path: Path) -> None:
+    """Its length leads to a sound batch, so that nothing inside of it is taken for one."""
+    inner = batch(6, 1)
+    foreign = bytearray(hiding(3, inner))
+    foreign[16] = 9
+    path = write_segment(tmp_path / "t-0", [batch(0), bytes(foreign), batch(20)])
+    bases, (region,) = found_in(path)
+    assert bases == [0, 20]
+    assert (region.start, region.size_in_bytes) == (len(batch(0)), len(foreign))
+    foreign[11] += 1  # the length leads behind the next batch's first byte
+    path = write_segment(tmp_path / "t-0", [batch(0), bytes(foreign), batch(20)])
+    assert found_in(path)[0] == [0, 6, 20]
