@@ -1,4 +1,4 @@
-"""The columns ``schemas.IDENTITY``, which say where a row comes from."""
+"""The columns ``schemas.identity.IDENTITY``, which say where a row comes from."""
 
 from __future__ import annotations
 
