@@ -6,7 +6,6 @@ was committed. Source: Kafka 4.4, OffsetMetadataManager.replay and replayEndTran
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 import pyarrow as pa
@@ -14,11 +13,10 @@ import pyarrow.compute as pc
 
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage
-from kafkalog_reader.tables.best_replica import best_replica, chosen_replicas
+from kafkalog_reader.tables.best_replica import best_replica
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
-from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC, GroupCommitsTable
-from kafkalog_reader.tables.internal_topic import log_request
-from kafkalog_reader.tables.log_unit import LogUnit, slices_of
+from kafkalog_reader.tables.group_commits import GroupCommitsTable
+from kafkalog_reader.tables.group_records import GroupsUnit, group_units
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.rows import build_from_dicts
@@ -29,10 +27,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.log_unit import LogUnit
     from kafkalog_reader.tables.table import Column
 
 _KEY: Final = ("groupId", "topic", "partition")
-_OF_COMMIT: Final = (
+COMMIT_COLUMNS: Final = (
     "clusterId", "brokerId", *_KEY, "topicId", "committedOffset", "committedLeaderEpoch",
     "metadata", "commitTime", "expireTime", "offsetsPartition", "recordOffset",
     "isTombstone", "transactionState", "problem",
@@ -44,14 +43,7 @@ _COUNTED: Final = ("none", "committed")
 """Transaction states of valid commits."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupOffsetsUnit(LogUnit):
-    """One copy of a partition of ``__consumer_offsets``, and where the other logs are."""
-
-    evidence: Evidence
-
-
-class GroupOffsetsTable(Table[GroupOffsetsUnit]):
+class GroupOffsetsTable(Table[GroupsUnit]):
     """One row for each group, topic and partition with a commit that was not removed."""
 
     name: ClassVar[str] = "group_offsets"
@@ -59,16 +51,12 @@ class GroupOffsetsTable(Table[GroupOffsetsUnit]):
     columns: ClassVar[tuple[Column, ...]] = GROUP_OFFSETS
     selects_directories: ClassVar[bool] = False
 
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GroupOffsetsUnit]:
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GroupsUnit]:
         """One unit for each partition of ``__consumer_offsets``: all commits of its groups."""
-        log = log_request(request, OFFSETS_TOPIC)
-        for directory in chosen_replicas(evidence, log):
-            slices = tuple(slices_of(directory, log, log.damage))
-            size = sum(each.stop - each.start for each in slices)
-            yield GroupOffsetsUnit(size_in_bytes=size, slices=slices, evidence=evidence)
+        return group_units(evidence, request)
 
     def read(
-        self, unit: GroupOffsetsUnit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: GroupsUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield one record batch with the groups of a partition.
 
@@ -77,18 +65,18 @@ class GroupOffsetsTable(Table[GroupOffsetsUnit]):
             UnreadableFileError: a file cannot be opened or read.
         """
         schema = self.projected(request)
-        current = _current(unit, request, progress)
+        current = current_commits(unit, request, progress)
         rows = current.to_pylist()
         if rows and not {"lag", "status", *_OF_LOG}.isdisjoint(schema.names):
             _add_logs(rows, unit.evidence, request)
         yield build_from_dicts(schema, rows)
 
 
-def _current(unit: LogUnit, request: ReadRequest, progress: Progress) -> pa.Table:
-    """The valid commits, sorted by group, topic and partition."""
+def current_commits(unit: LogUnit, request: ReadRequest, progress: Progress) -> pa.Table:
+    """The valid commits in the columns ``COMMIT_COLUMNS``, sorted by group, topic and partition."""
     commits = GroupCommitsTable()
     asked = ReadRequest(
-        columns=_OF_COMMIT,
+        columns=COMMIT_COLUMNS,
         topics=request.topics,
         partitions=request.partitions,
         topic_pattern=request.topic_pattern,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -10,7 +11,7 @@ from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.schemas.records import RECORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
 
 def log_request(request: ReadRequest, topic: str) -> ReadRequest:
@@ -33,6 +34,18 @@ def selects_all(request: ReadRequest) -> bool:
     """Whether the request selects no topics or partitions, so that every row is requested."""
     optional = (request.topics, request.partitions, request.topic_pattern, request.assigned)
     return not request.excluded_topics and all(each is None for each in optional)
+
+
+def selects_any(request: ReadRequest, topics: Iterable[str]) -> bool:
+    """Whether the request selects one of the topics, whichever partitions it selects."""
+    if selects_all(request):
+        return True
+    assigned = request.assigned and {topic for topic, _ in request.assigned}
+    by_topic = replace(request, partitions=None, assigned=None)
+    return any(
+        (assigned is None or topic in assigned) and by_topic.selects(topic, None)
+        for topic in topics
+    )
 
 
 def record_schema(columns: Collection[str]) -> pa.Schema:

@@ -22,7 +22,12 @@ _BATCHES: Final = frozenset({"records", "batches"})
 _COPIES: Final = _BATCHES | {"gaps"}
 _PAYLOADS: Final = frozenset({"records", "findings"})
 _ELECTIONS: Final = frozenset({"partitions", "divergence", "elections"})
-_STATES: Final = frozenset({"partition_states", "brokers", "topic_configs", "transactions"})
+_STATES: Final = frozenset(
+    {
+        "groups", "group_members", "group_generations", "transactions",
+        "partition_states", "brokers", "topic_configs",
+    }
+)  # fmt: skip
 _STARTS: Final = _ELECTIONS | {"recoveries", "findings"}
 
 

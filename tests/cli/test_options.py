@@ -34,7 +34,7 @@ def test_a_rate_below_a_kilobyte_says_its_unit(text: str) -> None:
 
 def test_help_lists_the_tables_that_have_an_option_where_any_can_be_named(run: Run) -> None:
     shown = " ".join(run("table", "--help").out.split())
-    assert re.search(r"--as-of TIME\|offset:N .*?\[tables: brokers, partition_states, ", shown)
+    assert re.search(r"--as-of TIME\|offset:N .*?\[tables: brokers, group_generations, ", shown)
     assert re.search(r"--last N [^\[]*\[tables: records\]", shown)
     assert "[tables:" not in run("records", "--help").out
 

@@ -1,0 +1,190 @@
+"""The records of groups in ``__consumer_offsets``: all but offset commits.
+
+A record of a type that no known release has is ignored by its coordinator; here it is kept. Source:
+Kafka 4.4, GroupCoordinatorShard.replay, GroupCoordinatorRecordSerde.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import numpy as np
+import pyarrow as pa
+
+from kafkalog_reader.decode.commit_columns import COMMIT_TYPES
+from kafkalog_reader.decode.field_columns import FieldColumns
+from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
+from kafkalog_reader.format.messages.records import decode_key, decode_value
+from kafkalog_reader.format.messages.schema import Family
+from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC
+from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
+from kafkalog_reader.tables.log_unit import LogUnit, slices_of
+from kafkalog_reader.tables.record_rows import read_slice
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from kafkalog_reader.format.messages.decoder import Value
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.tables.request import ReadRequest
+
+CLASSIC: Final = "classic"
+SHARE: Final = "share"
+_KINDS: Final = {
+    "ConsumerGroup": "consumer", "ShareGroup": SHARE, "StreamsGroup": "streams", "Group": CLASSIC,
+}  # fmt: skip
+"""Type of a group by how the names of its records begin, as ``kafka-groups`` prints it."""
+_TYPE_SIZE: Final = 2
+_COLUMNS: Final = ("clusterId", "brokerId", "partition", "offset", "timestamp", "key", "value")
+_SCHEMA: Final = record_schema(_COLUMNS)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupsUnit(LogUnit):
+    """One copy of a partition of ``__consumer_offsets``, and where the other logs are."""
+
+    evidence: Evidence
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GroupRecord:
+    """One record, decoded as far as possible.
+
+    Attributes:
+        row: columns that every table of groups has: where the record is, ``recordType``,
+            ``valueVersion``, ``unknownTags``, and ``problem`` with ``key`` and ``value`` as stored
+            if they cannot be read.
+        name: of the record type without ``Key`` and ``Value``, such as ``GroupMetadata``; None if
+            no known release has the type.
+        group_id, member_id: of the key; None if it has none or cannot be read.
+        fields: of the value; None for a tombstone and where there is a problem.
+    """
+
+    row: Mapping[str, Any]
+    name: str | None = None
+    group_id: str | None = None
+    member_id: str | None = None
+    fields: Mapping[str, Value] | None = None
+
+    @property
+    def is_readable(self) -> bool:
+        """Whether key and value could be decoded."""
+        return "problem" not in self.row
+
+    @property
+    def is_tombstone(self) -> bool:
+        """Whether it removes what its key names."""
+        return self.is_readable and self.fields is None
+
+    @property
+    def kind(self) -> str | None:
+        """Type of its group: classic, consumer, share or streams."""
+        name = self.name or ""
+        return next((kind for start, kind in _KINDS.items() if name.startswith(start)), None)
+
+
+def group_units(evidence: Evidence, request: ReadRequest) -> Iterator[GroupsUnit]:
+    """One unit for each partition of ``__consumer_offsets``: all records of its groups."""
+    log = log_request(request, OFFSETS_TOPIC)
+    for directory in chosen_replicas(evidence, log):
+        slices = tuple(slices_of(directory, log, log.damage))
+        size = sum(each.stop - each.start for each in slices)
+        yield GroupsUnit(size_in_bytes=size, slices=slices, evidence=evidence)
+
+
+def group_records(unit: LogUnit, request: ReadRequest, progress: Progress) -> Iterator[GroupRecord]:
+    """Yield all records up to ``request.as_of`` that are not offset commits, in their order.
+
+    A key that is too short for a type is left to the table ``group_commits``.
+
+    Raises:
+        LocatedError: damage, in mode ``FAILFAST``.
+        UnreadableFileError: a file cannot be opened or read.
+    """
+    return map(_decoded, _stored(unit, request, progress))
+
+
+def newest_group_records(
+    unit: LogUnit, request: ReadRequest, progress: Progress
+) -> Iterator[GroupRecord]:
+    """Yield the newest of these records for each key, in their order, without tombstones."""
+    newest: dict[bytes, dict[str, Any]] = {}
+    for record in _stored(unit, request, progress):
+        newest.pop(record["key"], None)
+        if record["value"] is not None:
+            newest[record["key"]] = record
+    return map(_decoded, newest.values())
+
+
+def _stored(unit: LogUnit, request: ReadRequest, progress: Progress) -> Iterator[dict[str, Any]]:
+    log = log_request(request, OFFSETS_TOPIC)
+    for segment_slice in unit.slices:
+        for rows in read_slice(segment_slice, _SCHEMA, log, log.damage, progress):
+            keys = FieldColumns(rows["key"])
+            types = keys.number(_TYPE_SIZE)
+            of_groups = keys.fits & ~np.isin(types, COMMIT_TYPES)
+            if not of_groups.any():
+                continue
+            for record in plain_rows(rows.filter(pa.array(of_groups))):
+                timestamp = record["timestamp"]
+                if request.as_of is None or request.as_of.covers(
+                    record["offset"], timestamp and timestamp // 1000
+                ):
+                    yield record
+
+
+def _decoded(record: Mapping[str, Any]) -> GroupRecord:
+    row = {
+        "clusterId": record["clusterId"],
+        "brokerId": record["brokerId"],
+        "offsetsPartition": record["partition"],
+        "recordOffset": record["offset"],
+        "recordTimestamp": record["timestamp"],
+        "recordType": int.from_bytes(record["key"][:_TYPE_SIZE], signed=True),
+    }
+    found: dict[str, Any] = {}
+    value = record["value"]
+    try:
+        key = decode_key(Family.GROUP, record["key"])
+        if key.message is None:
+            problem = f"no known release has record type {key.type}"
+            row |= {"problem": problem, "key": record["key"], "value": value}
+            return GroupRecord(row=row)
+        found = {
+            "name": key.message.name.removesuffix("Key"),
+            "group_id": key.fields.get("groupId", key.fields.get("group")),
+            "member_id": key.fields.get("memberId"),
+        }
+        if value is not None:
+            decoded = decode_value(Family.GROUP, key.type, value)
+            found["fields"] = decoded.fields
+            row["valueVersion"] = decoded.version
+            row["unknownTags"] = _unknown_tags(decoded.fields)
+    except MessageError as error:
+        row |= {"problem": str(error), "key": record["key"], "value": value}
+        if value is not None and len(value) >= _TYPE_SIZE:
+            row["valueVersion"] = int.from_bytes(value[:_TYPE_SIZE], signed=True)
+    return GroupRecord(row=row, **found)
+
+
+def _unknown_tags(fields: Mapping[str, Value]) -> str | None:
+    """Tagged fields of later releases as JSON: path and number to hexadecimal; None: none."""
+    found: dict[str, str] = {}
+    waiting: list[tuple[str, Value]] = [("", fields)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, list):
+            waiting += [(f"{path}{number}.", each) for number, each in enumerate(value)]
+        elif isinstance(value, dict):
+            for tag, raw in value.get(UNKNOWN_TAGS, {}).items():
+                found[f"{path}{tag}"] = raw.hex()
+            waiting += [
+                (f"{path}{name}.", each)
+                for name, each in value.items()
+                if isinstance(each, (dict, list)) and name != UNKNOWN_TAGS
+            ]
+    return json.dumps(found) if found else None
