@@ -10,6 +10,9 @@ from kafkalog_reader.errors import LocatedError
 from kafkalog_reader.format.compression import Codec
 from kafkalog_reader.format.index_entries import OFFSET_INDEX_ENTRY
 from kafkalog_reader.format.record import Record
+from kafkalog_reader.io.evidence import LogDirectory, PartitionDirectory
+from kafkalog_reader.io.partition_directory import segments
+from kafkalog_reader.scan.segment_slice import SegmentSlice
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,3 +77,13 @@ def rows_before_error(
 def offsets(path: Path, **options: Any) -> list[int]:
     """The offsets of the records that are read."""
     return [row["offset"] for row in rows(path, columns=["offset"], **options)]
+
+
+def slice_of(path: Path, *, is_log_end: bool = True) -> SegmentSlice:
+    """The whole segment whose log is at ``path``."""
+    directory = PartitionDirectory(
+        path=str(path.parent), log_directory=LogDirectory(path=str(path.parent)), topic=None,
+        partition=None, only=(path.name,),
+    )  # fmt: skip
+    (segment,) = segments(directory)
+    return SegmentSlice.whole(directory, segment, is_log_end=is_log_end)
