@@ -18,6 +18,9 @@ _OTHERS: Final = (
     "others = ((rule, rule.follow(leader, before).truncation_offset) for rule in rules[%s])"
 )
 _NEWEST: Final = "newest = max(map(_timestamp, segments), default=-%s)"
+_OVERLAP: Final = "if first %s following:"
+_ENDS_FIRST: Final = "if one[here][1] %s other[there][1]:"
+_STARTS: Final = "for start in sorted({start for _, start in (*one, *other) if start %s end}):"
 EQUIVALENT: Final = (
     Equivalent(
         path="kafkalog_reader/audits/election/follower_outcome.py",
@@ -36,6 +39,24 @@ EQUIVALENT: Final = (
         line=_NEWEST % "1",
         changed=_NEWEST % " 0",
         reason="without segments the time of the files is 0, and nothing is between 0 and 0",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/election/election_loss.py",
+        line=_OVERLAP % "<",
+        changed=_OVERLAP % "<=",
+        reason="an empty range has no offset",
+    ),
+    Equivalent(
+        path="kafkalog_reader/audits/election/election_loss.py",
+        line=_ENDS_FIRST % "<",
+        changed=_ENDS_FIRST % "<=",
+        reason="of two ranges that end together, the second is left behind by the next step",
+    ),
+    Equivalent(
+        path="kafkalog_reader/tables/best_replica.py",
+        line=_STARTS % "<",
+        changed=_STARTS % "<=",
+        reason="the end is also the answer if epochs differ there",
     ),
 )
 

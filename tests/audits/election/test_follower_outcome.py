@@ -213,3 +213,15 @@ def test_other_rules_are_named_where_they_cut_elsewhere(
     found = followed(audit, tuple(map(TruncationRule, rules)))
     assert found.truncation_offset == target
     assert [(rule.value, offset) for rule, offset in found.otherwise] == otherwise
+
+
+@pytest.mark.parametrize(("log_start", "kept_until"), [(4, 0), (5, 5), (6, 5)])
+def test_what_is_cut_at_the_log_start_was_the_whole_log(
+    log_start: int, kept_until: int, audited: Audited
+) -> None:
+    """The leader's epoch 0 ends at 5, inside of the follower's only batch."""
+    leader = replica("0-4/e0 5-9/e1", high_watermark=0)
+    follower = replica("0-9/e0", log_start=log_start, high_watermark=log_start)
+    found = followed(audited(leader, follower, clean=(0, 1)))
+    assert (found.truncation_offset, found.kept_until) == (5, kept_until)
+    assert found.records_cut == 10 - log_start

@@ -66,3 +66,12 @@ def test_in_sync_and_eligible_replicas_may_lead_cleanly() -> None:
     assert [is_member(known, broker_id) for broker_id in (4, 5, 6)] == [True, True, False]
     assert is_member(None, 4) is None
     assert is_member(known, None) is None
+
+
+@pytest.mark.parametrize(("leader_epoch", "named"), [(-1, None), (0, REPLICAS[1])])
+def test_logs_without_leader_epochs_are_older_than_any(leader_epoch: int, named: object) -> None:
+    """Kafka's first leader epoch is 0, and -1 is none."""
+    empty = dict.fromkeys(REPLICAS, history())
+    known = membership((5,), leader_epoch=leader_epoch)
+    assert named_leader(empty, known) == named
+    assert in_sync((bare(5), bare(6)), known) == (bare(5),)

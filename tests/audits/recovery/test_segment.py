@@ -89,3 +89,26 @@ def _segment(path: Path) -> LoadingSegment:
         modified_at=0,
     )
     return LoadingSegment(files=files, base_offset=0, start=0, stop=size, context=ReadContext())
+
+
+def test_a_segment_without_batches_has_no_timestamp_and_ends_at_its_base(tmp_path: Path) -> None:
+    """LogSegment#maxTimestampSoFar of an empty segment is -1, TimestampOffset.UNKNOWN."""
+    path = tmp_path / f"{0:020}.log"
+    path.write_bytes(b"")
+    found = recover(_segment(path), LeaderEpochCache(), LogConfig(), no_progress)
+    assert (found.stop, found.next_offset, found.greatest_offset) == (0, 0, -1)
+    assert (found.greatest_timestamp, found.cache.entries) == (-1, ())
+
+
+def test_batches_without_timestamps_and_epochs_leave_none(tmp_path: Path) -> None:
+    path = tmp_path / f"{0:020}.log"
+    records = [Record(offset_delta=0)]
+    path.write_bytes(
+        b"".join(
+            data_batch(offset, records, leader_epoch=-1, base_timestamp=-1).build()
+            for offset in (0, 1)
+        )
+    )
+    found = recover(_segment(path), LeaderEpochCache(), LogConfig(), no_progress)
+    assert (found.next_offset, found.greatest_offset, found.greatest_timestamp) == (2, 1, -1)
+    assert [*found.cache.entries] == []
