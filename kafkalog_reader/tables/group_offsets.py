@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import best_replica
+from kafkalog_reader.tables.commit_moment import CommitMoment
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
 from kafkalog_reader.tables.group_commits import GroupCommitsTable
 from kafkalog_reader.tables.group_records import GroupsUnit, group_units
@@ -31,10 +32,10 @@ if TYPE_CHECKING:
     from kafkalog_reader.tables.table import Column
 
 _KEY: Final = ("groupId", "topic", "partition")
-COMMIT_COLUMNS: Final = (
+_OF_COMMIT: Final = (
     "clusterId", "brokerId", *_KEY, "topicId", "committedOffset", "committedLeaderEpoch",
     "metadata", "commitTime", "expireTime", "offsetsPartition", "recordOffset",
-    "isTombstone", "transactionState", "problem",
+    "recordTimestamp", "producerId", "isTombstone", "transactionState", "problem",
 )  # fmt: skip
 _OF_LOG: Final = (
     "logStartOffset", "highWatermarkLow", "highWatermarkHigh", "lastStableOffset", "logEndOffset",
@@ -73,10 +74,18 @@ class GroupOffsetsTable(Table[GroupsUnit]):
 
 
 def current_commits(unit: LogUnit, request: ReadRequest, progress: Progress) -> pa.Table:
-    """The valid commits in the columns ``COMMIT_COLUMNS``, sorted by group, topic and partition."""
+    """The valid commits as of ``request.as_of``, sorted by group, topic and partition.
+
+    Raises:
+        LocatedError: damage, in mode ``FAILFAST``.
+        UnreadableFileError: a file cannot be opened or read.
+    """
+    moment = None
+    if request.as_of is not None:
+        moment = CommitMoment(request.as_of, unit, request, progress)
     commits = GroupCommitsTable()
     asked = ReadRequest(
-        columns=COMMIT_COLUMNS,
+        columns=_OF_COMMIT,
         topics=request.topics,
         partitions=request.partitions,
         topic_pattern=request.topic_pattern,
@@ -91,7 +100,10 @@ def current_commits(unit: LogUnit, request: ReadRequest, progress: Progress) -> 
             pc.is_null(rows["problem"]),
             pc.is_in(rows["transactionState"], pa.array(_COUNTED)),
         )
-        current = _newest(pa.concat_tables([current, pa.table(rows.filter(counts))]))
+        valid = rows.filter(counts)
+        if moment is not None:
+            valid = moment.counted(valid)
+        current = _newest(pa.concat_tables([current, pa.table(valid)]))
     current = current.filter(pc.invert(current["isTombstone"]))
     return current.sort_by([(name, "ascending") for name in _KEY])
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import struct
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -39,22 +40,28 @@ def rows_of(path: Path, table: str = "group_offsets", **options: Any) -> list[di
     return rows
 
 
-@pytest.mark.parametrize("state", STATES)
-def test_what_the_broker_answered_about_its_groups(state: str) -> None:
-    groups = truth_of(state, "groups.json")
-    expected = {
+def commits_of(state: str) -> dict[tuple[str, str, int], tuple[int, str]]:
+    """By group, topic and partition: offset and metadata that the broker answered."""
+    return {
         (group, each["topic"], each["partition"]): (each["offset"], each["metadata"] or "")
-        for group, answer in groups.items()
+        for group, answer in truth_of(state, "groups.json").items()
         for each in answer["offsets"]
     }
-    found = {
+
+
+def found_commits(rows: list[dict[str, Any]]) -> dict[tuple[str, str, int], tuple[int, str]]:
+    return {
         (row["groupId"], row["topic"], row["partition"]): (
             row["committedOffset"],
             row["metadata"].removesuffix("\0"),  # librdkafka adds it and removes it
         )
-        for row in rows_of(captures.path(state))
+        for row in rows
     }
-    assert found == expected
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_what_the_broker_answered_about_its_groups(state: str) -> None:
+    assert found_commits(rows_of(captures.path(state))) == commits_of(state)
 
 
 @pytest.mark.parametrize("state", STATES)
@@ -126,6 +133,46 @@ def test_which_commit_holds(tmp_path: Path, log: list[bytes], expected: int | No
     rows = rows_of(tmp_path)
     assert [row["committedOffset"] for row in rows] == ([] if expected is None else [expected])
     assert all((row["status"], row["lag"]) == ("no-log", None) for row in rows)
+
+
+IN_TRANSACTIONS = [
+    commit(0, 3),
+    commit(1, 9, **IN_TRANSACTION),
+    marker(2, commits=True),
+    commit(3, 7, **IN_TRANSACTION),
+    marker(4, commits=False),
+    commit(5, 8, **IN_TRANSACTION),
+    commit(6, None),
+    marker(7, commits=True),
+    commit(8, 6),
+]
+
+
+@pytest.mark.parametrize(
+    ("offset", "expected"),
+    [(0, 3), (1, 3), (2, 9), (3, 9), (4, 9), (5, 9), (6, None), (7, None), (8, 6), (99, 6)],
+)
+def test_which_commit_held_at_an_offset(tmp_path: Path, offset: int, expected: int | None) -> None:
+    """A commit counts from its transaction's marker on, with the offset of its own record."""
+    log = replica(IN_TRANSACTIONS, topic="__consumer_offsets", high_watermark=9)
+    cluster(tmp_path, {0: [log]})
+    rows = rows_of(tmp_path, as_of=f"offset:{offset}")
+    assert [row["committedOffset"] for row in rows] == ([] if expected is None else [expected])
+    groups = rows_of(tmp_path, "groups", as_of=f"offset:{offset}")
+    assert [row["groupId"] for row in groups] == ([] if expected is None else ["g"])
+
+
+def test_commits_as_of_the_moment_when_the_broker_was_asked_before() -> None:
+    """``stopped`` goes on where ``running`` was copied; by offset and by time."""
+    running, stopped = captures.path("everything/running"), captures.path("everything/stopped")
+    commits = rows_of(running, "group_commits")
+    moment = max(row["recordTimestamp"] for row in commits)
+    expected = commits_of("everything/running")
+    assert found_commits(rows_of(stopped, as_of=moment.isoformat())) == expected
+    last = max(row["recordOffset"] for row in commits)
+    assert found_commits(rows_of(stopped, as_of=f"offset:{last}")) == expected
+    before = min(row["recordTimestamp"] for row in commits) - timedelta(milliseconds=1)
+    assert rows_of(stopped, as_of=before.isoformat()) == []
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,12 @@ GROUP_OFFSETS: Final = (
     Column("topic", pa.string(), "topic of the committed offset"),
     Column("partition", pa.int32(), "partition of the committed offset"),
     Column("committedOffset", pa.int64(), "next offset that the group reads"),
-    Column("lag", pa.int64(), "records up to the log end; null: no log supplied", "offsets"),
+    Column(
+        "lag",
+        pa.int64(),
+        "up to the log end in the files; null: no log supplied",
+        "offsets",
+    ),
     Column(
         "status",
         pa.string(),
