@@ -11,7 +11,7 @@ from kafkalog_reader.errors import OptionError, UsageError
 from kafkalog_reader.io.names import INTERNAL_TOPICS, METADATA_TOPIC
 from kafkalog_reader.tables.java_pattern import java_pattern
 from kafkalog_reader.tables.option_values import parse_count, parse_flag, parse_size
-from kafkalog_reader.tables.options import CONSUMER_VIEW, OPTIONS
+from kafkalog_reader.tables.options import CONSUMER_VIEW, OPTIONS, check_ranges
 from kafkalog_reader.tables.request import ReadRequest
 from spark_datasource.offset_range import (
     OffsetRange,
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 _DURATION: Final = re.compile(r"([0-9]{1,9})\s*(ms|s|m|min|h)?", re.ASCII)
 _UNITS: Final = {"ms": 0.001, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_SPELLED: Final = {option: name for name, option in READING.items()}
 _TOPIC_CHOICES: Final = ("subscribe", "subscribePattern", "assign")
 
 
@@ -163,6 +164,7 @@ def _request(given: Mapping[str, str], table: AnyTable, offsets: OffsetRange) ->
         if name in READING:
             option = OPTIONS[READING[name]]
             fields[option.field] = option.kind.parse(name, text)
+    check_ranges(fields, _SPELLED)
     if is_records:
         fields["log_range_only"] = _shows_consumer_range(given)
     return ReadRequest(**fields)

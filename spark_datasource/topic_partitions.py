@@ -49,7 +49,7 @@ def parse_starting_offsets(text: str) -> dict[TopicPartition, int] | None:
         )
     if text.strip().lower() == "earliest":
         return None
-    offsets = parse_offsets("startingOffsets", text)
+    offsets = parse_offsets("startingOffsets", text, "earliest")
     for topic_partition, offset in offsets.items():
         if offset == LATEST:
             raise _refused(
@@ -73,7 +73,7 @@ def parse_ending_offsets(text: str) -> dict[TopicPartition, int] | None:
         )
     if text.strip().lower() == "latest":
         return None
-    offsets = parse_offsets("endingOffsets", text)
+    offsets = parse_offsets("endingOffsets", text, "latest, highWatermark, lastStableOffset")
     for topic_partition, offset in offsets.items():
         if offset == EARLIEST:
             raise _refused(
@@ -112,15 +112,23 @@ def is_time(time: int) -> bool:
     return EARLIEST <= time <= MAX_OFFSET
 
 
-def parse_offsets(option: str, text: str) -> dict[TopicPartition, int]:
+def parse_offsets(
+    option: str, text: str, words: str = "earliest, latest"
+) -> dict[TopicPartition, int]:
     """The offsets of ``{"orders": {"0": 23, "1": -2}}``, -1 and -2 among them.
+
+    Args:
+        option: its name.
+        text: its value.
+        words: what may be written instead of JSON.
 
     Raises:
         UsageError: another shape.
     """
-    shape = '{"orders": {"0": 23, "1": -2}}'
+    either_end = LATEST if option == "endingOffsets" else EARLIEST
+    shape = f'{{"orders": {{"0": 23, "1": {either_end}}}}}'
     offsets: dict[TopicPartition, int] = {}
-    for topic, of_partitions in _json_object(option, text, shape, "earliest, latest or ").items():
+    for topic, of_partitions in _json_object(option, text, shape, f"{words} or ").items():
         if not isinstance(of_partitions, dict):
             raise _refused(option, {topic: of_partitions}, f"write offsets as {shape}")
         for number, offset in of_partitions.items():

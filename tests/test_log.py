@@ -163,6 +163,11 @@ def test_what_is_not_there_is_refused_and_not_an_empty_answer(log: kafkalog_read
         log.records(topic="codec-nome").to_arrow()
     with pytest.raises(UsageError, match=r"has no column 'offsett'. Did you mean 'offset'"):
         log.records().select("offsett")
+    with pytest.raises(OptionError, match="from_time: the range ends before it begins"):
+        log.records(from_time="2026-01-02", to_time="2026-01-01")
+    with pytest.raises(OptionError, match="from_offset: the range ends before it begins"):
+        log.table("batches", from_offset=3, to_offset=2)
+    assert log.records(from_offset=3, to_offset=3).to_arrow().num_rows == 0
     with pytest.raises(OptionError, match="option deep: does not apply to table records"):
         log.records(deep=True)
 

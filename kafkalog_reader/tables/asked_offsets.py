@@ -61,7 +61,8 @@ class LogBounds(NamedTuple):
     """Offsets of one log for one reader.
 
     Attributes:
-        log_start: the first offset that consumers see.
+        log_start: the first offset to read: the log start, or where the files begin if what lies
+            below it is read too.
         start: the requested one, if any.
         end: where the log ends for this reader.
     """
@@ -121,7 +122,7 @@ class _AskedOffsets:
         start = self._asked_start(end)
         if start is not None:
             self._check(start, None, end)
-        return LogBounds(self._log_start, start, end)
+        return LogBounds(self._first, start, end)
 
     def _asks_for_bounds(self) -> bool:
         """Whether the end of the log matters; finding it means reading a file."""
@@ -151,8 +152,17 @@ class _AskedOffsets:
 
     @property
     def _log_start(self) -> int:
+        return log_start_offset(self._replica, self._first_base)
+
+    @property
+    def _first_base(self) -> int:
         found = [each.base_offset for each in segments(self._replica) if each.log_size is not None]
-        return log_start_offset(self._replica, min(found, default=0))
+        return min(found, default=0)
+
+    @property
+    def _first(self) -> int:
+        """The first offset to read."""
+        return self._log_start if self._request.log_range_only else self._first_base
 
     def _stop(self, request: ReadRequest) -> int:
         """Where the log ends for this reader."""
@@ -219,7 +229,7 @@ class _AskedOffsets:
         Source: Spark 4.0, KafkaOffsetReaderBase#getOffsetRangesFromUnresolvedOffsets, whose
         assertion fails in a task.
         """
-        first = self._log_start
+        first = self._first
         begin, option = (first, "endingOffsets") if start is None else (start, self._start_option)
         if end is not None and begin > end:
             raise OptionError(
@@ -228,7 +238,8 @@ class _AskedOffsets:
         if end is None and begin > stop:  # only possible if a start was requested
             raise OptionError(option, f"{self._name}: {begin} is beyond the end of the log, {stop}")
         if self._key in self._request.starting_offsets and begin < first:
-            self._lose(option, f"{self._name}: {begin} is below the log start, {first}")
+            start_of = "log start" if self._request.log_range_only else "first segment"
+            self._lose(option, f"{self._name}: {begin} is below the {start_of}, {first}")
         if start is not None and start > stop:
             self._lose(option, f"{self._name}: {begin} is beyond the end of the log, {stop}")
         if end is not None and end > stop:
@@ -248,10 +259,12 @@ class _AskedOffsets:
         if time == LATEST_TIMESTAMP:
             return stop
         if time == EARLIEST_TIMESTAMP:
-            return self._log_start
+            return self._first
+        request = self._request
         asked = ReadRequest(
-            from_timestamp=time, to_offset=stop, log_range_only=True, mode=self._request.mode
-        )
+            from_timestamp=time, to_offset=stop, log_range_only=request.log_range_only,
+            mode=request.mode,
+        )  # fmt: skip
         context = self._replica.context
         for segment_slice in slices_of(self._replica, asked):
             newest = last_timestamp(segment_slice.segment, context=context)

@@ -239,4 +239,16 @@ def fields(table: str, options: Mapping[str, Any]) -> dict[str, Any]:
         if not option.applies_to(table):
             raise OptionError(name, f"does not apply to table {table}")
         found[option.field] = option.kind.check(name, value)
+    check_ranges(found)
     return found
+
+
+def check_ranges(found: Mapping[str, Any], names: Mapping[str, str] | None = None) -> None:
+    """Refuse a range that ends before it begins: no rows would look like an answer.
+
+    ``names`` are those of options that the user spells otherwise, by their Python names.
+    """
+    for first, end in (("from_offset", "to_offset"), ("from_time", "to_time")):
+        low, high = found.get(OPTIONS[first].field), found.get(OPTIONS[end].field)
+        if low is not None and high is not None and low > high:
+            raise OptionError((names or {}).get(first, first), "the range ends before it begins")

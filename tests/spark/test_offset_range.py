@@ -112,6 +112,23 @@ def test_both_ends_of_a_read(log: Path, options: dict[str, str], expected: list[
     assert read(log, **options)[0] == expected
 
 
+def test_all_of_the_log_begins_with_its_first_segment(log: Path) -> None:
+    everything = {"logRange": "all"}
+    assert read(log, **everything, startingOffsets=of(1, 0))[0] == [*range(1, 10)]
+    assert read(log, **everything, endingOffsets=of(1, 1))[0] == [0]
+    assert read(log, **everything, startingTimestamp="-2")[0] == [*range(10)]
+    first, _ = sorted(log.glob("*/t-0/*.log"))[:2]
+    first.unlink()
+    problem = refused(log, **everything, startingOffsets=of(1, 0))
+    assert "option startingOffsets: t-0: 1 is below the first segment, 4" in problem
+
+
+def test_a_time_is_looked_up_below_the_log_start_if_that_is_read(log: Path) -> None:
+    options = {"startingOffsetsByTimestamp": json.dumps({"t": {"0": int(at(0)), "1": 0}})}
+    assert read(log, **options)[0] == [*range(2, 10)]
+    assert read(log, **options, logRange="all")[0] == [*range(10)]
+
+
 def test_two_times_are_either_end_of_the_log(log: Path) -> None:
     assert read(log, startingTimestamp="-2") == {0: [*range(2, 10)], 1: [0]}
     assert read(log, startingTimestamp="-1") == {0: [], 1: []}

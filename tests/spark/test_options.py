@@ -179,6 +179,10 @@ def test_one_message_names_everything_that_is_refused() -> None:
             "option maxPartitionBytes: '-1' is not a size: write 50MB, 64m or bytes",
         ),
         ({"minPartitions": "0"}, "option minPartitions: '0' is not a number from 1 to 2147483647"),
+        (
+            {"fromTime": "2026-01-02", "toTime": "2026-01-01"},
+            "option fromTime: the range ends before it begins",
+        ),
         ({"failOnDataLoss": "no"}, "option failOnDataLoss: 'no' is neither true nor false"),
         (
             {"kafka.isolation.level": "committed"},
@@ -206,9 +210,9 @@ def test_options_that_make_no_sense_are_refused(options: dict[str, str], message
 
 
 def test_a_range_of_time_is_for_tables_that_know_one() -> None:
-    given = {"path": "/mnt/b1", "table": "findings", "fromTime": "2026-11-21", "toTime": "1000"}
+    given = {"path": "/mnt/b1", "table": "findings", "fromTime": "1000", "toTime": "2026-11-21"}
     request = parse_options(given).request
-    assert (request.from_timestamp, request.to_timestamp) == (1795219200000, 1000)
+    assert (request.from_timestamp, request.to_timestamp) == (1000, 1795219200000)
     with pytest.raises(UsageError, match="fromTime does not apply to table batches"):
         parse_options({"path": "/mnt/b1", "table": "batches", "fromTime": "0"})
     with pytest.raises(UsageError, match="fromTime: 'yesterday'"):

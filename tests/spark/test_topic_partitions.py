@@ -89,5 +89,11 @@ def test_a_word_that_is_not_an_offset_is_answered_with_what_is() -> None:
         parse_starting_offsets("erliest")
     assert str(caught.value) == (
         "option startingOffsets: erliest: "
-        'write earliest, latest or JSON like {"orders": {"0": 23, "1": -2}}'
+        'write earliest or JSON like {"orders": {"0": 23, "1": -2}}'
+    )
+    with pytest.raises(UsageError) as caught:
+        parse_ending_offsets("-1")
+    assert str(caught.value) == (
+        "option endingOffsets: -1: write latest, highWatermark, lastStableOffset or JSON like "
+        '{"orders": {"0": 23, "1": -1}}'
     )
