@@ -11,7 +11,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafkalog_reader.format.batch_fields import LENGTH_END, MAGIC, MIN_LENGTH_0
+from kafkalog_reader.format.batch_fields import (
+    LENGTH_END,
+    MAGIC,
+    MIN_LENGTH_0,
+    MIN_LENGTH_2,
+    UP_TO_MAGIC,
+)
 from kafkalog_reader.format.batch_fields import UP_TO_LAST_OFFSET_DELTA as HEADER_START
 from kafkalog_reader.io.window import Windows
 
@@ -62,14 +68,15 @@ def read_next_offset(segment: SegmentFiles, context: ReadContext) -> int:
     with Windows(segment.path("log"), size=1 << 20, context=context) as windows:
         position = 0
         window, window_start = windows.read(0), 0
-        while position < windows.size_in_bytes - HEADER_START.size:
+        while position < windows.size_in_bytes - UP_TO_MAGIC.size:  # as FileLogInputStream
             if position + HEADER_START.size > window_start + len(window):
                 window, window_start = windows.read(position), position
-            base_offset, length, _, magic, _, _, last_offset_delta = HEADER_START.unpack_from(
-                window, position - window_start
-            )
-            if not MIN_LENGTH_0 <= length <= windows.size_in_bytes - position - LENGTH_END:
+            start = position - window_start
+            base_offset, length, _, magic = UP_TO_MAGIC.unpack_from(window, start)
+            shortest = MIN_LENGTH_2 if magic >= MAGIC else MIN_LENGTH_0
+            if not shortest <= length <= windows.size_in_bytes - position - LENGTH_END:
                 break
-            next_offset = base_offset + 1 + (last_offset_delta if magic >= MAGIC else 0)
+            last_offset_delta = HEADER_START.unpack_from(window, start)[-1] if magic >= MAGIC else 0
+            next_offset = base_offset + 1 + last_offset_delta
             position += LENGTH_END + length
     return next_offset

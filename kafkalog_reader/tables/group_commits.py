@@ -31,6 +31,8 @@ OFFSETS_TOPIC: Final = "__consumer_offsets"
 NO_TIME: Final = -1
 """In ``expireTimestamp``: the retention of the group decides."""
 
+_LEAST: Final = -(2**31)
+"""Of an int32."""
 _OF_RECORDS: Final = {
     "clusterId": "clusterId",
     "brokerId": "brokerId",
@@ -102,10 +104,12 @@ def _selected(commits: pa.Table, request: ReadRequest) -> pa.Array:
     topics = _array(commits["topic"]).dictionary_encode()
     codes = topics.indices.fill_null(-1).to_numpy(zero_copy_only=False).astype(np.int64)
     partitions = _array(commits["partition"]).fill_null(0).to_numpy(zero_copy_only=False)
-    pairs, which = np.unique((codes << 32) + partitions, return_inverse=True)
+    above_least = partitions.astype(np.int64) - _LEAST  # a damaged commit may be of partition -1
+    pairs, which = np.unique((codes << 32) + above_least, return_inverse=True)
     names = topics.dictionary.to_pylist()
     selected = [
-        pair < 0 or request.selects(names[pair >> 32], pair & 0xFFFFFFFF) for pair in pairs.tolist()
+        pair < 0 or request.selects(names[pair >> 32], (pair & 0xFFFFFFFF) + _LEAST)
+        for pair in pairs.tolist()
     ]
     return pa.array(np.array(selected, np.bool_)[which])
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+SHORTEST = bytes.fromhex("000000000000002b 0000000e 00000000 00 00 ffffffff ffffffff")
+"""Offset 43 in magic 0, without key and value: 26 bytes."""
+
+
 def segment(base_offset: int, suffix: str | None = None, *, size: int | None = 100) -> SegmentFiles:
     return SegmentFiles(
         base_offset=base_offset, suffix=suffix, directory="t-0", log_size=size,
@@ -88,6 +92,9 @@ def records(base_offset: int, count: int, *, key: bytes = b"") -> bytes:
         pytest.param(records(7, 3), 10, id="one_batch"),
         pytest.param(records(7, 3) + records(20, 2), 22, id="gap"),
         pytest.param(LEGACY_V1, 43, id="message"),
+        pytest.param(LEGACY_V1 + SHORTEST, 44, id="shortest_message_at_the_end"),
+        pytest.param(SHORTEST + SHORTEST[:-1], 44, id="shortest_message_cut_short"),
+        pytest.param(SHORTEST[:16] + b"\2" + SHORTEST[17:], 7, id="batch_without_a_header"),
         pytest.param(records(7, 3) + records(10, 1)[:-1], 10, id="torn"),
         pytest.param(records(7, 3) + bytes(100), 10, id="zeros"),
         pytest.param(records(7, 3) + b"\xff" * 100, 10, id="negative_length"),
