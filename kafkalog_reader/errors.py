@@ -21,12 +21,28 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+_shown_as: dict[str, str] = {}
+
+
+def show_as(folder: str, name: str) -> None:
+    """From now on, show a folder under another name: an archive's, where it was unpacked."""
+    _shown_as[folder] = name
+
+
+def as_given(text: str) -> str:
+    """The text with folders under the names that the user gave."""
+    for folder, name in _shown_as.items():
+        if folder in text:
+            text = text.replace(folder, name)
+    return text
+
 
 def shown(text: str) -> str:
-    """A name or path on one line, as valid UTF-8 that is safe for a terminal.
+    """A name or path on one line, as given, as valid UTF-8 that is safe for a terminal.
 
     Control and bidirectional characters, and bytes that are not UTF-8, become backslash escapes.
     """
+    text = as_given(text)
     if text.isprintable():
         return text
     return "".join(

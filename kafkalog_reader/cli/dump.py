@@ -10,7 +10,7 @@ from typing import IO, TYPE_CHECKING, Final
 import click
 
 from kafkalog_reader.cli.exit_meaning import exit_text
-from kafkalog_reader.cli.options import max_rate_option
+from kafkalog_reader.cli.options import local_file, max_rate_option
 from kafkalog_reader.cli.printable import for_stdout
 from kafkalog_reader.cli.run import CLEAN, TROUBLE, session, verbose_option
 
@@ -116,7 +116,7 @@ def dump_command(
     from kafkalog_reader.cli.output import standard_output
     from kafkalog_reader.cli.progress import ReadProgress
 
-    names = (*paths, *(files.split(",") if files else ()))
+    names = tuple(map(local_file, (*paths, *(files.split(",") if files else ()))))
     if not names:
         raise click.UsageError(
             "name a FILE, or several with --files a,b", click.get_current_context()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from kafkalog_reader.cli.exit_meaning import exit_text
-from kafkalog_reader.cli.options import POSITION, max_rate_option
+from kafkalog_reader.cli.options import POSITION, local_file, max_rate_option
 from kafkalog_reader.cli.run import verbose_option
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def inspect_command(file: str, position: int) -> None:
     from kafkalog_reader.cli.inspect_file import structures
     from kafkalog_reader.io.names import shown
 
-    for number, structure in enumerate(structures(file, position)):
+    for number, structure in enumerate(structures(local_file(file), position)):
         if number:
             click.echo()
         click.echo(shown(structure.title))

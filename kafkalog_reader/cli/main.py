@@ -79,8 +79,8 @@ def kafkalog() -> None:
     """Read Kafka's files on disk: read-only, and without a broker.
 
     PATH is a segment file, a partition directory, a log directory, or a folder that holds log
-    directories of several brokers; also a glob in quotes. N=PATH gives the node id if
-    meta.properties is missing, NAME=PATH a label.
+    directories of several brokers; also a glob in quotes, or an archive of these (.tar, .tar.gz,
+    .tar.zst, .zip). N=PATH gives the node id if meta.properties is missing, NAME=PATH a label.
 
     \b
     Example:

@@ -312,6 +312,18 @@ def read_context(*, follow_links: bool = False) -> ReadContext:
     )
 
 
+def local_file(path: str) -> str:
+    """Where a FILE of the command that runs is, which may be inside an archive.
+
+    Raises:
+        LogLayoutError: the archive has no such member.
+        UnreadableFileError: the archive is damaged or hostile.
+    """
+    from kafkalog_reader.io.path_argument import local_path
+
+    return local_path(path, read_context())
+
+
 def supplied(paths: Sequence[str]) -> Evidence:
     """What the PATHs of the command that runs hold.
 

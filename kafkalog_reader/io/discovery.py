@@ -56,20 +56,24 @@ def discover(paths: Sequence[str], context: ReadContext | None = None) -> Eviden
 
     Args:
         paths: a segment file, a partition directory, a log directory, a folder of log directories,
-            or a glob of these; ``N=PATH`` gives the node id that ``meta.properties`` lacks,
-            ``NAME=PATH`` a label.
+            an archive of these, a path inside one, or a glob; ``N=PATH`` gives the node id that
+            ``meta.properties`` lacks, ``NAME=PATH`` a label.
         context: how files are read, and whether symbolic links below the paths are followed; by
             default without limits, and they are not. The paths themselves may be links, because
             they were named explicitly.
 
     Raises:
         LogLayoutError: a path does not exist, or holds nothing that Kafka writes.
-        UnreadableFileError: the operating system refused to list a folder.
+        UnreadableFileError: the operating system refused to list a folder, or an archive is
+            damaged or hostile.
     """
     if not paths:
         raise LogLayoutError("no path given")
-    search = _Search(context or ReadContext())
-    for argument in parse_path_arguments(paths):
+    context = context or ReadContext()
+    arguments = list(parse_path_arguments(paths, context))
+    archives = tuple(archive for argument in arguments for archive in argument.archives)
+    search = _Search(replace(context, archives=archives))
+    for argument in arguments:
         search.look_at(argument)
     return search.evidence()
 

@@ -11,7 +11,12 @@ from typing import Final
 
 from kafkalog_reader.errors import LogPosition, UnreadableFileError
 from kafkalog_reader.io.evidence import is_folder
-from kafkalog_reader.io.foreign_file import ARCHIVES, advice_on_pattern, foreign_pattern
+from kafkalog_reader.io.foreign_file import (
+    ARCHIVES,
+    READ_ARCHIVES,
+    advice_on_pattern,
+    foreign_pattern,
+)
 from kafkalog_reader.io.names import (
     BOOTSTRAP_CHECKPOINT,
     CLEAN_SHUTDOWN,
@@ -137,7 +142,9 @@ def _counted(pattern: str, count: int) -> str:
     files = "1 file" if count == 1 else f"{count:,} files"
     what = advice_on_pattern(pattern)
     hint = "" if what is None else f" ({what})"
-    if pattern.endswith(ARCHIVES):
+    if pattern.endswith(READ_ARCHIVES):
+        hint = " (an archive is read if its own path is given)"
+    elif pattern.endswith(ARCHIVES):
         hint = " (unpack it first)" if count == 1 else " (unpack them first)"
     return f"{files} named {shown(pattern)}{hint}"
 
@@ -154,5 +161,8 @@ def _pattern(name: str) -> str:
     foreign = foreign_pattern(name)
     if foreign is not None:
         return foreign
+    archive = next((each for each in READ_ARCHIVES if name.endswith(each)), None)
+    if archive is not None:
+        return f"*{archive}"
     stem, extension = os.path.splitext(name)
     return f"*{extension}" if extension and stem else name

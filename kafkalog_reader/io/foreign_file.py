@@ -14,7 +14,12 @@ GIT_LFS_ADVICE: Final = "a git-lfs pointer, not the file itself: run `git lfs pu
 MAX_POINTER_SIZE: Final = 1024
 """In bytes, by the specification."""
 
-_ARCHIVE: Final = "an archive: unpack it first, and give the unpacked folder"
+READ_ARCHIVES: Final = (".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst", ".zip")
+"""Endings of archives that are paths; see ``io/archive.py``."""
+_ARCHIVE: Final = (
+    "an archive: unpack it first, and give the unpacked folder "
+    f"(read as they are, by their names: {', '.join(f'*{each}' for each in READ_ARCHIVES)})"
+)
 _ZOOKEEPER_SNAPSHOT: Final = (
     "a ZooKeeper snapshot (zkSnapShotToolkit.sh prints it): give the brokers' log.dirs instead"
 )

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import shlex
 
+from kafkalog_reader.errors import as_given
+
 
 def shell_word(text: str) -> str:
     """The text as one word; ``$'...'`` of bash, zsh and ksh if it cannot be printed."""
+    text = as_given(text)
     if text.isprintable():
         return shlex.quote(text)
     escaped = (

@@ -297,14 +297,15 @@ def test_folder_of_empty_folders_is_called_so(tree: Tree) -> None:
         discover([str(tree("a/b/", "t-0/"))])
 
 
-def test_archives_are_to_be_unpacked_first(tree: Tree) -> None:
-    root = tree("b9/1.tar", "b9/2.tar", "b9/3.tar", "b9/README")
+def test_archives_in_a_folder_are_to_be_given_themselves(tree: Tree) -> None:
+    root = tree("b9/1.tar.gz", "b9/2.tar.gz", "b9/3.tar.gz", "b9/4.7z", "b9/5.7z", "b9/README")
     with pytest.raises(LogLayoutError) as caught:
         discover([str(root / "b9")])
     assert str(caught.value) == (
         f"{root}/b9: no log directory, partition directory or segment file here. A log directory "
         "holds meta.properties and folders named like orders-3. "
-        "Found: 3 files named *.tar (unpack them first), 1 file named README."
+        "Found: 3 files named *.tar.gz (an archive is read if its own path is given), "
+        "2 files named *.7z (unpack them first), 1 file named README."
     )
 
 
@@ -473,7 +474,7 @@ LFS_POINTER = (
 @pytest.mark.parametrize(
     ("name", "content", "said"),
     [
-        ("b1.tar.gz", b"", "an archive: unpack it first"),
+        ("b1.tar.xz", b"", "an archive: unpack it first"),
         ("b1", b"\x1f\x8b\x08\x00", "an archive: unpack it first"),
         ("snapshot.1a3", b"", "a ZooKeeper snapshot"),
         ("log.4f", b"", "a ZooKeeper transaction log"),
