@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mutants.equivalent import EQUIVALENT, Equivalent, is_equivalent
+from tests.mutants.equivalent import EQUIVALENT, SIZES, Equivalent, is_equivalent
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -24,3 +24,14 @@ def test_only_the_listed_change_of_a_line_is_equivalent() -> None:
     assert is_equivalent(each.path, diff % each.changed)
     assert not is_equivalent(each.path, diff % each.line.replace("1:", "2:"))
     assert not is_equivalent("kafkalog_reader/log.py", diff % each.changed)
+
+
+def test_a_size_of_what_is_read_at_once_is_a_constant_that_exists() -> None:
+    for path, names in SIZES.items():
+        lines = (ROOT / path).read_text().splitlines()
+        for name in names:
+            (line,) = [each for each in lines if each.startswith(f"{name}: Final = ")]
+            diff = f"--- a\n+++ b\n@@ -1 +1 @@\n-{line}\n+%s"
+            assert is_equivalent(path, diff % f"{name}: Final = 7")
+            assert not is_equivalent(path, diff % "OTHER: Final = 7")
+            assert not is_equivalent("kafkalog_reader/log.py", diff % f"{name}: Final = 7")

@@ -251,3 +251,98 @@ def test_a_metadata_log_without_records_has_reached_no_epoch(tmp_path: Path) -> 
     (log / f"{0:020d}.log").write_bytes(b"")
     found = _metadata(tmp_path)
     assert (found.leader_epoch, found.last_offset, found.partitions) == (-1, -1, {})
+
+
+PARTITION = {
+    "topicId": "T", "partitionId": 0, "leader": 1, "leaderEpoch": 4, "partitionEpoch": 7,
+    "replicas": [1, 2], "isr": [1, 2], "eligibleLeaderReplicas": [3], "lastKnownElr": [2],
+}  # fmt: skip
+UNCHANGED = {"topicId": "T", "partitionId": 0, "leader": -2}
+
+
+def replayed(*records: tuple[str, dict[str, Any]]) -> ClusterMetadata:
+    """After the topic t with one partition, these records: names and fields as in Kafka's JSON."""
+    replay = replaying._Replay()
+    for name, fields in (
+        ("TopicRecord", {"topicId": "T", "name": "t"}),
+        ("PartitionRecord", PARTITION),
+        *records,
+    ):
+        replay._take(replaying.MetadataRecord({}, name, fields))
+    return replay.result("")
+
+
+def config(value: str | None, *, name: str = "t", kind: int = 2) -> tuple[str, dict[str, Any]]:
+    """ConfigResource.Type: TOPIC is 2, BROKER 4; null is a removed setting (KIP-631)."""
+    fields = {"resourceType": kind, "resourceName": name, "name": "k", "value": value}
+    return "ConfigRecord", fields
+
+
+@pytest.mark.parametrize(
+    ("records", "configs"),
+    [
+        ([config("1")], {"t": {"k": "1"}}),
+        ([config("1"), config("2")], {"t": {"k": "2"}}),
+        ([config("1"), config(None)], {}),
+        ([config(None)], {}),
+        ([config("1"), config("1", name="u"), config(None)], {"u": {"k": "1"}}),
+        ([config("1", kind=4)], {}),
+        ([config("1"), ("RemoveTopicRecord", {"topicId": "T"})], {}),
+        ([config("1"), ("RemoveTopicRecord", {"topicId": "U"})], {"t": {"k": "1"}}),
+    ],
+)
+def test_settings_of_topics_are_replayed(
+    records: list[tuple[str, dict[str, Any]]], configs: dict[str, dict[str, str]]
+) -> None:
+    assert replayed(*records).configs == configs
+
+
+@pytest.mark.parametrize(
+    ("change", "leader", "epochs", "isr", "elr"),
+    [
+        ({}, 1, (4, 8), (1, 2), (3,)),
+        ({"leader": 1}, 1, (5, 8), (1, 2), (3,)),
+        ({"leader": -1, "isr": []}, -1, (5, 8), (), (3,)),
+        ({"isr": [2], "eligibleLeaderReplicas": []}, 1, (4, 8), (2,), ()),
+        ({"partitionId": 1, "leader": 2}, 1, (4, 7), (1, 2), (3,)),
+    ],
+)
+def test_a_change_keeps_what_it_does_not_name(
+    change: dict[str, Any], leader: int, epochs: tuple[int, int], isr: object, elr: object
+) -> None:
+    """Kafka 4.0, PartitionRegistration#merge: -2 is NO_LEADER_CHANGE, and null is no change."""
+    found = replayed(("PartitionChangeRecord", {**UNCHANGED, **change})).partitions
+    assert [*found] == [("t", 0)]
+    state = found["t", 0]
+    assert (state.leader, state.leader_epoch, state.partition_epoch) == (leader, *epochs)
+    assert (state.isr, state.elr, state.last_known_elr) == (isr, elr, (2,))
+
+
+@pytest.mark.parametrize(("topic", "elr"), [("", ()), ("t", ()), ("u", (3,))])
+def test_eligible_leader_replicas_of_one_or_all_topics_are_cleared(
+    topic: str, elr: tuple[int, ...]
+) -> None:
+    """ClearElrRecord: an empty name is all topics."""
+    assert replayed(("ClearElrRecord", {"topicName": topic})).partitions["t", 0].elr == elr
+
+
+def test_nodes_come_and_go() -> None:
+    records: list[tuple[str, dict[str, Any]]] = [
+        ("RegisterBrokerRecord", {"brokerId": 1, "logDirs": ["a"]}),
+        ("RegisterBrokerRecord", {"brokerId": 2}),
+        ("RegisterBrokerRecord", {"brokerId": 3}),
+        ("BrokerRegistrationChangeRecord", {"brokerId": 1, "logDirs": ["b", "c"]}),
+        ("BrokerRegistrationChangeRecord", {"brokerId": 1, "logDirs": []}),
+        ("UnregisterBrokerRecord", {"brokerId": 3}),
+        ("RegisterControllerRecord", {"controllerId": 7}),
+        ("RegisterControllerRecord", {"controllerId": 8}),
+        ("UnregisterControllerRecord", {"controllerId": 7}),
+    ]
+    found = replayed(*records)
+    assert found.brokers == {1: ("b", "c"), 2: ()}
+    assert found.controllers == {8}
+
+
+def test_a_topic_that_was_removed_has_no_partitions() -> None:
+    found = replayed(("RemoveTopicRecord", {"topicId": "T"}))
+    assert (found.partitions, found.topic_ids) == ({}, {})
