@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from fixtures.builder.stored_batches import build_record_batch
+from kafkalog_reader.decode import control_type
 from kafkalog_reader.decode.control_type import ABORT, COMMIT, NO_TYPE, control_types
 from kafkalog_reader.format.record import Record
 from kafkalog_reader.io.read_context import ReadContext
@@ -40,6 +41,12 @@ def types(tmp_path: Path, *batches: bytes, rows: list[int] | None = None) -> lis
 def test_markers_as_brokers_write_them(tmp_path: Path) -> None:
     assert len(vectors.ABORT) == 78
     assert types(tmp_path, vectors.ABORT, vectors.COMMIT, vectors.ABORT) == [ABORT, COMMIT, ABORT]
+
+
+def test_markers_are_not_read_one_by_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(control_type, "_declared_type", lambda _run, _row: 99)
+    batches = (vectors.ABORT, vectors.COMMIT, vectors.LEADER_CHANGE, vectors.CLEANER_EMPTY)
+    assert types(tmp_path, *batches) == [ABORT, COMMIT, 99, NO_TYPE]
 
 
 def test_rows_are_answered_in_the_order_asked(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def markers(*rows: tuple[int, int, int]) -> Markers:
     )
 
 
-FOUND = markers((2, 30, ABORT), (1, 20, COMMIT), (1, 10, ABORT), (2, 15, COMMIT))
+FOUND = markers((2, 30, COMMIT), (1, 20, ABORT), (1, 10, COMMIT), (2, 15, ABORT))
 
 
 def outcome(
@@ -60,14 +60,14 @@ def outcome(
 def test_markers_are_sorted_by_producer_then_offset() -> None:
     assert FOUND.producer_id.tolist() == [1, 1, 2, 2]
     assert FOUND.offset.tolist() == [10, 20, 15, 30]
-    assert FOUND.type.tolist() == [ABORT, COMMIT, COMMIT, ABORT]
+    assert FOUND.type.tolist() == [COMMIT, ABORT, ABORT, COMMIT]
 
 
 @pytest.mark.parametrize(
     ("producer_id", "last_offset", "expected"),
     [
-        (1, 0, ABORT), (1, 9, ABORT), (1, 11, COMMIT), (1, 19, COMMIT), (1, 21, UNDECIDED),
-        (2, 0, COMMIT), (2, 14, COMMIT), (2, 16, ABORT), (2, 31, UNDECIDED),
+        (1, 0, COMMIT), (1, 9, COMMIT), (1, 11, ABORT), (1, 19, ABORT), (1, 21, UNDECIDED),
+        (2, 0, ABORT), (2, 14, ABORT), (2, 16, COMMIT), (2, 31, UNDECIDED),
         (0, 5, UNDECIDED), (3, 5, UNDECIDED),
     ],
 )  # fmt: skip
@@ -92,7 +92,7 @@ def test_only_data_of_transactions_is_decided(attributes: int, magic: int) -> No
 
 
 def test_other_attributes_do_not_matter() -> None:
-    assert outcome(1, 5, TRANSACTIONAL | 8 | 4) == ABORT
+    assert outcome(1, 5, TRANSACTIONAL | 8 | 4) == COMMIT
 
 
 def test_every_batch_of_several_producers_is_decided_by_its_own_marker() -> None:
@@ -103,7 +103,7 @@ def test_every_batch_of_several_producers_is_decided_by_its_own_marker() -> None
     numbers = FOUND.deciding(batches)
     assert numbers.tolist() == [2, 0, NO_TRANSACTION, 3, 1, UNDECIDED]
     assert FOUND.outcomes_by(numbers).tolist() == [
-        COMMIT, ABORT, NO_TRANSACTION, ABORT, COMMIT, UNDECIDED,
+        ABORT, COMMIT, NO_TRANSACTION, COMMIT, ABORT, UNDECIDED,
     ]  # fmt: skip
 
 
