@@ -38,6 +38,8 @@ logger = logging.getLogger(__name__)
 _COMPLETE: Final = "complete"
 _ABANDONED_AFTER: Final = 3600.0
 """Seconds: between the plan of a Spark query and its tasks, no process may hold a folder."""
+_LARGE: Final = 256 << 20
+"""Bytes of an archive whose unpacking takes so long that it is announced."""
 _held: dict[str, int] = {}
 """Folders that this process needs, and the descriptors of their locks."""
 _holding: Final = threading.Lock()
@@ -184,6 +186,9 @@ def _locked(archive: Archive, rate: ReadRate | None) -> int:
 def _unpack(archive: Archive, rate: ReadRate | None) -> None:
     shutil.rmtree(archive.home, ignore_errors=True)  # of a process that was killed
     Path(archive.folder).mkdir(mode=0o700, parents=True)
+    if archive.size_in_bytes >= _LARGE:
+        size = f"{archive.size_in_bytes:,}"
+        logger.warning("%s: %s bytes, being unpacked first", shown(archive.shown_as), size)
     started = time.monotonic()
     try:
         with open(archive.path, "rb", buffering=0) as file:
@@ -195,10 +200,14 @@ def _unpack(archive: Archive, rate: ReadRate | None) -> None:
         shutil.rmtree(archive.home, ignore_errors=True)
         raise
     logger.warning(
-        "%s: unpacked %s members, %s bytes (%s on disk), in %.1f s to %s, deleted at the end",
-        shown(archive.shown_as), f"{unpacking.members:,}", f"{unpacking.size:,}",
+        "%s: unpacked %s, %s bytes (%s on disk), in %.1f s to %s, deleted at the end",
+        shown(archive.shown_as), _counted(unpacking.members), f"{unpacking.size:,}",
         f"{unpacking.written:,}", time.monotonic() - started, archive.home,
     )  # fmt: skip
+
+
+def _counted(members: int) -> str:
+    return "1 member" if members == 1 else f"{members:,} members"
 
 
 def _check_unchanged(archive: Archive, found: os.stat_result) -> None:

@@ -317,6 +317,19 @@ def test_zip_with_a_time_of_unix_keeps_it(tmp_path: Path) -> None:
     assert Path(given.path, LOG).stat().st_mtime == COPIED_AT + 1
 
 
+def test_what_unpacking_takes_is_said_and_a_large_archive_is_announced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    archive = tar_of(tmp_path / "a.tar", (f"t-0/{LOG}", b"12345"))
+    monkeypatch.setattr("kafkalog_reader.io.archive._LARGE", 1)
+    discover([str(archive)])
+    announced, done = caplog.messages
+    assert announced == f"{archive}: {archive.stat().st_size:,} bytes, being unpacked first"
+    assert done.startswith(f"{archive}: unpacked 1 member, 5 bytes (5 on disk), in ")
+    discover([str(archive)])  # the process still has it
+    assert len(caplog.messages) == 2
+
+
 def test_changed_archive_is_unpacked_again(tmp_path: Path) -> None:
     for name in ("t-0", "u-1"):
         archive = tar_of(tmp_path / "a.tar", (f"{name}/{LOG}", b""))
