@@ -36,6 +36,7 @@ from kafkalog_reader.format.crc import compute_crc32c
 from kafkalog_reader.format.decompression_limit import Limits
 from kafkalog_reader.io import names
 from kafkalog_reader.io.path_argument import parse_path_arguments
+from kafkalog_reader.io.read_context import ReadContext
 from tests.fuzz.command_line import commands_survive
 from tests.kernel.conftest import MODULES, load_module
 from tests.kernel.decoding import batch_columns, decode, scan
@@ -180,7 +181,7 @@ def discovery(content: bytes) -> None:
     assert line.isprintable(), "a hostile name reached the terminal"
     line.encode("utf-8")
     if not any(character in name for character in "*?[{"):  # globs would walk the disk
-        _drain(parse_path_arguments, [name])
+        _drain(lambda: parse_path_arguments([name], ReadContext()))
 
 
 TARGETS: Final[dict[str, Callable[[bytes], None]]] = {

@@ -76,7 +76,7 @@ def test_links_are_followed_only_if_asked(tree: Callable[..., Path], tmp_path: P
 def test_other_files_are_counted_by_pattern(tree: Callable[..., Path]) -> None:
     folder = tree("a.txt", "b.txt", "README", ".hidden", "snapshot.1", "snapshot.2f", "x.tar.gz")
     assert look_into(str(folder), follow_links=False).files == Counter({
-        "*.txt": 2, "README": 1, ".hidden": 1, "snapshot.*": 2, "*.gz": 1,
+        "*.txt": 2, "README": 1, ".hidden": 1, "snapshot.*": 2, "*.tar.gz": 1,
     })  # fmt: skip
 
 
@@ -97,6 +97,11 @@ def test_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
         pytest.param(
             Leftovers(files=Counter({"*.gz": 1234, "*.txt": 2}), has_folders=True),
             "1,234 files named *.gz (unpack them first), 2 files named *.txt", id="archives",
+        ),
+        pytest.param(
+            Leftovers(files=Counter({"*.tar.gz": 3})),
+            "3 files named *.tar.gz (an archive is read if its own path is given)",
+            id="archives_that_are_read",
         ),
         pytest.param(
             Leftovers(files=Counter(a=4, b=3, c=2)),

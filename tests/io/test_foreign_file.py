@@ -77,8 +77,9 @@ def test_first_bytes_give_other_files_away(
 
 @pytest.mark.parametrize("name", ["logs.tar", "logs.tgz", "x.log.gz", "x.zip", "x.7z"])
 def test_archives_are_known_by_name_without_a_look_inside(tmp_path: Path, name: str) -> None:
-    advice = "an archive: unpack it first, and give the unpacked folder"
-    assert describe_foreign_file(str(tmp_path / name)) == advice
+    advice = describe_foreign_file(str(tmp_path / name))
+    assert advice is not None
+    assert advice.startswith("an archive: unpack it first, and give the unpacked folder (")
 
 
 def test_name_decides_before_the_content(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from kafkalog_reader.errors import LogLayoutError
 from kafkalog_reader.io.path_argument import PathArgument, has_magic, parse_path_arguments
+from kafkalog_reader.io.read_context import ReadContext
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -20,7 +21,7 @@ def _inside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def parsed(text: str) -> PathArgument:
-    (argument,) = parse_path_arguments([text])
+    (argument,) = parse_path_arguments([text], ReadContext())
     assert argument.text == text
     return argument
 
