@@ -21,7 +21,6 @@ from kafkalog_reader.audits.partition.partition_audit import joined, joined_name
 from kafkalog_reader.format.offset_words import offsets_words
 from kafkalog_reader.io.names import shown
 from kafkalog_reader.report.election_text import choice_text
-from kafkalog_reader.report.merge_text import merge_in_short
 from kafkalog_reader.report.spans import Style, listed, offsets_text
 from kafkalog_reader.report.start_text import start_trouble
 
@@ -111,8 +110,6 @@ def in_short(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     if audit.verdict is Verdict.FORKED:
         return f"at offset {audit.fork_offset:,}; {shown(choice_text(audit))}"
     if audit.verdict in (Verdict.DAMAGED_RECOVERABLE, Verdict.DAMAGED_UNRECOVERABLE):
-        if audit.merge is not None:
-            return merge_in_short(audit.merge, len(audit.everyone))
         worst = next((each for each in found if each.severity in _ALARMING), None)
         return "" if worst is None else shown(worst.message)
     if audit.missing is not None:

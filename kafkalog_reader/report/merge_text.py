@@ -40,14 +40,6 @@ def merge_reason(outcome: MergeOutcome, copies: int) -> str:
     return f"{reason}. It lacks {listed(lost)}: no supplied copy has a readable batch there."
 
 
-def merge_in_short(outcome: MergeOutcome, copies: int) -> str:
-    """What a merged log keeps, in the line of one partition among many."""
-    if copies == 1:
-        return "a sound log can be made of the only copy"
-    kept = "lacks nothing" if not outcome.lost else "has more than any of them"
-    return f"no copy is sound, but a log merged of them {kept}"
-
-
 def placing_text(broker: str, copies: int) -> str:
     """Introduces the commands that put the merged log in the place of a copy."""
     if copies == 1:

@@ -46,9 +46,8 @@ EVERY_LEADER_LOSES_COMMITTED: Final = rule(
     title="every leader loses committed records",
     explanation="No candidate holds every record that is or may be committed.",
     start=NO_EFFECT,
-    election="Whoever is elected, records are lost that consumers may have read. A log merged of "
-    "damaged copies may hold all of them: replica-diff says so. Otherwise save them first and "
-    "produce them again.",
+    election="Whoever is elected, records are lost that consumers may have read. Save them first "
+    "and produce them again.",
     reader="Consumers that read further see other records at the same offsets, or an offset out of "
     "range.",
     actions=(SAVE_RECORDS, FORBID_UNCLEAN_ELECTION, CHOOSE_A_BRANCH),

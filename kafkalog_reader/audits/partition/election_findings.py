@@ -153,9 +153,9 @@ def _ranking(audit: PartitionAudit) -> Iterator[Finding]:
             confidence="possible" if unseen else confidence,
         )
     else:
-        who, bound = "whichever copy leads as it is", ""
+        who, bound = "whoever leads", ""
         if unseen:
-            who, bound = "whichever supplied copy leads as it is", f"; {unseen} may hold them"
+            who, bound = "whichever supplied copy leads", f"; {unseen} may hold them"
         yield finding(
             EVERY_LEADER_LOSES_COMMITTED,
             f"{who}, records are lost that are or may be committed{bound}",

@@ -1,0 +1,82 @@
+"""Repairs as commands: what a shell does with them is what the repair says."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import TYPE_CHECKING
+
+from kafkalog_reader.audits.integrity.file_repair import Copy, Move, Write
+from kafkalog_reader.report.repair_text import (
+    epoch_lines,
+    keep_commands,
+    move_commands,
+    repair_commands,
+    rewrite_commands,
+    write_command,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+
+def run(commands: Iterable[str], folder: Path) -> None:
+    subprocess.run(["sh", "-ec", "\n".join(commands)], cwd=folder, check=True)
+
+
+def test_a_written_file_has_exactly_these_lines(tmp_path: Path) -> None:
+    lines = ["0", "it's \\n 100 %s", "", "$HOME"]
+    run([write_command(lines, "a file")], tmp_path)
+    assert (tmp_path / "a file").read_text() == "0\nit's \\n 100 %s\n\n$HOME\n"
+
+
+def test_a_folder_is_made_only_for_what_leaves_its_own(tmp_path: Path) -> None:
+    assert move_commands(Move(path="/d/a", target="/d/b")) == ("mv /d/a /d/b",)
+    (tmp_path / "t-0").mkdir()
+    (tmp_path / "t-0" / "x").write_text("x")
+    commands = move_commands(Move(path="t-0/x", target="aside/t-0/x"))
+    assert len(commands) == 2
+    run(commands, tmp_path)
+    assert (tmp_path / "aside/t-0/x").read_text() == "x"
+    assert list((tmp_path / "t-0").iterdir()) == []
+
+
+def test_rows_of_epochs_follow_version_and_number() -> None:
+    """The format of LeaderEpochCheckpointFile."""
+    assert epoch_lines([(0, 0), (3, 17)]) == ("0", "2", "0 0", "3 17")
+    assert epoch_lines([]) == ("0", "0")
+
+
+def test_what_is_rewritten_is_kept_beside_the_log_directory(tmp_path: Path) -> None:
+    partition = tmp_path / "logs" / "t-0"
+    partition.mkdir(parents=True)
+    path = partition / "leader-epoch-checkpoint"
+    path.write_text("old\n")
+    run(rewrite_commands(str(path), ["new"]), tmp_path)
+    assert path.read_text() == "new\n"
+    (kept,) = (each for each in tmp_path.rglob("*leader-epoch-checkpoint") if each != path)
+    assert kept.name == "t-0.leader-epoch-checkpoint"
+    assert kept.read_text() == "old\n"
+    assert list((tmp_path / "logs").iterdir()) == [partition]  # a broker lists this folder
+
+
+def test_a_new_file_needs_no_copy() -> None:
+    assert rewrite_commands("/logs/t-0/x", ["1"], is_new=True) == (
+        "printf '%s\\n' 1 > /logs/t-0/x",
+    )
+
+
+def test_copies_of_a_file_do_not_collide_with_those_of_other_partitions() -> None:
+    made, copied = keep_commands("/logs", "t-0/x")
+    assert copied.startswith("cp -p /logs/t-0/x ")
+    assert copied.endswith("/logs/t-0.x")
+    assert made == f"mkdir -p {copied.split()[-1].rpartition('/')[0]}"
+
+
+def test_each_repair_has_its_command_and_none_comes_twice() -> None:
+    copy = Copy(source="/their/t-0", node="broker 1 (rack-b)", path="/mine/t-0")
+    write = Write(path="/logs/x", lines=("1", "2 3"))
+    assert repair_commands([copy, write, copy]) == [
+        "rsync -a HOST_OF_BROKER_1_RACK_B:/their/t-0/ /mine/t-0/",
+        "printf '%s\\n' 1 '2 3' > /logs/x",
+    ]
