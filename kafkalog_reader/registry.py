@@ -42,6 +42,7 @@ TABLES: Final[dict[str, str]] = {
     "groups": "kafkalog_reader.tables.groups:GroupsTable",
     "group_members": "kafkalog_reader.tables.group_members:GroupMembersTable",
     "group_generations": "kafkalog_reader.tables.group_generations:GroupGenerationsTable",
+    "share_groups": "kafkalog_reader.tables.share_groups:ShareGroupsTable",
     "transactions": "kafkalog_reader.tables.transactions:TransactionsTable",
     "cluster_metadata": "kafkalog_reader.tables.cluster_metadata:ClusterMetadataTable",
     "partition_states": "kafkalog_reader.tables.partition_states:PartitionStatesTable",

@@ -24,7 +24,8 @@ _PAYLOADS: Final = frozenset({"records", "findings"})
 _ELECTIONS: Final = frozenset({"partitions", "divergence", "elections"})
 _STATES: Final = frozenset(
     {
-        "group_offsets", "groups", "group_members", "group_generations", "transactions",
+        "group_offsets", "groups", "group_members", "group_generations", "share_groups",
+        "transactions",
         "partition_states", "brokers", "topic_configs",
     }
 )  # fmt: skip

@@ -1,0 +1,211 @@
+"""The ``share_groups`` table: where share groups stand, as the share coordinator would load it.
+
+Source: Kafka 4.4, ShareCoordinatorShard.replay, handleShareSnapshot, handleShareUpdate, merge.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
+from kafkalog_reader.format.messages.records import decode_key, decode_value
+from kafkalog_reader.format.messages.schema import Family
+from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.tables.best_replica import chosen_replicas
+from kafkalog_reader.tables.group_records import GroupsUnit
+from kafkalog_reader.tables.internal_topic import (
+    log_request,
+    plain_rows,
+    record_schema,
+    selects_all,
+)
+from kafkalog_reader.tables.log_unit import slices_of
+from kafkalog_reader.tables.record_rows import read_slice
+from kafkalog_reader.tables.rows import build_from_dicts, microseconds_of
+from kafkalog_reader.tables.schemas.groups import SHARE_GROUPS
+from kafkalog_reader.tables.share_batches import StateBatch, combined
+from kafkalog_reader.tables.table import Table
+from kafkalog_reader.tables.topic_names import topic_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import pyarrow as pa
+
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+    from kafkalog_reader.tables.table import Column
+
+STATE_TOPIC: Final = "__share_group_state"
+_SNAPSHOT: Final = 0
+_UNKNOWN: Final = -1
+_TYPE_SIZE: Final = 2
+_BATCHES_KEPT: Final = 10_000
+_RECORD_COLUMNS: Final = (
+    "clusterId", "brokerId", "partition", "offset", "timestamp", "key", "value",
+)  # fmt: skip
+_Key = tuple[str, str, int]
+"""Group, topic id, partition."""
+
+
+class ShareGroupsTable(Table[GroupsUnit]):
+    """One row for each share group and partition, and one for each record that cannot be read."""
+
+    name: ClassVar[str] = "share_groups"
+    doc: ClassVar[str] = "one row per share group and partition: start offset, delivery states"
+    columns: ClassVar[tuple[Column, ...]] = SHARE_GROUPS
+    selects_directories: ClassVar[bool] = False
+
+    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GroupsUnit]:
+        """One unit for each partition of ``__share_group_state``: all states of its keys."""
+        log = log_request(request, STATE_TOPIC)
+        for directory in chosen_replicas(evidence, log):
+            slices = tuple(slices_of(directory, log, log.damage))
+            size = sum(each.stop - each.start for each in slices)
+            yield GroupsUnit(size_in_bytes=size, slices=slices, evidence=evidence)
+
+    def read(
+        self, unit: GroupsUnit, request: ReadRequest, progress: Progress = no_progress
+    ) -> Iterator[pa.RecordBatch]:
+        """Yield one record batch with the share partitions of a partition of the state topic.
+
+        Raises:
+            LocatedError: damage, in mode ``FAILFAST``.
+            UnreadableFileError: a file cannot be opened or read.
+        """
+        log = log_request(request, STATE_TOPIC)
+        columns = record_schema(_RECORD_COLUMNS)
+        states: dict[_Key, _ShareState] = {}
+        unreadable: list[dict[str, Any]] = []
+        for segment_slice in unit.slices:
+            for rows in read_slice(segment_slice, columns, log, log.damage, progress):
+                for record in plain_rows(rows):
+                    timestamp = record["timestamp"]
+                    if request.as_of is None or request.as_of.covers(
+                        record["offset"], timestamp and timestamp // 1000
+                    ):
+                        _apply(record, states, unreadable)
+        names: Mapping[str, str] = topic_names(unit.evidence) if states else {}
+        rows_found = []
+        for (group_id, topic_id, partition), state in sorted(states.items()):
+            topic = names.get(topic_id)
+            if selects_all(request) or request.selects(topic, partition):
+                place = {"groupId": group_id, "topicId": topic_id, "partition": partition}
+                rows_found.append({**place, "topic": topic, **state.columns()})
+        yield build_from_dicts(self.projected(request), rows_found + unreadable)
+
+
+@dataclass
+class _ShareState:
+    """One share partition: a snapshot, and what updates changed since.
+
+    Attributes:
+        limit: number of batches above which they are combined, so that memory stays bounded.
+    """
+
+    place: dict[str, Any]
+    fields: dict[str, Any]
+    batches: list[StateBatch] = field(default_factory=list)
+    updates: int = 0
+    limit: int = _BATCHES_KEPT
+
+    def take(self, place: dict[str, Any], fields: Mapping[str, Any]) -> None:
+        """Apply an update: a value of −1 changes nothing."""
+        changed = {
+            name: fields[name]
+            for name in ("startOffset", "leaderEpoch", "deliveryCompleteCount")
+            if fields.get(name, _UNKNOWN) != _UNKNOWN
+        }
+        self.fields |= changed
+        self.place = place
+        self.updates += 1
+        self.batches += _batches(fields)
+        if len(self.batches) > self.limit:
+            self.batches = combined(self.batches, self.fields["startOffset"])
+            self.limit = 2 * len(self.batches) + _BATCHES_KEPT
+
+    def columns(self) -> dict[str, Any]:
+        """The columns of the table."""
+        fields = self.fields
+        return {
+            **self.place,
+            "startOffset": _known(fields["startOffset"]),
+            "deliveryCompleteCount": _known(fields.get("deliveryCompleteCount")),
+            "batches": [
+                {
+                    "firstOffset": each.first_offset,
+                    "lastOffset": each.last_offset,
+                    "deliveryState": each.state_name,
+                    "deliveryCount": each.delivery_count,
+                }
+                for each in combined(self.batches, fields["startOffset"])
+            ],
+            "leaderEpoch": _known(fields["leaderEpoch"]),
+            "stateEpoch": _known(fields.get("stateEpoch")),
+            "snapshotEpoch": fields["snapshotEpoch"],
+            "createTime": _time(fields.get("createTimestamp")),
+            "writeTime": _time(fields.get("writeTimestamp")),
+            "updates": self.updates,
+        }
+
+
+def _apply(
+    record: Mapping[str, Any], states: dict[_Key, _ShareState], unreadable: list[dict[str, Any]]
+) -> None:
+    content, value = record["key"] or b"", record["value"]
+    place: dict[str, Any] = {
+        "clusterId": record["clusterId"],
+        "brokerId": record["brokerId"],
+        "statePartition": record["partition"],
+        "recordOffset": record["offset"],
+        "recordTimestamp": record["timestamp"],
+    }
+    try:
+        key = decode_key(Family.SHARE, content)
+        decoded = None if value is None else decode_value(Family.SHARE, key.type, value)
+    except MessageError as error:
+        stored = {"problem": str(error), "key": record["key"], "value": value}
+        unreadable.append(place | stored | _version(value))
+        return
+    if key.message is None:
+        problem = f"no known release has record type {key.type}"
+        stored = {"problem": problem, "key": record["key"], "value": value}
+        unreadable.append(place | stored | _version(value))
+        return
+    of = (key.fields["groupId"], key.fields["topicId"], key.fields["partition"])
+    if decoded is None:
+        if key.type == _SNAPSHOT:
+            states.pop(of, None)
+        return
+    tags = decoded.fields.get(UNKNOWN_TAGS)
+    place["valueVersion"] = decoded.version
+    place["unknownTags"] = tags and json.dumps({tag: raw.hex() for tag, raw in tags.items()})
+    if key.type == _SNAPSHOT or of not in states:
+        states[of] = _ShareState(place, dict(decoded.fields), _batches(decoded.fields))
+    else:
+        states[of].take(place, decoded.fields)
+
+
+def _version(value: bytes | None) -> dict[str, int]:
+    if value is None or len(value) < _TYPE_SIZE:
+        return {}
+    return {"valueVersion": int.from_bytes(value[:_TYPE_SIZE], signed=True)}
+
+
+def _batches(fields: Mapping[str, Any]) -> list[StateBatch]:
+    return [
+        StateBatch(
+            each["firstOffset"], each["lastOffset"], each["deliveryState"], each["deliveryCount"]
+        )
+        for each in fields["stateBatches"]
+    ]
+
+
+def _known(number: int | None) -> int | None:
+    return None if number == _UNKNOWN else number
+
+
+def _time(milliseconds: int | None) -> int | None:
+    return None if milliseconds in (None, _UNKNOWN, 0) else microseconds_of(milliseconds or 0)
