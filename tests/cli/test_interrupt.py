@@ -4,14 +4,23 @@ import signal
 from threading import Thread
 from typing import TYPE_CHECKING
 
+import pytest
+
 from kafkalog_reader.cli.interrupt import whole
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    import pytest
-
     from tests.cli.conftest import Run
+
+
+@pytest.fixture(autouse=True)
+def _handler() -> Iterator[None]:
+    """Python's own: PySpark, if a test before started it, leaves its own one behind."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def interrupted(times: int) -> list[str]:
