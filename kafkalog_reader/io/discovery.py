@@ -163,6 +163,7 @@ class _Search:
         leftovers.files.update(folder.files)
         leftovers.has_folders |= bool(folder.folders)
         inner = [p for p in folder.folders if not (_is_aside(p) or self._is_salvaged(p))]
+        leftovers.has_saved |= len(inner) < len(folder.folders)
         if depth <= 0:  # a log directory may be at this depth, with its partitions below
             inner = [p for p in inner if depth == 0 and _directory_name(p) is not None]
             if len(inner) < len(folder.folders):

@@ -67,6 +67,8 @@ class Leftovers:
 
     files: Counter[str] = field(default_factory=Counter)
     has_folders: bool = False
+    has_saved: bool = False
+    """Whether copies moved aside, or written by ``kafkalog salvage``, were passed over."""
     too_deep: str | None = None
 
     def __str__(self) -> str:
@@ -76,6 +78,8 @@ class Leftovers:
             parts.append("others")
         if self.too_deep is not None:
             parts.append(f"folders nested too deep, from {shown(self.too_deep)} on: name that one")
+        elif self.has_saved:
+            parts.append("copies moved aside or written by kafkalog salvage, not read")
         elif not parts:
             parts.append("only empty folders" if self.has_folders else "nothing, it is empty")
         return ", ".join(parts)

@@ -99,6 +99,11 @@ def test_folder_that_cannot_be_listed_is_an_error(tmp_path: Path) -> None:
             "1,234 files named *.gz (unpack them first), 2 files named *.txt", id="archives",
         ),
         pytest.param(
+            Leftovers(has_folders=True, has_saved=True),
+            "copies moved aside or written by kafkalog salvage, not read",
+            id="saved_copies",
+        ),
+        pytest.param(
             Leftovers(files=Counter({"*.tar.gz": 3})),
             "3 files named *.tar.gz (an archive is read if its own path is given)",
             id="archives_that_are_read",
