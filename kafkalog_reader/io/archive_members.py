@@ -53,7 +53,7 @@ class Member:
         name: as stored, so hostile.
         modified_at_ns: nanoseconds since 1970.
         target: name of the earlier member that a hard link repeats.
-        read: the next bytes of a file, at most so many; none at its end.
+        read: takes a number of bytes, and returns at most that many; empty at the file's end.
     """
 
     name: str

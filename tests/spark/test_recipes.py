@@ -55,7 +55,7 @@ def orders(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def order(
     offset: int, key: str, value: str | None, milliseconds: int, *, leader_epoch: int = 0
 ) -> Batch:
-    """One record, so many milliseconds after 03:00."""
+    """A record with a timestamp that is the given number of milliseconds after 03:00."""
     record = Record(
         offset_delta=0, key=key.encode(), value=None if value is None else value.encode()
     )
