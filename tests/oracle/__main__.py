@@ -1,7 +1,7 @@
 """``python -m tests.oracle`` runs all tests on real brokers that ``make test`` leaves out.
 
 Two halves run at once, because brokers wait more than they work. Their output appears line by line,
-after the name of the half.
+after the name of the half. The end of what a failed half printed appears once more at the very end.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import deque
 from threading import Lock, Thread
 from typing import TYPE_CHECKING, Final, TextIO
 
@@ -27,6 +28,8 @@ HALVES: Final = {
     "others": (*PYTEST, *(f"--ignore={path}" for path in FIRST)),
 }
 INTERRUPTED: Final = 130
+_REPEATED: Final = 150
+"""Lines of a failed half that are printed again: the other half may have printed a lot since."""
 
 
 class Half:
@@ -36,6 +39,7 @@ class Half:
         self._name = name
         self._output = output
         self._lock = lock
+        self._last: deque[str] = deque(maxlen=_REPEATED)
         self._started = time.monotonic()
         reading, telling = os.pipe()
         self._process = subprocess.Popen(
@@ -61,6 +65,11 @@ class Half:
         self._listener.join()
         return self._process.wait()
 
+    def repeat(self) -> None:
+        """Print the last lines once more."""
+        for line in list(self._last):
+            self._say(line)
+
     def interrupt(self) -> None:
         """End the command as Ctrl-C on a terminal does."""
         self._process.send_signal(signal.SIGINT)
@@ -81,6 +90,7 @@ class Half:
 
     def _say(self, line: str) -> None:
         with self._lock:
+            self._last.append(line)
             self._output.write(f"{self._name} | {line}\n")
             self._output.flush()
 
@@ -97,6 +107,10 @@ def run(commands: Mapping[str, Sequence[str]], output: TextIO) -> int:
         for half in halves:
             half.wait()
         return INTERRUPTED
+    failed = [half for half, status in zip(halves, statuses, strict=True) if status]
+    if len(halves) > 1:
+        for half in failed:
+            half.repeat()
     return next((abs(status) for status in statuses if status), 0)
 
 

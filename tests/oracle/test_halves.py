@@ -40,6 +40,26 @@ def test_half_that_is_killed_fails_the_run() -> None:
     assert "a | ended with status -9 after " in output.getvalue()
 
 
+def test_end_of_a_failed_half_is_printed_last(tmp_path: Path) -> None:
+    """Whoever sees only the end of a long output sees why it failed."""
+    failed = tmp_path / "failed"
+    failing = python(
+        f"import pathlib; print('why'); pathlib.Path({str(failed)!r}).touch(); exit(1)"
+    )
+    waiting = python(
+        "import pathlib, time\n"
+        f"while not pathlib.Path({str(failed)!r}).exists(): time.sleep(0.05)\n"
+        "time.sleep(0.5)\n"
+        "for number in range(1000): print(number)"
+    )
+    output = io.StringIO()
+    assert run({"a": failing, "b": waiting}, output) == 1
+    first, second, third = output.getvalue().splitlines()[-3:]
+    assert first.startswith("b | passed after ")
+    assert second == "a | why"
+    assert third.startswith("a | ended with status 1 after ")
+
+
 def test_lines_come_as_they_are_reported_with_the_half_in_front(tmp_path: Path) -> None:
     """The half continues after the test has read its first line."""
     seen = tmp_path / "seen"
