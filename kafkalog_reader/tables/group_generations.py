@@ -6,12 +6,11 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC
 from kafkalog_reader.tables.group_records import (
     CLASSIC,
     GroupRecord,
-    GroupsUnit,
     group_records,
-    group_units,
 )
 from kafkalog_reader.tables.group_state import (
     EPOCH_RECORDS,
@@ -20,16 +19,16 @@ from kafkalog_reader.tables.group_state import (
     subscribed_topics,
 )
 from kafkalog_reader.tables.internal_topic import selects_any
+from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas.groups import GROUP_GENERATIONS
-from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
@@ -39,20 +38,16 @@ _Group = tuple[str | None, str | None]
 """Id and kind."""
 
 
-class GroupGenerationsTable(Table[GroupsUnit]):
+class GroupGenerationsTable(InternalTopicTable):
     """One row for each record that says in which generation a group is, in the log's order."""
 
     name: ClassVar[str] = "group_generations"
     doc: ClassVar[str] = "one row per rebalance of a group still on disk: who joined, who left"
     columns: ClassVar[tuple[Column, ...]] = GROUP_GENERATIONS
-    selects_directories: ClassVar[bool] = False
-
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GroupsUnit]:
-        """One unit for each partition of ``__consumer_offsets``: all records of its groups."""
-        return group_units(evidence, request)
+    log_topic: ClassVar[str] = OFFSETS_TOPIC
 
     def read(
-        self, unit: GroupsUnit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: InternalTopicUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield the rebalances; topics select those whose members subscribe to one of them.
 

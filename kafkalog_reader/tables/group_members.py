@@ -6,18 +6,17 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from kafkalog_reader.io.progress import Progress, no_progress
 from kafkalog_reader.tables.classic_members import classic_members
+from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC
 from kafkalog_reader.tables.group_records import (
     CLASSIC,
     GroupRecord,
-    GroupsUnit,
-    group_units,
     newest_group_records,
 )
 from kafkalog_reader.tables.group_state import MEMBER_RECORDS, group_states
 from kafkalog_reader.tables.internal_topic import selects_all, selects_any
+from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas.groups import GROUP_MEMBERS
-from kafkalog_reader.tables.table import Table
 from kafkalog_reader.tables.topic_names import topic_names
 
 if TYPE_CHECKING:
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
@@ -36,20 +35,16 @@ _STATES: Final = ("stable", "unrevoked-partitions", "unreleased-partitions")
 _TASKS: Final = ("activeTasks", "standbyTasks", "warmupTasks")
 
 
-class GroupMembersTable(Table[GroupsUnit]):
+class GroupMembersTable(InternalTopicTable):
     """One row for each member, and one for each record of a member that cannot be read."""
 
     name: ClassVar[str] = "group_members"
     doc: ClassVar[str] = "one row per member of a group: client, subscription, assignment"
     columns: ClassVar[tuple[Column, ...]] = GROUP_MEMBERS
-    selects_directories: ClassVar[bool] = False
-
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GroupsUnit]:
-        """One unit for each partition of ``__consumer_offsets``: all members of its groups."""
-        return group_units(evidence, request)
+    log_topic: ClassVar[str] = OFFSETS_TOPIC
 
     def read(
-        self, unit: GroupsUnit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: InternalTopicUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield one record batch with the members of a partition's groups.
 

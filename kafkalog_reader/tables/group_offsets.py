@@ -16,18 +16,18 @@ from kafkalog_reader.scan.damage import Damage
 from kafkalog_reader.tables.best_replica import best_replica
 from kafkalog_reader.tables.commit_moment import CommitMoment
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
-from kafkalog_reader.tables.group_commits import GroupCommitsTable
-from kafkalog_reader.tables.group_records import GroupsUnit, group_units
+from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC, GroupCommitsTable
+from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.request import ReadRequest
 from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas.groups import GROUP_OFFSETS
-from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from kafkalog_reader.io.evidence import Evidence, PartitionDirectory
+    from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.log_unit import LogUnit
     from kafkalog_reader.tables.table import Column
 
@@ -44,20 +44,16 @@ _COUNTED: Final = ("none", "committed")
 """Transaction states of valid commits."""
 
 
-class GroupOffsetsTable(Table[GroupsUnit]):
+class GroupOffsetsTable(InternalTopicTable):
     """One row for each group, topic and partition with a commit that was not removed."""
 
     name: ClassVar[str] = "group_offsets"
     doc: ClassVar[str] = "one row per group and partition: committed offset, lag, whether it holds"
     columns: ClassVar[tuple[Column, ...]] = GROUP_OFFSETS
-    selects_directories: ClassVar[bool] = False
-
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GroupsUnit]:
-        """One unit for each partition of ``__consumer_offsets``: all commits of its groups."""
-        return group_units(evidence, request)
+    log_topic: ClassVar[str] = OFFSETS_TOPIC
 
     def read(
-        self, unit: GroupsUnit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: InternalTopicUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield one record batch with the groups of a partition.
 

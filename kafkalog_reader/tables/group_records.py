@@ -18,18 +18,16 @@ from kafkalog_reader.decode.field_columns import FieldColumns
 from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
-from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC
 from kafkalog_reader.tables.internal_topic import log_request, plain_rows, record_schema
-from kafkalog_reader.tables.log_unit import LogUnit, slices_of
 from kafkalog_reader.tables.record_rows import read_slice
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from kafkalog_reader.format.messages.decoder import Value
-    from kafkalog_reader.io.evidence import Evidence
     from kafkalog_reader.io.progress import Progress
+    from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.request import ReadRequest
 
 CLASSIC: Final = "classic"
@@ -41,13 +39,6 @@ _KINDS: Final = {
 _TYPE_SIZE: Final = 2
 _COLUMNS: Final = ("clusterId", "brokerId", "partition", "offset", "timestamp", "key", "value")
 _SCHEMA: Final = record_schema(_COLUMNS)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class GroupsUnit(LogUnit):
-    """One copy of a partition of ``__consumer_offsets``, and where the other logs are."""
-
-    evidence: Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -87,16 +78,9 @@ class GroupRecord:
         return next((kind for start, kind in _KINDS.items() if name.startswith(start)), None)
 
 
-def group_units(evidence: Evidence, request: ReadRequest) -> Iterator[GroupsUnit]:
-    """One unit for each partition of ``__consumer_offsets``: all records of its groups."""
-    log = log_request(request, OFFSETS_TOPIC)
-    for directory in chosen_replicas(evidence, log):
-        slices = tuple(slices_of(directory, log, log.damage))
-        size = sum(each.stop - each.start for each in slices)
-        yield GroupsUnit(size_in_bytes=size, slices=slices, evidence=evidence)
-
-
-def group_records(unit: LogUnit, request: ReadRequest, progress: Progress) -> Iterator[GroupRecord]:
+def group_records(
+    unit: InternalTopicUnit, request: ReadRequest, progress: Progress
+) -> Iterator[GroupRecord]:
     """Yield all records up to ``request.as_of`` that are not offset commits, in their order.
 
     A key that is too short for a type is left to the table ``group_commits``.
@@ -109,7 +93,7 @@ def group_records(unit: LogUnit, request: ReadRequest, progress: Progress) -> It
 
 
 def newest_group_records(
-    unit: LogUnit, request: ReadRequest, progress: Progress
+    unit: InternalTopicUnit, request: ReadRequest, progress: Progress
 ) -> Iterator[GroupRecord]:
     """Yield the newest of these records for each key, in their order, without tombstones."""
     newest: dict[bytes, dict[str, Any]] = {}
@@ -120,7 +104,9 @@ def newest_group_records(
     return map(_decoded, newest.values())
 
 
-def _stored(unit: LogUnit, request: ReadRequest, progress: Progress) -> Iterator[dict[str, Any]]:
+def _stored(
+    unit: InternalTopicUnit, request: ReadRequest, progress: Progress
+) -> Iterator[dict[str, Any]]:
     log = log_request(request, OFFSETS_TOPIC)
     for segment_slice in unit.slices:
         for rows in read_slice(segment_slice, _SCHEMA, log, log.damage, progress):

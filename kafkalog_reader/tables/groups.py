@@ -10,43 +10,38 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from kafkalog_reader.io.progress import Progress, no_progress
+from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC
 from kafkalog_reader.tables.group_offsets import current_commits
 from kafkalog_reader.tables.group_records import (
     CLASSIC,
-    GroupsUnit,
-    group_units,
     newest_group_records,
 )
 from kafkalog_reader.tables.group_state import group_states
 from kafkalog_reader.tables.internal_topic import selects_any
+from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.rows import build_from_dicts
 from kafkalog_reader.tables.schemas.groups import GROUPS
-from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
 
-class GroupsTable(Table[GroupsUnit]):
+class GroupsTable(InternalTopicTable):
     """One row for each group, and one for each record of groups that cannot be read."""
 
     name: ClassVar[str] = "groups"
     doc: ClassVar[str] = "one row per group: type, state, members, generation, assignor"
     columns: ClassVar[tuple[Column, ...]] = GROUPS
-    selects_directories: ClassVar[bool] = False
-
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GroupsUnit]:
-        """One unit for each partition of ``__consumer_offsets``: all records of its groups."""
-        return group_units(evidence, request)
+    log_topic: ClassVar[str] = OFFSETS_TOPIC
 
     def read(
-        self, unit: GroupsUnit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: InternalTopicUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield one record batch with the groups of a partition, by name.
 
@@ -83,7 +78,7 @@ class GroupsTable(Table[GroupsUnit]):
 
 
 def _commits(
-    unit: GroupsUnit, request: ReadRequest, progress: Progress
+    unit: InternalTopicUnit, request: ReadRequest, progress: Progress
 ) -> dict[str, list[dict[str, Any]]]:
     """The selected commits of each group."""
     found = defaultdict(list)

@@ -13,20 +13,13 @@ from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.tables.best_replica import chosen_replicas
-from kafkalog_reader.tables.group_records import GroupsUnit
 from kafkalog_reader.tables.internal_topic import (
-    log_request,
-    plain_rows,
-    record_schema,
     selects_all,
 )
-from kafkalog_reader.tables.log_unit import slices_of
-from kafkalog_reader.tables.record_rows import read_slice
+from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.rows import build_from_dicts, microseconds_of
 from kafkalog_reader.tables.schemas.groups import SHARE_GROUPS
 from kafkalog_reader.tables.share_batches import StateBatch, combined
-from kafkalog_reader.tables.table import Table
 from kafkalog_reader.tables.topic_names import topic_names
 
 if TYPE_CHECKING:
@@ -34,7 +27,7 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
@@ -43,31 +36,20 @@ _SNAPSHOT: Final = 0
 _UNKNOWN: Final = -1
 _TYPE_SIZE: Final = 2
 _BATCHES_KEPT: Final = 10_000
-_RECORD_COLUMNS: Final = (
-    "clusterId", "brokerId", "partition", "offset", "timestamp", "key", "value",
-)  # fmt: skip
 _Key = tuple[str, str, int]
 """Group, topic id, partition."""
 
 
-class ShareGroupsTable(Table[GroupsUnit]):
+class ShareGroupsTable(InternalTopicTable):
     """One row for each share group and partition, and one for each record that cannot be read."""
 
     name: ClassVar[str] = "share_groups"
     doc: ClassVar[str] = "one row per share group and partition: start offset, delivery states"
     columns: ClassVar[tuple[Column, ...]] = SHARE_GROUPS
-    selects_directories: ClassVar[bool] = False
-
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[GroupsUnit]:
-        """One unit for each partition of ``__share_group_state``: all states of its keys."""
-        log = log_request(request, STATE_TOPIC)
-        for directory in chosen_replicas(evidence, log):
-            slices = tuple(slices_of(directory, log, log.damage))
-            size = sum(each.stop - each.start for each in slices)
-            yield GroupsUnit(size_in_bytes=size, slices=slices, evidence=evidence)
+    log_topic: ClassVar[str] = STATE_TOPIC
 
     def read(
-        self, unit: GroupsUnit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: InternalTopicUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield one record batch with the share partitions of a partition of the state topic.
 
@@ -75,18 +57,10 @@ class ShareGroupsTable(Table[GroupsUnit]):
             LocatedError: damage, in mode ``FAILFAST``.
             UnreadableFileError: a file cannot be opened or read.
         """
-        log = log_request(request, STATE_TOPIC)
-        columns = record_schema(_RECORD_COLUMNS)
         states: dict[_Key, _ShareState] = {}
         unreadable: list[dict[str, Any]] = []
-        for segment_slice in unit.slices:
-            for rows in read_slice(segment_slice, columns, log, log.damage, progress):
-                for record in plain_rows(rows):
-                    timestamp = record["timestamp"]
-                    if request.as_of is None or request.as_of.covers(
-                        record["offset"], timestamp and timestamp // 1000
-                    ):
-                        _apply(record, states, unreadable)
+        for record in self.records(unit, request, progress):
+            _apply(record, states, unreadable)
         names: Mapping[str, str] = topic_names(unit.evidence) if states else {}
         rows_found = []
         for (group_id, topic_id, partition), state in sorted(states.items()):

@@ -14,25 +14,19 @@ from kafkalog_reader.format.messages.decoder import UNKNOWN_TAGS, MessageError
 from kafkalog_reader.format.messages.records import decode_key, decode_value
 from kafkalog_reader.format.messages.schema import Family
 from kafkalog_reader.io.progress import Progress, no_progress
-from kafkalog_reader.tables.best_replica import chosen_replicas
 from kafkalog_reader.tables.internal_topic import (
-    log_request,
-    plain_rows,
-    record_schema,
     selects_all,
 )
-from kafkalog_reader.tables.log_unit import LogUnit, slices_of
-from kafkalog_reader.tables.record_rows import read_slice
+from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.rows import build_from_dicts, microseconds_of
 from kafkalog_reader.tables.schemas.transactions import TRANSACTIONS
-from kafkalog_reader.tables.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     import pyarrow as pa
 
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.internal_topic_table import InternalTopicUnit
     from kafkalog_reader.tables.request import ReadRequest
     from kafkalog_reader.tables.table import Column
 
@@ -44,30 +38,19 @@ _STATES: Final = (
     "Empty", "Ongoing", "PrepareCommit", "PrepareAbort", "CompleteCommit", "CompleteAbort",
     "Dead", "PrepareEpochFence",
 )  # fmt: skip
-_RECORD_COLUMNS: Final = (
-    "clusterId", "brokerId", "partition", "offset", "timestamp", "key", "value",
-)  # fmt: skip
 _VERSION: Final = struct.Struct(">h")
 
 
-class TransactionsTable(Table[LogUnit]):
+class TransactionsTable(InternalTopicTable):
     """One row for each transactional id, and one for each record that cannot be read."""
 
     name: ClassVar[str] = "transactions"
     doc: ClassVar[str] = "one row per transactional id: producer, state, partitions, since when"
     columns: ClassVar[tuple[Column, ...]] = TRANSACTIONS
-    selects_directories: ClassVar[bool] = False
-
-    def units(self, evidence: Evidence, request: ReadRequest) -> Iterator[LogUnit]:
-        """One unit for each partition of ``__transaction_state``: all states of its ids."""
-        log = log_request(request, STATE_TOPIC)
-        for directory in chosen_replicas(evidence, log):
-            slices = tuple(slices_of(directory, log, log.damage))
-            size = sum(each.stop - each.start for each in slices)
-            yield LogUnit(size_in_bytes=size, slices=slices)
+    log_topic: ClassVar[str] = STATE_TOPIC
 
     def read(
-        self, unit: LogUnit, request: ReadRequest, progress: Progress = no_progress
+        self, unit: InternalTopicUnit, request: ReadRequest, progress: Progress = no_progress
     ) -> Iterator[pa.RecordBatch]:
         """Yield one record batch with the transactional ids of a partition.
 
@@ -77,31 +60,18 @@ class TransactionsTable(Table[LogUnit]):
             LocatedError: damage, in mode ``FAILFAST``.
             UnreadableFileError: a file cannot be opened or read.
         """
-        log = log_request(request, STATE_TOPIC)
-        columns = record_schema(_RECORD_COLUMNS)
         current: dict[str, dict[str, Any]] = {}
         unreadable = []
-        for segment_slice in unit.slices:
-            for rows in read_slice(segment_slice, columns, log, log.damage, progress):
-                for record in plain_rows(rows):
-                    if not _counts(record, request):
-                        continue
-                    row = _row(record)
-                    transactional_id = row["transactionalId"]
-                    current.pop(transactional_id, None)
-                    if "problem" in row:
-                        unreadable.append(row)
-                    elif record["value"] is not None:
-                        current[transactional_id] = row
+        for record in self.records(unit, request, progress):
+            row = _row(record)
+            transactional_id = row["transactionalId"]
+            current.pop(transactional_id, None)
+            if "problem" in row:
+                unreadable.append(row)
+            elif record["value"] is not None:
+                current[transactional_id] = row
         found = [row for row in current.values() if _is_selected(row, request)] + unreadable
         yield build_from_dicts(self.projected(request), found)
-
-
-def _counts(record: Mapping[str, Any], request: ReadRequest) -> bool:
-    timestamp = record["timestamp"]
-    return request.as_of is None or request.as_of.covers(
-        record["offset"], timestamp and timestamp // 1000
-    )
 
 
 def _row(record: Mapping[str, Any]) -> dict[str, Any]:

@@ -333,7 +333,8 @@ def test_bomb_stops_at_the_limit(codec: Codec, magic: int) -> None:
 
 
 def test_records_of_a_large_wrapper_take_no_memory_before_they_are_requested() -> None:
-    content = b"".join(build_message(None, b"", offset=n) for n in range(5_000))
+    """A record takes more than its 300 bytes; garbage that waits for its collection far less."""
+    content = b"".join(build_message(None, bytes(300), offset=n) for n in range(5_000))
     message = parse_message(build_wrapper([], codec=Codec.GZIP, content=content, offset=0), WHERE)
     tracemalloc.start()
     records = parse_message_set(message, WHERE).records()
