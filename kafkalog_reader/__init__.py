@@ -28,11 +28,15 @@ if TYPE_CHECKING:
         UsageError,
     )
     from kafkalog_reader.log import Log, open  # noqa: A004  the verb is the API
+    from kafkalog_reader.table_dataset import TableDataset
     from kafkalog_reader.table_scan import ScanTask, TableScan
 
 __version__ = "0.1.0"
 
-_HOME = {"Log": "log", "ScanTask": "table_scan", "TableScan": "table_scan", "open": "log"}
+_HOME = {
+    "Log": "log", "ScanTask": "table_scan", "TableDataset": "table_dataset",
+    "TableScan": "table_scan", "open": "log",
+}  # fmt: skip
 """Where names live; all others in ``errors``."""
 
 __all__ = [
@@ -51,6 +55,7 @@ __all__ = [
     "OutdatedKernelError",
     "SalvageCountError",
     "ScanTask",
+    "TableDataset",
     "TableScan",
     "UnreadableFileError",
     "UnsupportedFormatError",

@@ -16,7 +16,8 @@ LAYERS = (
     "errors", "format", "io", "kernel", "scan", "decode", "tables",
     "audits.catalogue", "audits.log", "audits.recovery", "audits.integrity", "audits.comparison",
     "audits.election", "audits.partition", "audits.plan", "audits.tables",
-    "registry", "table_scan", "salvage", "report", "log", "cli", "spark_datasource",
+    "registry", "table_scan", "table_dataset", "salvage", "report", "log", "cli",
+    "spark_datasource",
 )  # fmt: skip
 MODULES = sorted(
     path.relative_to(ROOT).as_posix()

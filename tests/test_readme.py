@@ -6,6 +6,7 @@ import contextlib
 import io
 import os
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -40,7 +41,7 @@ PYTHON = re.compile(r"^```python\n(?P<code>(?:.*\n)*?)```$", re.MULTILINE)
 
 def printed(command: str) -> str:
     """The output of a command of ours into a pipe, from a new folder that shows the fixtures."""
-    program, *arguments = command.split()
+    program, *arguments = shlex.split(command)
     module = {"kafkalog": "main", "replica-diff": "replica_diff"}[program]
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "fixtures").symlink_to(ROOT / "fixtures")

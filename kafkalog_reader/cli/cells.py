@@ -126,7 +126,11 @@ def json_values(column: pa.Array, rendering: str) -> pa.StringArray:
     elif pa.types.is_binary(kind) or pa.types.is_string(kind):
         text = _json_strings(binaries(column, rendering) if pa.types.is_binary(kind) else column)
     else:
-        text = column.cast(pa.string())  # integers and booleans: Arrow writes them as JSON does
+        text = column.cast(pa.string())  # numbers and booleans: Arrow writes them as JSON does
+        if pa.types.is_date(kind):
+            text = joined('"', text, '"')
+        elif pa.types.is_floating(kind):  # JSON has no NaN and no infinity
+            text = pc.if_else(pc.is_finite(column), text, joined('"', text, '"'))
     return _nulls_of(column, text).fill_null("null")
 
 

@@ -46,6 +46,7 @@ EXIT_MEANINGS: Final = {
     ),
     "table": ExitMeaning(found="the table is findings, and one is as bad as --fail-on or worse"),
     "tables": ExitMeaning(),
+    "sql": ExitMeaning(),
     "dump": ExitMeaning(trouble="a FILE is of another kind and was skipped"),
     "inspect": ExitMeaning(),
     "salvage": ExitMeaning(

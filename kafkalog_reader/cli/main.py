@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "plan": "kafkalog_reader.cli.plan:plan_command",
     "table": "kafkalog_reader.cli.table:table_command",
     "tables": "kafkalog_reader.cli.tables:tables_command",
+    "sql": "kafkalog_reader.cli.sql:sql_command",
     "dump": "kafkalog_reader.cli.dump:dump_command",
     "inspect": "kafkalog_reader.cli.inspect:inspect_command",
     "salvage": "kafkalog_reader.cli.salvage:salvage_command",

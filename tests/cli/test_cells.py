@@ -105,3 +105,10 @@ def test_json_tells_null_from_empty(rendering: str) -> None:
 def test_json_of_numbers_and_booleans_is_plain() -> None:
     assert json_values(pa.array([-1, None], pa.int64()), "hex").to_pylist() == ["-1", "null"]
     assert json_values(pa.array([True, False]), "hex").to_pylist() == ["true", "false"]
+
+
+def test_json_of_dates_and_of_numbers_that_json_does_not_have_is_text() -> None:
+    day = pa.array([20_000, None], pa.int32()).cast(pa.date32())
+    assert json_values(day, "hex").to_pylist() == ['"2024-10-04"', "null"]
+    numbers = pa.array([1.5, float("nan"), float("-inf"), None])
+    assert json_values(numbers, "hex").to_pylist() == ["1.5", '"nan"', '"-inf"', "null"]

@@ -1,0 +1,153 @@
+"""``kafkalog sql``: queries over all tables, by DuckDB."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from kafkalog_reader.cli.exit_meaning import exit_text
+from kafkalog_reader.cli.options import input_options, reading_options, supplied
+from kafkalog_reader.cli.output import FORMATS
+from kafkalog_reader.cli.printable import plural
+from kafkalog_reader.cli.run import CLEAN, session, verbose_option
+from kafkalog_reader.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from kafkalog_reader.cli.sql_relations import Result
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+
+
+@click.command(
+    "sql",
+    epilog=exit_text("sql"),
+    short_help="Query all tables with SQL.",
+)
+@click.argument("words", metavar="[QUERY] PATH...", nargs=-1, required=True)
+@click.option(
+    "--format",
+    "output_format",
+    type=click.Choice(FORMATS),
+    default="text",
+    show_default=True,
+    help="text cuts long cells; json is one object per line; arrow is an IPC stream.",
+)
+@click.option("--output", metavar="FILE", help="Write to this file, which must not be an input.")
+@click.option("--force", is_flag=True, help="Overwrite the file of --output.")
+@click.option(
+    "--render",
+    type=click.Choice(["base64", "utf8", "hex"]),
+    help="How binary columns are shown; in Arrow and Parquet they become text.  "
+    "[default: utf8 in text, base64 in JSON and CSV, bytes as they are in Arrow and Parquet]",
+)
+@reading_options("topic", "partition", "broker", "replica", "as_of", "mode", "max_batch_bytes")
+@input_options
+@verbose_option()
+def sql_command(
+    words: tuple[str, ...], output_format: str, output: str | None, force: bool,
+    render: str | None,
+    **options: Any,  # noqa: ANN401  checked by the registry
+) -> int:  # fmt: skip
+    """Query the tables with SQL, by DuckDB. `kafkalog tables` lists the tables and their columns.
+
+    \b
+    Examples:
+      kafkalog sql 'SELECT topic, sum(count) FROM batches GROUP BY topic' /mnt/b1 /mnt/b2
+      kafkalog sql /mnt/b1 /mnt/b2
+
+    The tables are those of `kafkalog table`: records has every copy of a record, --replica best one
+    of each. Only the columns that a query names are decoded; conditions on topic, partition,
+    brokerId and offset leave out directories and parts of logs. offset is a word of SQL: write
+    "offset". decode(value) is the text of a value. Times are UTC.
+
+    Without a QUERY, statements are read from a prompt, or from standard input.
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader.cli.output import check_destination
+    from kafkalog_reader.cli.sql_relations import Relations
+    from kafkalog_reader.tables.selection import check_selection
+
+    query, paths = query_and_paths(words)
+    if query is not None or not sys.stdin.isatty():
+        check_destination(output, output_format)
+    elif output is not None or output_format != "text":
+        raise UsageError("--format and --output need a QUERY: the prompt prints text")
+    evidence = supplied(paths)
+    check_selection(evidence, _selection(options))
+    relations = Relations(evidence, options)
+    if query is None and sys.stdin.isatty():
+        from kafkalog_reader.cli.sql_prompt import Prompt
+
+        Prompt(relations, render).run()
+        return CLEAN
+    text = sys.stdin.read() if query is None else query
+    statements = relations.statements(text)
+    if not statements:
+        raise UsageError("no query: write one before the paths, or on standard input")
+    for statement in statements[:-1]:
+        relations.result(statement)
+    result = relations.result(statements[-1], for_text=output_format != "arrow")
+    if result is not None:
+        write_result(result, evidence, output_format, output, render=render, overwrite=force)
+    return CLEAN
+
+
+def query_and_paths(words: Sequence[str]) -> tuple[str | None, tuple[str, ...]]:
+    """Divide the arguments: the first is a query if it has white space and no file has its name.
+
+    Raises:
+        UsageError: there is a query and no path.
+    """
+    first, *others = words
+    if not any(character.isspace() for character in first.strip()) or _exists(first):
+        return None, tuple(words)
+    if not others:
+        raise UsageError(f"no PATH after the query; there is no file named {first!r} either")
+    return first, tuple(others)
+
+
+def _exists(name: str) -> bool:
+    try:
+        return Path(name).exists()
+    except (OSError, ValueError):  # too long for a name
+        return False
+
+
+def _selection(options: Mapping[str, Any]) -> ReadRequest:
+    from kafkalog_reader import registry
+
+    chosen = {name: options[name] for name in ("topic", "partition", "broker")}
+    return registry.request(registry.table("replicas"), **chosen)
+
+
+def write_result(
+    result: Result,
+    evidence: Evidence,
+    output_format: str,
+    output: str | None,
+    *,
+    render: str | None,
+    overwrite: bool,
+) -> None:
+    """Write the rows of a result to standard output or a file.
+
+    Raises:
+        KafkaLogError: damage, or a file that cannot be read.
+        UsageError: a value cannot be converted as the query says.
+    """
+    from kafkalog_reader.cli.output import destination, row_writer
+    from kafkalog_reader.cli.parts import parts
+
+    written = 0
+    session().how_far = lambda: plural(written, "row")
+    with destination(output, evidence, overwrite=overwrite) as sink:
+        writer = row_writer(output_format, sink, result.schema, render)
+        for rows in result:
+            for part in parts(rows):
+                writer.write(part)
+                written += part.num_rows
+        writer.close()

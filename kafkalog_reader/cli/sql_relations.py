@@ -1,0 +1,158 @@
+"""Every table as a DuckDB relation, and errors in the words of the person who wrote the query."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader import registry
+from kafkalog_reader.errors import MissingPackageError, UsageError
+from kafkalog_reader.tables.options import OPTIONS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    import duckdb
+    import pyarrow as pa
+
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.table_dataset import TableDataset
+
+_UNKNOWN: Final = re.compile(r"\b(BIT|ENUM|INTERVAL|MAP|TIME|TIMETZ|UNION|UUID|VARIANT)\b")
+"""Types of DuckDB that a writer of rows does not know, also within lists and structs."""
+_QUOTED: Final = ("offset",)
+"""Columns whose name is also a word of SQL."""
+
+
+class Relations:
+    """A DuckDB connection with the tables of some paths. A query reads only what it needs.
+
+    Args:
+        evidence: the inputs.
+        options: of ``registry.request``; a table gets those that it has.
+
+    Raises:
+        MissingPackageError: DuckDB is not installed.
+    """
+
+    def __init__(self, evidence: Evidence, options: Mapping[str, Any]) -> None:
+        try:
+            import duckdb
+        except ModuleNotFoundError as error:
+            raise MissingPackageError("duckdb", extra="sql") from error
+        from kafkalog_reader.table_dataset import TableDataset
+        from kafkalog_reader.table_scan import TableScan
+
+        self._duckdb = duckdb
+        self._connection = duckdb.connect()
+        self._connection.execute("SET TimeZone = 'UTC'")
+        self._datasets: dict[str, TableDataset] = {}
+        for name in registry.TABLES:
+            own = {key: value for key, value in options.items() if _has(name, key)}
+            request = registry.request(registry.table(name), **own)
+            dataset = TableDataset(TableScan(table=name, evidence=evidence, request=request))
+            self._datasets[name] = dataset
+            self._connection.register(name, dataset)
+
+    def statements(self, text: str) -> list[duckdb.Statement]:
+        """The statements of a text.
+
+        Raises:
+            UsageError: it is not SQL.
+        """
+        try:
+            return list(self._connection.extract_statements(text))
+        except self._duckdb.Error as error:
+            raise UsageError(_said(error, text)) from error
+
+    def result(self, statement: duckdb.Statement, *, for_text: bool = True) -> Result | None:
+        """The result of a statement; None for one that has none, such as ``SET``.
+
+        Args:
+            statement: one of ``statements``.
+            for_text: types that no table has, such as intervals, become text.
+
+        Raises:
+            UsageError: the statement is wrong.
+            KafkaLogError: damage, or a file that cannot be read.
+        """
+        import pyarrow as pa
+
+        try:
+            relation = self._connection.sql(statement)
+            if relation is None:
+                return None
+            if for_text:
+                relation = _with_known_types(relation)
+            return Result(self, pa.RecordBatchReader.from_stream(relation), statement.query)
+        except self._duckdb.Error as error:
+            raise self.cause(error, statement.query) from error
+
+    def cause(self, error: Exception, query: str) -> Exception:
+        """The error to show for one that DuckDB or Arrow raised while it read."""
+        failures = [each.failure for each in self._datasets.values() if each.failure is not None]
+        for each in self._datasets.values():
+            each.failure = None
+        return failures[0] if failures else UsageError(_said(error, query))
+
+
+class Result:
+    """The rows of a statement, read as they are requested.
+
+    Attributes:
+        schema: names and types of the columns.
+    """
+
+    def __init__(self, relations: Relations, rows: pa.RecordBatchReader, query: str) -> None:
+        self._relations = relations
+        self._rows = rows
+        self._query = query
+        self.schema: pa.Schema = rows.schema
+
+    def __iter__(self) -> Iterator[pa.RecordBatch]:
+        """Yield the rows.
+
+        Raises:
+            UsageError: a value cannot be converted as the query says.
+            KafkaLogError: damage, or a file that cannot be read.
+        """
+        import pyarrow as pa
+
+        while True:
+            try:
+                rows = next(self._rows, None)
+            except (pa.ArrowException, OSError) as error:  # of reading, never of writing
+                raise self._relations.cause(error, self._query) from error
+            if rows is None:
+                return
+            yield rows
+
+
+def _with_known_types(relation: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """The relation with a column of a type that our writers do not know as DuckDB writes it."""
+    names = relation.columns
+    unknown = [bool(_UNKNOWN.search(str(each).replace("TIME ZONE", ""))) for each in relation.types]
+    if not any(unknown):
+        return relation
+    columns = (
+        f'#{number}{"::VARCHAR" if is_unknown else ""} AS "{name.replace(chr(34), chr(34) * 2)}"'
+        for number, (name, is_unknown) in enumerate(zip(names, unknown, strict=True), 1)
+    )
+    return relation.project(", ".join(columns))
+
+
+def _has(table: str, option: str) -> bool:
+    tables = OPTIONS[option].tables
+    return tables is None or table in tables
+
+
+def _said(error: Exception, text: str) -> str:
+    """What DuckDB says, without its class of error; with advice about columns to be quoted."""
+    said = re.sub(r"^([A-Z][A-Za-z ]*Error: )+", "", str(error).strip())
+    said = re.sub(r"\n+\s*LINE \d+:.*", "", said, flags=re.DOTALL)
+    unquoted = [
+        name for name in _QUOTED if re.search(rf'(?<![."\w]){name}(?!["\w])', text, re.IGNORECASE)
+    ]
+    if unquoted and "syntax error" in said:
+        said += f'. {unquoted[0]} is a word of SQL: write "{unquoted[0]}", with the quotes'
+    return said.replace("\n", " ")

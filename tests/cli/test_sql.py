@@ -1,0 +1,162 @@
+"""``kafkalog sql``: what DuckDB computes is compared with what other commands print."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from kafkalog_reader import registry
+from kafkalog_reader.cli.sql import query_and_paths
+from kafkalog_reader.errors import UsageError
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Answer, Run
+
+LOG = Path("broker-1", "t-0", "00000000000000000000.log")
+SECOND_BATCH = 69
+
+
+def rows(answer: Answer) -> list[dict[str, object]]:
+    assert (answer.status, answer.err) == (0, "")
+    return [json.loads(line) for line in answer.out.splitlines()]
+
+
+def test_a_query_sees_what_the_table_has(untouched: Path, run: Run) -> None:
+    table = run("table", "records", untouched, "--format", "json")
+    assert rows(run("sql", "SELECT * FROM records", untouched, "--format", "json")) == rows(table)
+
+
+def test_tables_can_be_joined(untouched: Path, run: Run) -> None:
+    query = (
+        'SELECT brokerId, count(*) n, max(r."offset") last FROM records r '
+        "JOIN batches b USING (brokerId, topic, partition) "
+        'WHERE r."offset" BETWEEN b.baseOffset AND b.lastOffset GROUP BY ALL ORDER BY 1'
+    )
+    assert rows(run("sql", query, untouched, "--format", "json")) == [
+        {"brokerId": 1, "n": 5, "last": 4},
+        {"brokerId": 2, "n": 4, "last": 3},
+        {"brokerId": 3, "n": 4, "last": 3},
+    ]
+
+
+@pytest.mark.parametrize("table", registry.TABLES)
+def test_every_table_is_a_relation(table: str, untouched: Path, run: Run) -> None:
+    counted = rows(run("sql", f"SELECT count(*) n FROM {table}", untouched, "--format", "json"))
+    answer = run("table", table, untouched, "--format", "json")
+    assert counted == [{"n": len(answer.out.splitlines())}]
+
+
+def test_options_select_copies(untouched: Path, run: Run) -> None:
+    query = "SELECT count(*) n FROM records"
+    best = run("sql", query, untouched, "--format", "json", "--replica", "best")
+    assert (best.status, json.loads(best.out)) == (0, {"n": 4})
+    assert "read from broker 2, which lacks offsets of other copies" in best.err
+    one = run("sql", query, untouched, "--format", "json", "--broker", "1")
+    assert rows(one) == [{"n": 5}]
+
+
+def test_the_last_of_several_statements_is_shown(untouched: Path, run: Run) -> None:
+    statements = "CREATE TABLE a AS SELECT * FROM batches; SELECT count(*) n FROM a;"
+    assert rows(run("sql", statements, untouched, "--format", "json")) == [{"n": 13}]
+
+
+def test_statements_are_read_from_standard_input(untouched: Path) -> None:
+    program = "from kafkalog_reader.cli.scripts import kafkalog; kafkalog()"
+    ended = subprocess.run(
+        [sys.executable, "-c", program, "sql", str(untouched), "--format", "csv"],
+        input=b"SELECT count(*) AS n FROM batches", capture_output=True, check=False, timeout=60,
+    )  # fmt: skip
+    assert (ended.returncode, ended.stdout, ended.stderr) == (0, b'"n"\r\n13\r\n', b"")
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("SELECT offset FROM records", 'is a word of SQL: write "offset"'),
+        ("SELECT brokr FROM records", 'column "brokr" not found'),
+        ("SELECT * FROM recrds", 'Did you mean "records"'),
+        ("SELECT topic::INT FROM records", "Could not convert string 't' to INT32"),
+        ("SELEC 1 ", "syntax error"),
+        ("/* none */ ", "no query"),
+    ],
+)
+def test_a_wrong_query_is_one_line(query: str, said: str, untouched: Path, run: Run) -> None:
+    answer = run("sql", query, untouched)
+    assert (answer.status, answer.out) == (2, "")
+    assert said in answer.err
+    assert answer.err.startswith("error: ")
+    assert answer.err.count("\n") == 1
+
+
+def test_damage_is_reported_as_by_the_table(brokers: Path, run: Run) -> None:
+    log = brokers / LOG
+    content = bytearray(log.read_bytes())
+    content[SECOND_BATCH + 30] ^= 1
+    log.write_bytes(content)
+    answer = run("sql", "SELECT * FROM records WHERE topic = 't'", brokers)
+    assert answer.status == 2
+    assert f"{log} at position 69 (offset 1): CRC is wrong" in answer.err
+    assert "Traceback" not in answer.err
+    query = "SELECT count(*) n FROM records"
+    permissive = run("sql", query, brokers, "--mode", "PERMISSIVE", "--format", "json")
+    assert (permissive.status, json.loads(permissive.out)) == (0, {"n": 12})
+    assert "position 69" in permissive.err
+
+
+def test_damage_of_a_broker_that_is_not_asked_for_is_not_met(brokers: Path, run: Run) -> None:
+    (brokers / LOG).write_bytes(b"x" * 200)
+    query = "SELECT count(*) n FROM records WHERE brokerId = 2"
+    assert rows(run("sql", query, brokers, "--format", "json")) == [{"n": 4}]
+
+
+@pytest.mark.parametrize("output_format", ["arrow", "parquet"])
+def test_types_survive_in_arrow_and_parquet(
+    output_format: str, untouched: Path, tmp_path: Path, run: Run
+) -> None:
+    target = tmp_path / "rows"
+    query = 'SELECT "offset", value, timestamp FROM records'
+    answer = run("sql", query, untouched, "--format", output_format, "--output", target)
+    assert (answer.status, answer.out, answer.err) == (0, "", "")
+    found = (
+        parquet.read_table(target)
+        if output_format == "parquet"
+        else pa.ipc.open_stream(io.BytesIO(target.read_bytes())).read_all()
+    )
+    assert found.schema.types == [pa.int64(), pa.binary(), pa.timestamp("us", "UTC")]
+    assert found.num_rows == 13
+
+
+@pytest.mark.parametrize("output_format", ["text", "json", "csv"])
+def test_types_that_no_table_has_are_shown_as_text(
+    output_format: str, untouched: Path, run: Run
+) -> None:
+    query = (
+        "SELECT INTERVAL 1 DAY i, TIME '10:00' t, {a: TIME '10:00'} s, MAP {1: 2} m, "
+        "DATE '2026-11-24' d, 1.5::DECIMAL(4, 2) n FROM brokers RIGHT JOIN (SELECT 1) ON true"
+    )
+    answer = run("sql", query, untouched, "--format", output_format)
+    assert (answer.status, answer.err) == (0, "")
+    assert "1 day" in answer.out
+    if output_format == "json":
+        found = json.loads(answer.out)
+        assert (found["i"], found["t"], found["m"]) == ("1 day", "10:00:00", "{1=2}")
+        assert (found["d"], found["n"]) == ("2026-11-24", 1.5)
+
+
+def test_a_query_is_what_no_file_is_named(tmp_path: Path) -> None:
+    folder = tmp_path / "a folder"
+    folder.mkdir()
+    assert query_and_paths([str(folder), "b"]) == (None, (str(folder), "b"))
+    assert query_and_paths(["/mnt/b1", "/mnt/b2"]) == (None, ("/mnt/b1", "/mnt/b2"))
+    assert query_and_paths(["SELECT 1", "/mnt/b1"]) == ("SELECT 1", ("/mnt/b1",))
+    assert query_and_paths([f"SELECT {'1' * 5000}", "b"])[1] == ("b",)
+    with pytest.raises(UsageError, match="no PATH after the query"):
+        query_and_paths(["SELECT 1"])
