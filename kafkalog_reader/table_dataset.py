@@ -93,6 +93,14 @@ class TableScanner:
         """The rows as a stream."""
         return pa.RecordBatchReader.from_batches(self.projected_schema, self._rows())
 
+    def to_batches(self) -> Iterator[pa.RecordBatch]:
+        """The rows, one window of the log in memory."""
+        return iter(self.to_reader())
+
+    def to_table(self) -> pa.Table:
+        """All rows in memory."""
+        return self.to_reader().read_all()
+
     def _rows(self) -> Iterator[pa.RecordBatch]:
         self._dataset.failure = None
         try:

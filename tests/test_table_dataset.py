@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import duckdb
+import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
@@ -99,3 +100,24 @@ def test_columns_of_a_filter_are_found() -> None:
     a, b = pc.field("a"), pc.field("b")
     assert columns_of((a > 1) & b.isin(["x"]), schema) == ["a", "b"]
     assert columns_of(pc.field("c").is_null(), schema) == ["c"]
+
+
+def test_polars_hands_down_columns_and_filters(log: Log, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+    scanner = TableDataset.scanner
+
+    def noted(self: TableDataset, **options: Any) -> object:
+        asked.append((options.get("columns"), str(options.get("filter"))))
+        return scanner(self, **options)
+
+    monkeypatch.setattr(TableDataset, "scanner", noted)
+    lazy = pl.scan_pyarrow_dataset(TableDataset(log.table("records")))
+    rows = lazy.filter((pl.col("topic") == "t") & (pl.col("offset") > 2)).select(
+        "brokerId", "offset"
+    )
+    assert sorted(rows.collect().rows()) == [(0, 3), (0, 4), (1, 3), (2, 3)]
+    ((columns, condition),) = asked
+    assert columns is not None
+    assert "value" not in columns
+    assert 'topic == "t"' in condition
+    assert "offset > 2" in condition
