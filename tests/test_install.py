@@ -17,8 +17,10 @@ import kafkalog_reader
 ROOT = Path(kafkalog_reader.__file__).parents[1]
 INTERPRETED = {"crc32c", "cython"}
 """Packages that only the interpreted kernel needs."""
-OPTIONAL = {"compression", "matplotlib", "pandas", "polars"}
-"""Packages that are part of Python from 3.14 on, or of an extra."""
+LATER = {"compression"}
+"""Packages that are part of Python from 3.14 on."""
+EXTRAS = {"spark", "notebook", "pandas", "polars", "sql"}
+"""Extras for users; the others, test and dev, are for work on this project."""
 
 
 def test_spark_finds_the_data_source_from_any_directory(tmp_path: Path) -> None:
@@ -70,9 +72,20 @@ def test_nine_packages_at_most_are_needed_without_spark(built: metadata.Distribu
     assert {"construct", "crcmod"} < needed(built)  # the declared formats use both
 
 
+def optional(built: metadata.Distribution) -> set[str]:
+    """The packages of the extras for users."""
+    requirements = [Requirement(text) for text in built.requires or []]
+    return {
+        each.name
+        for each in requirements
+        if "extra" in str(each.marker)
+        and any(each.marker.evaluate({"extra": extra}) for extra in EXTRAS)
+    }
+
+
 def test_every_import_is_a_declared_dependency(built: metadata.Distribution) -> None:
     modules = {name.split(".")[0] for name in needed(built)}
-    assert imported_packages() - OPTIONAL - INTERPRETED == modules
+    assert imported_packages() - optional(built) - LATER - INTERPRETED == modules
 
 
 def test_metadata_is_what_a_package_index_shows(built: metadata.Distribution) -> None:
@@ -84,7 +97,7 @@ def test_metadata_is_what_a_package_index_shows(built: metadata.Distribution) ->
     versions = {f"Programming Language :: Python :: 3.{minor}" for minor in (11, 12, 13, 14)}
     assert versions < classifiers
     assert {"Operating System :: POSIX :: Linux", "Typing :: Typed"} < classifiers
-    assert {"spark", "notebook", "polars", "test", "dev"} <= set(found.get_all("Provides-Extra"))
+    assert {*EXTRAS, "test", "dev"} == set(found.get_all("Provides-Extra"))
 
 
 def test_the_version_is_written_once() -> None:
