@@ -92,6 +92,7 @@ def plan_schema() -> Schema:
             "notSupplied",
             "withoutFolder",
             "inSyncNotSupplied",
+            "retentionIfStartedLater",
         ),
         "electable": _or_null(_list(_INTEGER)),
         "personMustChoose": _BOOLEAN,

@@ -81,6 +81,7 @@ def _choice(choice: Choice) -> dict[str, Any]:
             for each in choice.alternatives
         ],
         "starts": [_start_loss(each) for each in choice.start_losses],
+        "retentionIfStartedLater": list(choice.expiring_later),
     }
 
 

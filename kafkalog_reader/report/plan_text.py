@@ -36,6 +36,9 @@ def plan_lines(plan: Plan, columns: int) -> Iterator[Line]:
     """The whole plan."""
     yield from plan_summary_lines(plan, columns)
     yield from _open_lines(plan, columns)
+    for text in _retention_texts(plan):
+        yield ()
+        yield from wrapped(text, columns, hanging=0)
     if not plan.has_work:
         return
     yield from _choice_lines(plan, columns)
@@ -115,6 +118,25 @@ def _unknown_isr_texts(plan: Plan) -> Iterator[str]:
             f"The in-sync replicas (ISR) of {_counted(count, 'partition', 'partitions')} are "
             f"{why}: this order is safe whatever they are."
         )
+
+
+def _retention_texts(plan: Plan) -> Iterator[str]:
+    """When brokers are assumed to start, which decides what retention deletes."""
+    if "--started-at" in plan.options or not plan.choices:
+        return
+    count = sum(bool(choice.expiring_later) for choice in plan.choices)
+    if not count:
+        yield (
+            "Retention is applied as of each log's newest record. To apply it as of now, add "
+            "--started-at now."
+        )
+        return
+    counted = _counted(count, "partition", "partitions")
+    yield (
+        "Retention is applied as of each log's newest record. If a broker starts later, it may "
+        f"delete segments of {counted} right after the start. To see what it deletes now, add "
+        "--started-at now."
+    )
 
 
 def unseen_texts(plan: Plan) -> list[str]:

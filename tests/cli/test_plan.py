@@ -511,6 +511,13 @@ def test_when_brokers_start_decides_what_retention_deletes(run: Run) -> None:
     assert {loss["outcome"] for loss in starts} == {"expired"}
 
 
+def test_the_assumed_time_of_the_starts_is_named(run: Run) -> None:
+    stopped = captures.path("s1/healed")
+    assumed = "Retention is applied as of each log's newest record"
+    assert assumed in " ".join(run("plan", stopped).out.split())
+    assert assumed not in " ".join(run("plan", stopped, "--started-at", "2026-11-21").out.split())
+
+
 def test_a_broker_that_does_not_come_up_says_so_and_ends_with_1(run: Run, tmp_path: Path) -> None:
     root = write(tmp_path, {1: {"a": LONG, "b": LONG}, 2: {"a": LONG, "b": LONG}})
     (root / "broker-1" / "backup").mkdir()

@@ -79,6 +79,8 @@ class Choice:
             broker does not start, or the copy never gets in sync, or nobody knows what it holds.
         not_compared: those among them whose copy cannot be compared with the others.
         start_losses: what the brokers' starts remove.
+        expiring_later: brokers whose start right after the newest record deletes nothing, but a
+            start at the time of the files does, by retention; empty if a start time was given.
         assigned: brokers of the assignment, the preferred leader first; empty if that is unknown.
         epoch_rows: by broker, what its ``leader-epoch-checkpoint`` should hold, where it does not.
         log_start_rows: by broker, the rows of its ``log-start-offset-checkpoint``.
@@ -112,6 +114,7 @@ class Choice:
     set_aside: frozenset[int] = frozenset()
     not_compared: frozenset[int] = frozenset()
     start_losses: tuple[StartLoss, ...] = ()
+    expiring_later: tuple[int, ...] = ()
     assigned: tuple[int, ...] = ()
     epoch_rows: Mapping[int, EpochRows] = field(default_factory=dict)
     log_start_rows: Mapping[int, Mapping[TopicPartition, int]] = field(default_factory=dict)

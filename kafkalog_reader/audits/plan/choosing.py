@@ -149,6 +149,13 @@ def choice_of(
         set_aside=aside,
         not_compared=not_compared,
         start_losses=start_losses(audit),
+        expiring_later=tuple(
+            sorted(
+                _broker(each)
+                for each in audit.replicas
+                if isinstance(each.start, Recovery) and each.start.expires_later
+            )
+        ),
         assigned=tuple(assigned),
         epoch_rows={
             broker: rows

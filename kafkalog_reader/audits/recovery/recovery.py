@@ -34,6 +34,7 @@ from kafkalog_reader.audits.recovery.retention import (
     count_expired,
     expires_later,
     retention_text,
+    segments_text,
     start_time,
 )
 from kafkalog_reader.audits.recovery.segment import loading_segments
@@ -360,10 +361,9 @@ class DirectoryStart:
     def _expire(self, load: LogLoad, count: int, config: LogConfig, started: StartTime) -> None:
         gone = load.segments[:count]
         load.lost += [LostBytes.of(segment) for segment in gone]
-        bases = ", ".join(str(segment.base_offset) for segment in gone)
         load.reasons.append(
             f"by the largest timestamps in the time index, {retention_text(config)} deletes "
-            f"segments right after a start at {started}: {bases}"
+            f"{segments_text(gone)} right after a start at {started}"
         )
         load.segments = load.segments[count:]
         start = load.segments[0].base_offset if load.segments else load.log_end_offset

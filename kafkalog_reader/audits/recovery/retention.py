@@ -7,7 +7,7 @@ UnifiedLog#deleteRetentionMsBreachedSegments.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from kafkalog_reader.format.layout import utc_text
 from kafkalog_reader.tables.time_index_end import last_timestamp
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from kafkalog_reader.audits.recovery.rule import LogConfig, StartRule
     from kafkalog_reader.audits.recovery.segment import LoadingSegment
+
+_SHOWN: Final = 5
+"""Maximum number of segments that a message lists."""
 
 
 class StartTime(NamedTuple):
@@ -99,15 +102,24 @@ def retention_text(config: LogConfig) -> str:
     return "retention" if config.is_known else "the default retention of 7 days"
 
 
+def segments_text(segments: Sequence[LoadingSegment]) -> str:
+    """``the segments that begin at offsets 0 and 24``, for messages; long lists are cut."""
+    bases = [f"{segment.base_offset:,}" for segment in segments]
+    if len(bases) == 1:
+        return f"the segment that begins at offset {bases[0]}"
+    if len(bases) > _SHOWN:
+        return f"{len(bases):,} segments, which begin at offsets {bases[0]} to {bases[-1]}"
+    return f"the segments that begin at offsets {', '.join(bases[:-1])} and {bases[-1]}"
+
+
 def expires_later(segments: Sequence[LoadingSegment], config: LogConfig) -> str:
     """What a start at the time of the files deletes; that time may be only that of a copy."""
     modified = modified_at(segments)
     count = count_expired(segments, config, modified) if config.is_known else 0
     if not count:
         return ""
-    bases = ", ".join(str(segment.base_offset) for segment in segments[:count])
     return (
         "assumed to start at the time of its newest record; if it starts at "
         f"{utc_text(modified)}, when the files were last modified or copied, retention deletes "
-        f"segments: {bases} (--started-at, startedAt: another time)"
+        f"{segments_text(segments[:count])} (--started-at, startedAt: another time)"
     )

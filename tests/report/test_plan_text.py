@@ -1,0 +1,54 @@
+"""What the text of a plan says about the assumed time of the starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from kafkalog_reader.audits.plan.choice import Choice
+from kafkalog_reader.audits.plan.plan import Plan
+from kafkalog_reader.audits.plan.start_order import StartOrder
+from kafkalog_reader.report.plan_text import plan_lines
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def choice(partition: int, *expiring: int) -> Choice:
+    return Choice(
+        topic="t", partition=partition, leader=1, equals=frozenset({1, 2}), others=frozenset(),
+        electable=frozenset({1, 2}), expiring_later=expiring,
+    )  # fmt: skip
+
+
+def text_of(choices: Sequence[Choice], *options: str) -> str:
+    plan = Plan(
+        paths=("/mnt/b1",), brokers=(1, 2), choices=tuple(choices), unanswered=(),
+        order=StartOrder(starts=()), options=options,
+    )  # fmt: skip
+    lines = ["".join(span.text for span in line) for line in plan_lines(plan, 100)]
+    return " ".join(" ".join(lines).split())
+
+
+def test_where_a_later_start_deletes_nothing_known_the_assumption_is_named() -> None:
+    said = text_of([choice(0), choice(1)])
+    assert "as of each log's newest record. To apply it as of now, add --started-at now." in said
+
+
+@pytest.mark.parametrize(
+    ("expiring", "counted"),
+    [([()], None), ([(1,)], "1 partition"), ([(1, 2), (2,)], "2 partitions")],
+)
+def test_partitions_that_a_later_start_shortens_are_counted(
+    expiring: list[tuple[int, ...]], counted: str | None
+) -> None:
+    choices = [choice(number, *brokers) for number, brokers in enumerate(expiring)]
+    said = text_of(choices)
+    asked = f"it may delete segments of {counted} right after the start"
+    assert (asked in said) == (counted is not None)
+
+
+def test_a_given_start_time_needs_no_assumption() -> None:
+    said = text_of([choice(0, 1)], "--started-at", "now")
+    assert "retention" not in said
