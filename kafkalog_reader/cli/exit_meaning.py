@@ -44,6 +44,9 @@ EXIT_MEANINGS: Final = {
         "order, or if something is lost",
         trouble="verify and replica-diff end with 2, or if a partition has no plan",
     ),
+    "groups": ExitMeaning(
+        found="a committed offset is below the log start, above the log end, or of a deleted topic"
+    ),
     "table": ExitMeaning(found="the table is findings, and one is as bad as --fail-on or worse"),
     "tables": ExitMeaning(),
     "sql": ExitMeaning(),

@@ -85,8 +85,16 @@ def standard_output() -> Iterator[IO[bytes]]:
 
 
 @contextlib.contextmanager
-def destination(path: str | None, evidence: Evidence, *, overwrite: bool) -> Iterator[IO[bytes]]:
+def destination(
+    path: str | None, evidence: Evidence, *, overwrite: bool, option: str = "--output"
+) -> Iterator[IO[bytes]]:
     """Open the output; a file gets its name when it is complete, or after Ctrl-C.
+
+    Args:
+        path: the file; None for standard output.
+        evidence: the inputs, which are never overwritten.
+        overwrite: whether the file may exist.
+        option: the option that names the file, for errors.
 
     Raises:
         UsageError: the file exists and ``overwrite`` is not set, it is an input or would be inside
@@ -101,7 +109,9 @@ def destination(path: str | None, evidence: Evidence, *, overwrite: bool) -> Ite
         with target.open("wb") as device:  # a FIFO, /dev/null
             yield device
         return
-    _refuse(path, target, evidence, overwrite=overwrite)
+    _refuse(f"{option} {shown(path)}", target, evidence)
+    if target.exists() and not overwrite:
+        raise UsageError(f"{shown(path)} exists: --force overwrites it")
     part = target.with_name(f"{target.name}.{os.getpid()}.part")
     try:
         with part.open("xb") as file:
@@ -118,19 +128,17 @@ def destination(path: str | None, evidence: Evidence, *, overwrite: bool) -> Ite
         part.unlink(missing_ok=True)
 
 
-def _refuse(path: str, target: Path, evidence: Evidence, *, overwrite: bool) -> None:
+def _refuse(named: str, target: Path, evidence: Evidence) -> None:
     if target.is_dir():
-        raise UsageError(f"--output {shown(path)} is a directory")
+        raise UsageError(f"{named} is a directory")
     if target.exists() and parse_segment_file_name(target.name) is not None:
-        raise UsageError(f"--output {shown(path)} is a segment file: that is never overwritten")
+        raise UsageError(f"{named} is a segment file: that is never overwritten")
     for directory in _directories_of(evidence):
         if target.is_relative_to(os.path.realpath(directory)):
             raise UsageError(
-                f"--output {shown(path)} is inside {shown(directory)}, an input: inputs are "
-                "evidence and are never changed"
+                f"{named} is inside {shown(directory)}, an input: inputs are evidence and are "
+                "never changed"
             )
-    if target.exists() and not overwrite:
-        raise UsageError(f"{shown(path)} exists: --force overwrites it")
 
 
 def _directories_of(evidence: Evidence) -> set[str]:

@@ -17,6 +17,7 @@ from kafkalog_reader.tables.best_replica import best_replica
 from kafkalog_reader.tables.commit_moment import CommitMoment
 from kafkalog_reader.tables.directory_unit import DirectoryUnit
 from kafkalog_reader.tables.group_commits import OFFSETS_TOPIC, GroupCommitsTable
+from kafkalog_reader.tables.internal_topic import plain_rows
 from kafkalog_reader.tables.internal_topic_table import InternalTopicTable
 from kafkalog_reader.tables.replicas import ReplicasTable
 from kafkalog_reader.tables.request import ReadRequest
@@ -63,7 +64,7 @@ class GroupOffsetsTable(InternalTopicTable):
         """
         schema = self.projected(request)
         current = current_commits(unit, request, progress)
-        rows = current.to_pylist()
+        rows = plain_rows(current)
         if rows and not {"lag", "status", *_OF_LOG}.isdisjoint(schema.names):
             _add_logs(rows, unit.evidence, request)
         yield build_from_dicts(schema, rows)

@@ -53,10 +53,11 @@ def record_schema(columns: Collection[str]) -> pa.Schema:
     return pa.schema([(each.name, each.type) for each in RECORDS if each.name in columns])
 
 
-def plain_rows(rows: pa.RecordBatch) -> list[dict[str, Any]]:
-    """Records as dicts; timestamps are microseconds, because not every one fits a datetime."""
-    if "timestamp" in rows.schema.names:
-        place = rows.schema.names.index("timestamp")
-        rows = rows.set_column(place, "timestamp", rows["timestamp"].cast(pa.int64()))
-    plain: list[dict[str, Any]] = rows.to_pylist()
+def plain_rows(rows: pa.RecordBatch | pa.Table) -> list[dict[str, Any]]:
+    """Rows as dicts; timestamps are microseconds, because not every one fits a datetime."""
+    fields = [
+        field.with_type(pa.int64()) if pa.types.is_timestamp(field.type) else field
+        for field in rows.schema
+    ]
+    plain: list[dict[str, Any]] = rows.cast(pa.schema(fields)).to_pylist()
     return plain

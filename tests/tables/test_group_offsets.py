@@ -78,11 +78,13 @@ def text(content: str) -> bytes:
     return struct.pack(">h", len(content)) + content.encode()
 
 
-def commit(offset: int, committed: int | None, topic: str = "t", **batch: Any) -> bytes:
+def commit(
+    offset: int, committed: int | None, topic: str = "t", *, time: int = 1000, **batch: Any
+) -> bytes:
     key = struct.pack(">h", 1) + text("g") + text(topic) + struct.pack(">i", 0)
     value = None
     if committed is not None:
-        value = struct.pack(">hqi", 3, committed, 0) + text("") + struct.pack(">q", 1000)
+        value = struct.pack(">hqi", 3, committed, 0) + text("") + struct.pack(">q", time)
     return data_batch(offset, [Record(offset_delta=0, key=key, value=value)], **batch)
 
 
@@ -185,6 +187,13 @@ def test_where_a_commit_lies(tmp_path: Path, committed: int, status: str, lag: i
     cluster(tmp_path, {0: [offsets, log]})
     (row,) = rows_of(tmp_path)
     assert (row["status"], row["lag"], row["logEndOffset"]) == (status, lag, 4)
+
+
+def test_a_time_outside_of_the_calendar_is_kept(tmp_path: Path) -> None:
+    log = replica([commit(0, 3, time=2**62)], topic="__consumer_offsets", high_watermark=1)
+    cluster(tmp_path, {0: [log]})
+    found = kafkalog_reader.open(str(tmp_path)).table("group_offsets").to_arrow()
+    assert found["commitTime"].cast("int64").to_pylist() == [2**63 - 1]
 
 
 def test_selected_topics_are_those_committed(tmp_path: Path) -> None:

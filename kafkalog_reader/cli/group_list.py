@@ -1,0 +1,221 @@
+"""Rows of ``kafkalog groups``: commits joined with the members that have the partitions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader.cli.listing import Heading, listing
+from kafkalog_reader.cli.printable import grouped, plural
+from kafkalog_reader.io.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+Row = dict[str, Any]
+"""A commit or a group, by column name; times are microseconds since 1970."""
+
+MISSING: Final = "-"
+NO_COMMIT: Final = "no-commit"
+MOVES_CONSUMERS: Final = ("below-log-start", "above-log-end", "topic-recreated")
+"""Statuses of commits where no consumer can go on."""
+OF_MEMBER: Final = ("memberId", "clientHost", "clientId")
+_HEADINGS: Final = (
+    Heading(name="cluster", text="CLUSTER", short="CLUSTER", left=True),
+    Heading(name="group", text="GROUP", short="GROUP", left=True),
+    Heading(name="topic", text="TOPIC", short="TOPIC", left=True),
+    Heading(name="partition", text="PARTITION", short="PART"),
+    Heading(name="committed", text="CURRENT-OFFSET", short="CURRENT"),
+    Heading(name="end", text="LOG-END-OFFSET", short="LOG-END"),
+    Heading(name="lag", text="LAG", short="LAG"),
+    Heading(name="time", text="COMMITTED (UTC)", short="COMMITTED (UTC)", left=True, dispensable=1),
+    Heading(name="memberId", text="CONSUMER-ID", short="CONSUMER-ID", left=True, dispensable=4),
+    Heading(name="clientHost", text="HOST", short="HOST", left=True, dispensable=3),
+    Heading(name="clientId", text="CLIENT-ID", short="CLIENT-ID", left=True, dispensable=2),
+    Heading(name="note", text="NOTE", short="NOTE", left=True, is_remark=True),
+)
+_GROUP_HEADINGS: Final = (
+    Heading(name="cluster", text="CLUSTER", short="CLUSTER", left=True),
+    Heading(name="group", text="GROUP", short="GROUP", left=True),
+    Heading(name="type", text="TYPE", short="TYPE", left=True, dispensable=3),
+    Heading(name="state", text="STATE", short="STATE", left=True),
+    Heading(name="members", text="MEMBERS", short="MEMBERS"),
+    Heading(
+        name="assignor", text="ASSIGNMENT-STRATEGY", short="STRATEGY", left=True, dispensable=2
+    ),
+    Heading(name="partitions", text="PARTITIONS", short="PARTS"),
+    Heading(name="lag", text="LAG", short="LAG"),
+    Heading(name="time", text="COMMITTED (UTC)", short="COMMITTED (UTC)", left=True, dispensable=1),
+    Heading(name="note", text="NOTE", short="NOTE", left=True, is_remark=True),
+)
+
+
+def with_members(commits: Iterable[Row], members: Iterable[Row]) -> list[Row]:
+    """The commits with ``memberId``, ``clientHost`` and ``clientId`` of who has the partition.
+
+    Assigned partitions without a commit are rows of their own, with the status ``no-commit``.
+
+    Args:
+        commits: rows of the table group_offsets.
+        members: rows of the table group_members.
+    """
+    owners = {
+        (member["clusterId"], member["groupId"], partition): member
+        for member in members
+        for partition in member["assignment"] or ()
+    }
+    rows = []
+    for row in commits:
+        place = f"{row['topic']}-{row['partition']}"
+        owner = owners.pop((row["clusterId"], row["groupId"], place), None)
+        rows.append(row | _member(owner))
+    for (cluster, group, place), owner in owners.items():
+        topic, _, number = place.rpartition("-")
+        if not number.isdigit():
+            continue
+        rows.append(
+            {
+                "clusterId": cluster, "groupId": group, "topic": topic, "partition": int(number),
+                "status": NO_COMMIT, **_member(owner),
+            }
+        )  # fmt: skip
+    return sorted(rows, key=_order)
+
+
+def _member(owner: Row | None) -> Row:
+    return {name: owner[name] if owner else None for name in OF_MEMBER}
+
+
+def _order(row: Row) -> tuple[Any, ...]:
+    return row["clusterId"] or "", row["groupId"], row["topic"], row["partition"]
+
+
+def totals_of(groups: Iterable[Row], rows: Iterable[Row]) -> list[Row]:
+    """One row for each group: state, members, number of partitions, total lag, last commit.
+
+    ``lag`` is None if that of no partition is known; ``unknownLags`` counts those.
+
+    Args:
+        groups: rows of the table groups.
+        rows: see ``with_members``.
+    """
+    totals: dict[tuple[str, str], Row] = {}
+    for group in groups:
+        if group["groupId"] is not None:
+            totals[group["clusterId"], group["groupId"]] = {
+                "clusterId": group["clusterId"], "groupId": group["groupId"],
+                "type": group["type"], "state": group["state"], "members": group["members"],
+                "assignmentStrategy": group["protocol"], "partitions": 0, "lag": None,
+                "unknownLags": 0, "lastCommitTime": None, "brokenCommits": 0,
+            }  # fmt: skip
+    for row in rows:
+        total = totals.get((row["clusterId"], row["groupId"]))
+        if total is None:
+            continue
+        total["partitions"] += 1
+        if row.get("lag") is None:
+            total["unknownLags"] += 1
+        else:
+            total["lag"] = (total["lag"] or 0) + row["lag"]
+        total["brokenCommits"] += row["status"] in MOVES_CONSUMERS
+        times = [
+            time for time in (total["lastCommitTime"], row.get("commitTime")) if time is not None
+        ]
+        total["lastCommitTime"] = max(times, default=None)
+    return [totals[key] for key in sorted(totals, key=lambda key: (key[0] or "", key[1]))]
+
+
+def commit_lines(rows: Sequence[Row], screen: int | None) -> Iterator[str]:
+    """The headings and one line for each partition of each group."""
+    hidden = {"cluster"} if len({row["clusterId"] for row in rows}) < 2 else set()
+    if not any(row["memberId"] for row in rows):
+        hidden |= set(OF_MEMBER)
+    cells = [_cells(row) for row in rows]
+    if not any(each["note"] for each in cells):
+        hidden.add("note")
+    return listing([each for each in _HEADINGS if each.name not in hidden], cells, screen)
+
+
+def group_lines(totals: Sequence[Row], screen: int | None) -> Iterator[str]:
+    """The headings and one line for each group."""
+    hidden = {"cluster"} if len({row["clusterId"] for row in totals}) < 2 else set()
+    cells = [_group_cells(total) for total in totals]
+    if not any(each["note"] for each in cells):
+        hidden.add("note")
+    return listing([each for each in _GROUP_HEADINGS if each.name not in hidden], cells, screen)
+
+
+def total_line(totals: Sequence[Row], rows: Sequence[Row], offsets_partitions: int) -> str:
+    """All groups in a sentence, and how much of ``__consumer_offsets`` was read."""
+    lags = [row["lag"] for row in rows if row.get("lag") is not None]
+    lag = f", total lag {sum(lags):,}" if lags else ""
+    unknown = len(rows) - len(lags)
+    unknown_lag = f"; the lag of {plural(unknown, 'partition')} is unknown" if unknown else ""
+    return (
+        f"{plural(len(totals), 'group')} with {plural(len(rows), 'partition')}{lag}{unknown_lag}; "
+        f"read from {plural(offsets_partitions, 'partition')} of __consumer_offsets"
+    )
+
+
+def _cells(row: Row) -> dict[str, str]:
+    return {
+        "cluster": shown(row["clusterId"] or MISSING),
+        "group": shown(row["groupId"]) or '""',
+        "topic": shown(row["topic"]),
+        "partition": str(row["partition"]),
+        "committed": _number(row.get("committedOffset")),
+        "end": _number(row.get("logEndOffset")),
+        "lag": _number(row.get("lag")),
+        "time": _time(row.get("commitTime")),
+        **{name: shown(row[name] or MISSING) for name in OF_MEMBER},
+        "note": _note(row),
+    }
+
+
+def _note(row: Row) -> str:
+    status = row["status"]
+    if status == "below-log-start":
+        return f"below the log start, {row['logStartOffset']:,}: auto.offset.reset applies"
+    if status == "above-log-end":
+        return "above the log end: auto.offset.reset applies"
+    if status == "topic-recreated":
+        return "of a deleted topic with this name"
+    if status == "no-log":
+        return "no log of this partition was supplied"
+    if status == NO_COMMIT:
+        return "assigned, without a committed offset"
+    stable, committed = row["lastStableOffset"], row["highWatermarkLow"]
+    if None not in (stable, committed) and stable < committed:
+        return f"an open transaction: read_committed consumers stop at {stable:,}"
+    return ""
+
+
+def _group_cells(total: Row) -> dict[str, str]:
+    broken = total["brokenCommits"]
+    unknown = total["unknownLags"]
+    notes = []
+    if broken:
+        notes.append(f"{plural(broken, 'committed offset')} not in the log")
+    if unknown and total["lag"] is not None:
+        notes.append(f"without the lag of {plural(unknown, 'partition')}")
+    return {
+        "cluster": shown(total["clusterId"] or MISSING),
+        "group": shown(total["groupId"]) or '""',
+        "type": shown(total["type"] or MISSING),
+        "state": shown(total["state"] or MISSING),
+        "members": _number(total["members"]),
+        "assignor": shown(total["assignmentStrategy"] or MISSING),
+        "partitions": grouped(total["partitions"]),
+        "lag": _number(total["lag"]),
+        "time": _time(total["lastCommitTime"]),
+        "note": "; ".join(notes),
+    }
+
+
+def _number(number: int | None) -> str:
+    return MISSING if number is None else grouped(number)
+
+
+def _time(microseconds: int | None) -> str:
+    from kafkalog_reader.format.layout import utc_text
+
+    return MISSING if microseconds is None else utc_text(microseconds // 1000)

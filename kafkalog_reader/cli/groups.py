@@ -1,0 +1,263 @@
+"""``kafkalog groups``: where each consumer group stands, and its lag."""
+
+from __future__ import annotations
+
+import csv
+import io
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from kafkalog_reader.cli.exit_meaning import exit_text
+from kafkalog_reader.cli.group_list import (
+    MOVES_CONSUMERS,
+    NO_COMMIT,
+    OF_MEMBER,
+    commit_lines,
+    group_lines,
+    total_line,
+    totals_of,
+    with_members,
+)
+from kafkalog_reader.cli.listing import screen_width
+from kafkalog_reader.cli.options import (
+    input_options,
+    paths_argument,
+    reading_options,
+    supplied,
+    text_or_json_option,
+)
+from kafkalog_reader.cli.printable import for_stdout, plural
+from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
+from kafkalog_reader.errors import LogLayoutError, OptionError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafkalog_reader.cli.group_list import Row
+    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.tables.request import ReadRequest
+
+_BOOTSTRAP: Final = "--bootstrap-server HOST:PORT"
+
+
+@click.command(
+    "groups",
+    epilog=exit_text("groups"),
+    short_help="Where each consumer group stands, and its lag.",
+)
+@paths_argument
+@click.option(
+    "--group", "names", metavar="NAME", multiple=True, help="Only this group; repeatable."
+)
+@text_or_json_option(
+    "one object per partition of a group, with the columns of the table group_offsets; with --by, "
+    "one object per group"
+)
+@click.option("--by", type=click.Choice(["group"]), help="Show totals instead of partitions.")
+@click.option(
+    "--reset-file",
+    metavar="FILE",
+    help="Also write the offsets as CSV for kafka-consumer-groups --reset-offsets --from-file.",
+)
+@click.option("--force", is_flag=True, help="Overwrite the file of --reset-file.")
+@reading_options("topic", "partition", "as_of", "mode")
+@input_options
+@verbose_option()
+def groups_command(
+    paths: tuple[str, ...], names: tuple[str, ...], output_format: str, by: str | None,
+    reset_file: str | None, force: bool,
+    **options: Any,  # noqa: ANN401  checked by the registry
+) -> int:  # fmt: skip
+    """Show where each consumer group stands, as kafka-consumer-groups --describe does.
+
+    \b
+    Examples:
+      kafkalog groups /mnt/b1 /mnt/b2 /mnt/b3
+      kafkalog groups /mnt/b1 /mnt/b2 /mnt/b3 --group billing --as-of 2026-11-21T03:00:00Z \\
+          --reset-file billing.csv
+
+    Read from __consumer_offsets, so supply the log directories of all brokers: a group is in one of
+    its partitions. LAG counts up to the log end in the files of the best copy. A commit in a
+    transaction counts if the transaction was committed. CONSUMER-ID, HOST and CLIENT-ID are those
+    of the last member that had the partition. - means that it is unknown or that there is none.
+
+    --as-of shows the groups at an earlier time, as far as compaction kept their commits; log ends
+    are those of the files. `kafkalog table group_commits` has every commit.
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader import registry
+    from kafkalog_reader.tables.selection import check_selection
+
+    if force and reset_file is None:
+        raise OptionError("force", "it needs --reset-file")
+    table = registry.table("group_offsets")
+    request = registry.request(table, None, **options)
+    evidence = supplied(paths)
+    check_selection(evidence, request, selects_directories=table.selects_directories)
+    supplied_partitions = _offsets_partitions(evidence, request)
+    groups, rows = _gathered(evidence, options)
+    if names:
+        _check_names(names, groups)
+        groups = [each for each in groups if each["groupId"] in names]
+        rows = [each for each in rows if each["groupId"] in names]
+    totals = totals_of(groups, rows)
+    if output_format == "json":
+        _write_json(totals if by else rows, totals=bool(by))
+    else:
+        _write_text(totals, rows, by, supplied_partitions)
+    if reset_file is not None:
+        write_reset_file(rows, evidence, reset_file, overwrite=force)
+    return FOUND if any(row["status"] in MOVES_CONSUMERS for row in rows) else CLEAN
+
+
+def _offsets_partitions(evidence: Evidence, request: ReadRequest) -> int:
+    """The number of supplied partitions of ``__consumer_offsets``.
+
+    Raises:
+        LogLayoutError: there is none.
+    """
+    from kafkalog_reader import registry
+
+    table = registry.table("group_offsets")
+    count = sum(1 for _unit in table.units(evidence, request))
+    if not count:
+        raise LogLayoutError(
+            "no partition of __consumer_offsets is in the inputs, so nothing is known about groups"
+        )
+    return count
+
+
+def _gathered(evidence: Evidence, options: dict[str, Any]) -> tuple[list[Row], list[Row]]:
+    """The rows of the table groups, and one row per partition of each group."""
+    groups = _rows("groups", ("clusterId", "groupId", "type", "state", "members", "protocol"),
+                   evidence, options)  # fmt: skip
+    of_members = ("clusterId", "groupId", "assignment", "memberId", "clientHost", "clientId")
+    members = _rows("group_members", of_members, evidence, options)
+    commits = _rows("group_offsets", None, evidence, options)
+    rows = with_members(commits, members)
+    request = _request("group_offsets", None, options)
+    rows = [
+        row
+        for row in rows
+        if row["status"] != NO_COMMIT or request.selects(row["topic"], row["partition"])
+    ]
+    return groups, rows
+
+
+def _rows(
+    name: str, columns: tuple[str, ...] | None, evidence: Evidence, options: dict[str, Any]
+) -> list[Row]:
+    from kafkalog_reader import registry
+    from kafkalog_reader.cli.table import TableRows
+    from kafkalog_reader.tables.internal_topic import plain_rows
+
+    reading = TableRows(
+        registry.table(name), evidence, _request(name, columns, options), rows_on_stdout=False
+    )
+    rows: list[Row] = []
+    for each in reading:
+        rows += plain_rows(each)
+        reading.rows_done = len(rows)
+    return rows
+
+
+def _request(name: str, columns: tuple[str, ...] | None, options: dict[str, Any]) -> ReadRequest:
+    from kafkalog_reader import registry
+
+    return registry.request(registry.table(name), columns, **options)
+
+
+def _check_names(names: Sequence[str], groups: Sequence[Row]) -> None:
+    from kafkalog_reader.tables.names import nearest
+
+    known = {each["groupId"] for each in groups if each["groupId"] is not None}
+    for name in names:
+        if name not in known:
+            raise OptionError(
+                "group",
+                f"no group named {name!r} in the supplied partitions of __consumer_offsets"
+                f"{nearest(name, known)}",
+            )
+
+
+def _write_json(rows: Sequence[Row], *, totals: bool) -> None:
+    import pyarrow as pa
+
+    from kafkalog_reader import registry
+    from kafkalog_reader.cli.output import row_writer, standard_output
+    from kafkalog_reader.decode.arrow_types import TIMESTAMP
+
+    schema = registry.table("group_offsets").schema
+    for name in OF_MEMBER:
+        schema = schema.append(pa.field(name, pa.string()))
+    if totals:
+        texts = ("clusterId", "groupId", "type", "state", "assignmentStrategy")
+        numbers = ("members", "partitions", "lag", "unknownLags", "brokenCommits")
+        schema = pa.schema(
+            [(name, pa.string()) for name in texts]
+            + [(name, pa.int64()) for name in numbers]
+            + [("lastCommitTime", TIMESTAMP)]
+        )
+    columns = [pa.array([row.get(name) for row in rows], type=kind)
+               for name, kind in zip(schema.names, schema.types, strict=True)]  # fmt: skip
+    with standard_output() as sink:
+        writer = row_writer("json", sink, schema)
+        writer.write(pa.record_batch(columns, schema=schema))
+        writer.close()
+
+
+def _write_text(
+    totals: Sequence[Row], rows: Sequence[Row], by: str | None, supplied_partitions: int
+) -> None:
+    from kafkalog_reader.cli.output import standard_output
+
+    screen = screen_width()
+    lines: list[str] = []
+    if by and totals:
+        lines = [*group_lines(totals, screen), ""]
+    elif not by and rows:
+        lines = [*commit_lines(rows, screen), ""]
+    lines += textwrap.wrap(total_line(totals, rows, supplied_partitions), screen or 10_000)
+    with standard_output() as sink:
+        sink.writelines(f"{for_stdout(line)}\n".encode() for line in lines)
+
+
+def write_reset_file(
+    rows: Sequence[Row], evidence: Evidence, path: str, *, overwrite: bool
+) -> None:
+    """Write the committed offsets for ``kafka-consumer-groups --reset-offsets --from-file``.
+
+    A line is ``topic,partition,offset`` for one group, and begins with the group for several.
+    Source: Kafka 4.3, ConsumerGroupCommand.ConsumerGroupService.parseResetPlan.
+
+    Raises:
+        UsageError: there is nothing to write, or the file cannot be written.
+    """
+    from kafkalog_reader.cli.output import destination
+    from kafkalog_reader.report.shell_word import shell_word
+
+    usable = [row for row in rows if row["status"] not in (NO_COMMIT, "topic-recreated")]
+    groups = list(dict.fromkeys(row["groupId"] for row in usable))
+    if not usable:
+        raise UsageError("--reset-file: no group has a committed offset to write")
+    if len({row["clusterId"] for row in usable}) > 1:
+        raise UsageError("--reset-file: the groups are of several clusters; supply one of them")
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for row in usable:
+        of_group = [row["groupId"]] if len(groups) > 1 else []
+        writer.writerow([*of_group, row["topic"], row["partition"], row["committedOffset"]])
+    with destination(path, evidence, overwrite=overwrite, option="--reset-file") as sink:
+        sink.write(text.getvalue().encode())
+    chosen = " ".join(f"--group {shell_word(group)}" for group in groups)
+    left_out = sum(row["status"] == "topic-recreated" for row in rows)
+    without = f", without {plural(left_out, 'offset')} of deleted topics" if left_out else ""
+    for line in (
+        f"{plural(len(usable), 'offset')} of {plural(len(groups), 'group')} written to "
+        f"{path}{without}. While no consumer of the groups runs, see what it would change:",
+        f"  kafka-consumer-groups.sh {_BOOTSTRAP} {chosen} --reset-offsets --from-file "
+        f"{shell_word(path)} --dry-run",
+        "Then use --execute instead of --dry-run.",
+    ):
+        click.echo(line, err=True)

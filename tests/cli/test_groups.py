@@ -1,0 +1,175 @@
+"""``kafkalog groups`` shows what the broker answered, and its notes say what is wrong."""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from fixtures import captures
+from fixtures.builder import cluster, data_batch, replica
+from kafkalog_reader.format.record import Record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+STOPPED = "everything/stopped"
+TRUTH = json.loads(
+    (captures.path("everything") / captures.TRUTH / "stopped" / "groups.json").read_text()
+)
+
+
+def text(content: str) -> bytes:
+    encoded = content.encode()
+    return struct.pack(">h", len(encoded)) + encoded
+
+
+def commit(offset: int, committed: int, *, group: str = "g", time: int = 1000) -> bytes:
+    key = struct.pack(">h", 1) + text(group) + text("t") + struct.pack(">i", 0)
+    value = struct.pack(">hqi", 3, committed, 0) + text("") + struct.pack(">q", time)
+    return data_batch(offset, [Record(offset_delta=0, key=key, value=value)])
+
+
+def write(folder: Path, *commits: bytes, log: str | None = "1-3/e0") -> Path:
+    logs = [replica(list(commits), topic="__consumer_offsets", high_watermark=len(commits))]
+    if log is not None:
+        logs.append(replica(log, high_watermark=4))
+    cluster(folder, {0: logs})
+    return folder
+
+
+def rows_of(run: Run, *arguments: object) -> list[dict[str, Any]]:
+    return [
+        json.loads(line) for line in run("groups", *arguments, "--format", "json").out.splitlines()
+    ]
+
+
+def test_rows_are_what_the_broker_answered_about_commits_and_members(run: Run) -> None:
+    rows = rows_of(run, captures.path(STOPPED))
+    found = {
+        (row["groupId"], row["topic"], row["partition"]): (row["committedOffset"], row["memberId"])
+        for row in rows
+    }
+    expected: dict[tuple[str, str, int], tuple[int | None, str | None]] = {}
+    for group, answer in TRUTH.items():
+        for each in answer["offsets"]:
+            expected[group, each["topic"], each["partition"]] = (each["offset"], None)
+        for member in answer["members"]:
+            for topic, number in member["assignment"]:
+                offset, _ = expected.get((group, topic, number), (None, None))
+                expected[group, topic, number] = (offset, member["memberId"])
+    assert found == expected
+    assert {(r["clientHost"], r["clientId"]) for r in rows if r["memberId"]} == {
+        (member["host"], member["clientId"])
+        for answer in TRUTH.values()
+        for member in answer["members"]
+    }
+
+
+def test_totals_are_what_the_broker_answered_about_groups(run: Run) -> None:
+    rows = rows_of(run, captures.path(STOPPED), "--by", "group")
+    found = {
+        row["groupId"]: (row["type"].upper(), row["state"].upper(), row["members"]) for row in rows
+    }
+    assert found == {
+        group: (answer["type"], answer["state"], len(answer["members"]))
+        for group, answer in TRUTH.items()
+    }
+
+
+def test_commits_are_the_rows_of_the_table(run: Run) -> None:
+    path = captures.path(STOPPED)
+    table = run("table", "group_offsets", path, "--format", "json").out.splitlines()
+    expected = [json.loads(line) for line in table]
+    rows = [row for row in rows_of(run, path) if row["status"] != "no-commit"]
+    for row in rows:
+        for name in ("memberId", "clientHost", "clientId"):
+            del row[name]
+    order = ("groupId", "topic", "partition")
+    assert rows == sorted(expected, key=lambda row: [row[name] for name in order])
+
+
+@pytest.mark.parametrize(
+    ("committed", "status", "note"),
+    [
+        (0, 1, "below the log start, 1: auto.offset.reset applies"),
+        (1, 0, ""),
+        (4, 0, ""),
+        (5, 1, "above the log end: auto.offset.reset applies"),
+    ],
+)
+def test_an_offset_that_is_not_in_the_log_has_a_note_and_ends_with_1(
+    tmp_path: Path, run: Run, committed: int, status: int, note: str
+) -> None:
+    answer = run("groups", write(tmp_path, commit(0, committed)))
+    assert answer.status == status
+    assert note in answer.out
+    assert ("NOTE" in answer.out) == bool(note)
+
+
+def test_without_the_log_the_lag_is_unknown(tmp_path: Path, run: Run) -> None:
+    answer = run("groups", write(tmp_path, commit(0, 2), log=None))
+    assert answer.status == 0
+    assert "no log of this partition was supplied" in answer.out
+    assert "1 group with 1 partition; the lag of 1 partition is unknown; read from" in answer.out
+
+
+def test_times_outside_of_the_calendar_are_shown(tmp_path: Path, run: Run) -> None:
+    path = write(tmp_path, commit(0, 2, time=2**62))
+    assert run("groups", path).status == 0
+    assert [row["committedOffset"] for row in rows_of(run, path)] == [2]
+
+
+def test_as_of_shows_an_earlier_commit(tmp_path: Path, run: Run) -> None:
+    path = write(tmp_path, commit(0, 2), commit(1, 4))
+    assert [row["lag"] for row in rows_of(run, path)] == [0]
+    assert [row["lag"] for row in rows_of(run, path, "--as-of", "offset:0")] == [2]
+
+
+def test_only_named_groups_are_shown(tmp_path: Path, run: Run) -> None:
+    path = write(tmp_path, commit(0, 2, group="billing"), commit(1, 3, group="audit"))
+    assert [r["groupId"] for r in rows_of(run, path, "--group", "audit")] == ["audit"]
+    answer = run("groups", path, "--group", "biling")
+    assert answer.status == 2
+    assert "no group named 'biling'" in answer.err
+    assert "Did you mean 'billing'?" in answer.err
+
+
+def test_inputs_without_the_topic_of_groups_are_an_error(brokers: Path, run: Run) -> None:
+    answer = run("groups", brokers)
+    assert answer.status == 2
+    assert "no partition of __consumer_offsets is in the inputs" in answer.err
+
+
+def test_a_reset_file_of_several_groups_names_them(tmp_path: Path, run: Run) -> None:
+    path = write(tmp_path / "b", commit(0, 2, group='a, "b"'), commit(1, 3, group="c"))
+    file = tmp_path / "reset.csv"
+    answer = run("groups", path, "--reset-file", file)
+    assert file.read_text() == '"a, ""b""",t,0,2\nc,t,0,3\n'
+    assert f"2 offsets of 2 groups written to {file}." in answer.err
+    assert (
+        f"""--group 'a, "b"' --group c --reset-offsets --from-file {file} --dry-run""" in answer.err
+    )
+    again = run("groups", path, "--reset-file", file, "--group", "c")
+    assert (again.status, f"{file} exists: --force overwrites it" in again.err) == (2, True)
+    assert run("groups", path, "--reset-file", file, "--group", "c", "--force").status == 0
+    assert file.read_text() == "t,0,3\n"
+
+
+def test_a_reset_file_never_changes_the_inputs(tmp_path: Path, run: Run) -> None:
+    path = write(tmp_path, commit(0, 2))
+    inside = path / "broker-0" / "reset.csv"
+    answer = run("groups", path, "--reset-file", inside)
+    assert answer.status == 2
+    assert f"--reset-file {inside} is inside " in answer.err
+    assert not inside.exists()
+
+
+def test_force_without_a_file_is_an_error(tmp_path: Path, run: Run) -> None:
+    answer = run("groups", write(tmp_path, commit(0, 2)), "--force")
+    assert answer.status == 2
+    assert "--force: it needs --reset-file" in answer.err
