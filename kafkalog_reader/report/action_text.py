@@ -29,7 +29,12 @@ from kafkalog_reader.audits.catalogue.replica_rules import (
     RECORDS_MISSING_ON_REPLICA,
     SINGLE_COPY_RANGE,
 )
-from kafkalog_reader.audits.comparison.difference import Comparison, DifferenceKind, NotCompared
+from kafkalog_reader.audits.comparison.difference import (
+    Comparison,
+    Difference,
+    DifferenceKind,
+    NotCompared,
+)
 from kafkalog_reader.audits.comparison.verdict import Verdict
 from kafkalog_reader.audits.integrity.file_repair import move_aside
 from kafkalog_reader.audits.partition.epoch_rows import epoch_rows, may_happen
@@ -155,7 +160,8 @@ def _is_pointless(audit: PartitionAudit, code: str, found: Sequence[Finding]) ->
         return audit.fork_offset is None and not one_sided_ranges(audit)
     if code == MOVE_COPY_ASIDE:  # of the only replica, unless it belongs to another topic
         is_foreign = any(each.code == START_WILL_SET_ASIDE for each in found)
-        return audit.merge is not None or (audit.is_only_replica and not is_foreign)
+        is_only = audit.is_only_replica and not is_foreign
+        return audit.merge is not None or is_only or _start_cuts_damage(audit, found)
     if code == FORCE_RECOVERY:  # of one segment is enough
         starts = (each.start for each in audit.everyone)
         return any(isinstance(s, Recovery) and s.rebuild is not None for s in starts)
@@ -227,7 +233,7 @@ def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAu
     if isinstance(audit.comparison, Comparison) and any(
         each.code == DAMAGED_COPY for each in found
     ):
-        damaged = {copy for each in audit.comparison.differences for copy in each.damaged}
+        damaged = {copy for each in audit.comparison.differences for copy in _damaged_copies(each)}
     if any(each.code == RECORDS_MISSING_ON_REPLICA for each in found):
         damaged |= _with_holes(audit)
     return [
@@ -237,6 +243,31 @@ def _replicas(audit: PartitionAudit, found: Sequence[Finding]) -> list[ReplicaAu
         or replica.directory.log_directory in roots
         or replica.files in damaged
     ]
+
+
+def _damaged_copies(difference: Difference) -> tuple[Replica, ...]:
+    """Copies where records cannot be read: damaged, or behind damage."""
+    is_hidden = difference.kind is DifferenceKind.HIDDEN
+    return (*difference.damaged, *(difference.absent if is_hidden else ()))
+
+
+def _start_cuts_damage(audit: PartitionAudit, found: Sequence[Finding]) -> bool:
+    """Whether the starts cut all damaged copies at the damage, and the leader's records follow."""
+    if isinstance(audit.comparison, NotCompared) or any(
+        each.code != DAMAGED_COPY for each in found
+    ):
+        return False
+    damaged = [
+        (audit.of(copy), difference.first_offset)
+        for difference in audit.comparison.differences
+        for copy in _damaged_copies(difference)
+    ]
+    return bool(damaged) and all(
+        isinstance(replica.start, Recovery)
+        and replica.start.log_end_offset_after_start is not None
+        and replica.start.log_end_offset_after_start <= offset
+        for replica, offset in damaged
+    )
 
 
 def _with_holes(audit: PartitionAudit) -> set[Replica]:

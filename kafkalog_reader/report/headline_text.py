@@ -195,13 +195,15 @@ def _relation_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
         case Verdict.FORKED:
             return _fork_details(audit, found)
         case Verdict.DAMAGED_RECOVERABLE:
-            return f"{_damaged_on(audit, found)}every damaged or missing record is on another copy"
+            where = f"{_damaged_on(audit, found)}{_forked_at(audit)}"
+            return f"{where}every damaged or missing record is on another copy"
         case Verdict.DAMAGED_UNRECOVERABLE:
             if audit.is_only_replica:
                 return f"{_damaged_on(audit, found)}no other broker has a replica"
             if len(audit.replicas) == 1:
                 return f"{_damaged_on(audit, found)}whether another replica is intact is unknown"
-            return f"{_damaged_on(audit, found)}no supplied copy has all of it intact"
+            where = f"{_damaged_on(audit, found)}{_forked_at(audit)}"
+            return f"{where}no supplied copy has all of it intact"
         case Verdict.PENDING_TRUNCATION:
             return _messages(found, SUPERSEDED_TAIL)
         case Verdict.LAGGING:
@@ -247,6 +249,12 @@ def _fork_details(audit: PartitionAudit, found: Sequence[Finding]) -> str:
     if len(epochs) <= 1:  # one epoch for both sides explains nothing
         return f"at offset {offset:,} · the copies hold different records there"
     return f"at offset {offset:,} · leader epochs {listed(epochs)} write different records there"
+
+
+def _forked_at(audit: PartitionAudit) -> str:
+    """The fork of copies whose verdict names the damage."""
+    offset = audit.fork_offset
+    return "" if offset is None else f"forked at offset {offset:,} · "
 
 
 def _damaged_on(audit: PartitionAudit, found: Sequence[Finding]) -> str:

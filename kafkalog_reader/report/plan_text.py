@@ -127,15 +127,15 @@ def _retention_texts(plan: Plan) -> Iterator[str]:
     count = sum(bool(choice.expiring_later) for choice in plan.choices)
     if not count:
         yield (
-            "Retention is applied as of each log's newest record. To apply it as of now, add "
-            "--started-at now."
+            "Unless a time is named, retention is applied as of each log's newest record. To apply "
+            "it as of now, add --started-at now."
         )
         return
     counted = _counted(count, "partition", "partitions")
     yield (
-        "Retention is applied as of each log's newest record. If a broker starts later, it may "
-        f"delete segments of {counted} right after the start. To see what it deletes now, add "
-        "--started-at now."
+        "Unless a time is named, retention is applied as of each log's newest record. If a broker "
+        f"starts later, it may delete segments of {counted} right after the start. To see what it "
+        "deletes now, add --started-at now."
     )
 
 
@@ -254,7 +254,7 @@ def _but(plan: Plan) -> str:
         return "but the metadata log is not sound: read below before a node starts"
     of_directories = all(each.log_directory is not None for each in plan.open_findings)
     if not of_directories and all(each.code in _MISSING for each in plan.open_findings):
-        return "but not every replica was supplied"
+        return "but not every replica is here"
     return f"but not every {'log directory' if of_directories else 'copy'} is sound"
 
 

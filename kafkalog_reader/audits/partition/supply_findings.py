@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections import defaultdict
 from dataclasses import dataclass
 from itertools import combinations
@@ -47,12 +48,14 @@ class Supply:
             suggest it.
         has_peers: whether more than one broker was supplied, so that copies are meant to be
             compared.
+        renamed: folders of lacking brokers that are stray, being deleted or a future copy.
     """
 
     absent: tuple[int, ...] = ()
     lacking: tuple[int, ...] = ()
     is_assigned: bool = False
     has_peers: bool = False
+    renamed: tuple[PartitionDirectory, ...] = ()
 
 
 NOTHING_KNOWN: Final = Supply()
@@ -125,10 +128,19 @@ def supply_findings(audit: PartitionAudit, supply: Supply) -> Iterator[Finding]:
         yield finding(
             REPLICA_DIRECTORY_MISSING,
             f"by {source} broker {names} should have a replica, and has no folder of it: it will "
-            "create an empty one",
+            f"create an empty one{_renamed_text(supply.renamed)}",
             confidence="possible",
             evidence={"brokers": names},
         )
+
+
+def _renamed_text(renamed: Sequence[PartitionDirectory]) -> str:
+    if not renamed:
+        return ""
+    names = ", ".join(
+        f"{shown(posixpath.basename(each.path))} on {each.replica_name}" for each in renamed
+    )
+    return f"; {names} may hold its records, but the broker does not load that"
 
 
 def _severity(unseen: Unseen | None, *, has_peers: bool) -> str:

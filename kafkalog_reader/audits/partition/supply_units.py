@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import replace
+from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 from kafkalog_reader.audits.integrity.partial_copy import is_part_of_log_directory
 from kafkalog_reader.audits.partition.supply_findings import assigned_supply, suggested_supply
 from kafkalog_reader.io.names import METADATA_TOPIC
+from kafkalog_reader.tables.request import ReadRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from kafkalog_reader.audits.partition.partition_unit import PartitionUnit
-    from kafkalog_reader.io.evidence import Evidence
+    from kafkalog_reader.io.evidence import Evidence, Identity, PartitionDirectory
 
 
 def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[PartitionUnit]:
@@ -29,6 +31,7 @@ def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[
     for root in evidence.roots:
         if root.broker_id is not None and not is_part_of_log_directory(root):
             brokers[root.cluster_id].add(root.broker_id)
+    renamed = _Renamed(evidence)
     for topic, of_topic in groupby(units, key=lambda unit: unit.directories[0].topic):
         same = list(of_topic)
         replicas: dict[str | None, int] = defaultdict(int)
@@ -45,4 +48,29 @@ def with_supply(units: Iterable[PartitionUnit], evidence: Evidence) -> Iterator[
                 continue
             else:
                 supply = suggested_supply(unit.directories, replicas[cluster_id], here)
+            if supply.lacking:
+                supply = replace(supply, renamed=renamed.of(unit.directories[0], supply.lacking))
             yield replace(unit, supply=supply)
+
+
+class _Renamed:
+    """Folders of replicas that brokers do not load; listed when one is first asked for."""
+
+    def __init__(self, evidence: Evidence) -> None:
+        self._evidence = evidence
+
+    @cached_property
+    def _found(self) -> Mapping[tuple[Identity, int | None], Sequence[PartitionDirectory]]:
+        found = defaultdict(list)
+        for each in self._evidence.partition_directories(ReadRequest()):
+            if not each.is_replica:
+                found[each.identity, each.log_directory.broker_id].append(each)
+        return found
+
+    def of(
+        self, replica: PartitionDirectory, brokers: Iterable[int]
+    ) -> tuple[PartitionDirectory, ...]:
+        """Those of some brokers, of the same partition as a replica."""
+        return tuple(
+            each for broker in brokers for each in self._found.get((replica.identity, broker), ())
+        )

@@ -1,0 +1,89 @@
+"""What ``replica-diff`` and ``plan`` say of real copies that something happened to."""
+
+from __future__ import annotations
+
+import shutil
+from typing import TYPE_CHECKING
+
+import pytest
+
+from fixtures import captures
+from kafkalog_reader.cli.replica_diff import replica_diff
+from kafkalog_reader.cli.run import status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    Diff = Callable[[Path], str]
+
+LOG = "t-0/00000000000000000000.log"
+STRAY = "t-0.8f2c1d3e4b5a69788796a5b4c3d2e1f0-stray"
+
+
+@pytest.fixture
+def copied(tmp_path: Path) -> Path:
+    """A folder to copy a capture to."""
+    return tmp_path / "state"
+
+
+@pytest.fixture
+def diff(capfd: pytest.CaptureFixture[str]) -> Diff:
+    """What ``replica-diff`` prints."""
+
+    def diff(path: Path) -> str:
+        status(replica_diff, [str(path)])
+        return capfd.readouterr().out
+
+    return diff
+
+
+def words(text: str) -> str:
+    return " ".join(text.split())
+
+
+def unwrapped(text: str) -> str:
+    return words(text.replace("\\\n", " "))
+
+
+def change(file: Path, position: int, content: bytes) -> None:
+    with file.open("r+b") as log:
+        log.seek(position)
+        log.write(content)
+
+
+def test_a_damaged_fork_is_called_both(copied: Path, diff: Diff) -> None:
+    shutil.copytree(captures.path("s5_2/c-written"), copied)
+    file = copied / "broker-0" / LOG
+    change(file, 135, bytes([file.read_bytes()[135] ^ 8]))
+    said = words(diff(copied))
+    assert "t-0: DAMAGED on broker 0 · forked at offset 2 · every damaged or missing" in said
+
+
+@pytest.mark.parametrize("is_clean", [False, True])
+def test_a_copy_goes_aside_only_if_its_start_keeps_the_damage(
+    copied: Path, run_process: Run, diff: Diff, *, is_clean: bool
+) -> None:
+    """The plan starts a copy that recovery cuts; one that is not recovered stays damaged."""
+    shutil.copytree(captures.path("s1/healed"), copied)
+    broker = copied / "broker-0"
+    change(broker / LOG, 0, bytes(60))
+    if is_clean:
+        (broker / ".kafka_cleanshutdown").touch()
+    compared, plan = diff(copied), run_process("plan", copied).out
+    command = f"mv {broker}/t-0 {copied}/aside/broker-0/t-0"
+    assert (command in unwrapped(compared)) == is_clean
+    assert (command in unwrapped(plan)) == is_clean
+
+
+def test_a_stray_folder_of_a_missing_replica_is_named(
+    copied: Path, run_process: Run, diff: Diff
+) -> None:
+    shutil.copytree(captures.path("s5_1/c-written"), copied)
+    (copied / "broker-0" / "t-0").rename(copied / "broker-0" / STRAY)
+    plan = run_process("plan", copied).out
+    for said in (plan, run_process("verify", copied).out, diff(copied)):
+        assert f"{STRAY} on broker 0 may hold its records, but the broker does not" in words(said)
+    assert "but not every replica is here" in words(plan)
