@@ -44,6 +44,7 @@ TABLES: Final[dict[str, str]] = {
     "group_generations": "kafkalog_reader.tables.group_generations:GroupGenerationsTable",
     "share_groups": "kafkalog_reader.tables.share_groups:ShareGroupsTable",
     "transactions": "kafkalog_reader.tables.transactions:TransactionsTable",
+    "open_transactions": ("kafkalog_reader.tables.open_transactions_table:OpenTransactionsTable"),
     "cluster_metadata": "kafkalog_reader.tables.cluster_metadata:ClusterMetadataTable",
     "partition_states": "kafkalog_reader.tables.partition_states:PartitionStatesTable",
     "brokers": "kafkalog_reader.tables.brokers:BrokersTable",

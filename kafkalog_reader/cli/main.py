@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "verify": "kafkalog_reader.cli.verify:verify_command",
     "plan": "kafkalog_reader.cli.plan:plan_command",
     "groups": "kafkalog_reader.cli.groups:groups_command",
+    "transactions": "kafkalog_reader.cli.transactions:transactions_command",
     "table": "kafkalog_reader.cli.table:table_command",
     "tables": "kafkalog_reader.cli.tables:tables_command",
     "sql": "kafkalog_reader.cli.sql:sql_command",

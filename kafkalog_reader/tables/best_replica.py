@@ -74,7 +74,9 @@ def chosen_by_partition(
     several_clusters = len({root.cluster_id for root in evidence.log_directories}) > 1
     for _, replicas in evidence.topic_partitions(request):
         if request.replica == "best" and len(replicas) > 1:
-            best, lacking = best_and_lacking(replicas, damage, with_cluster=several_clusters)
+            best, lacking = best_and_lacking(replicas, damage)
+            if best is not None:
+                warn_of_lacking(best, lacking, with_cluster=several_clusters)
             yield replicas, () if best is None else (best,), lacking
         elif broker is None:
             yield replicas, replicas, ()
@@ -85,17 +87,20 @@ def chosen_by_partition(
 def best_replica(
     supplied: Sequence[PartitionDirectory], damage: Damage, *, with_cluster: bool = False
 ) -> PartitionDirectory | None:
-    """The best copy alone: see ``best_and_lacking``."""
-    return best_and_lacking(supplied, damage, with_cluster=with_cluster)[0]
+    """The best copy alone: see ``best_and_lacking``; a warning names the offsets that it lacks."""
+    best, lacking = best_and_lacking(supplied, damage)
+    if best is not None:
+        warn_of_lacking(best, lacking, with_cluster=with_cluster)
+    return best
 
 
 def best_and_lacking(
-    supplied: Sequence[PartitionDirectory], damage: Damage, *, with_cluster: bool = False
+    supplied: Sequence[PartitionDirectory], damage: Damage
 ) -> tuple[PartitionDirectory | None, Sequence[Lacking]]:
     """The copy whose last batch has the greatest leader epoch, then the greatest log end.
 
-    Also the offsets of other copies that it lacks; one warning names them. None if no copy can
-    be read and ``damage`` skips those that cannot.
+    Also the offsets of other copies that it lacks. None if no copy can be read and ``damage``
+    skips those that cannot.
 
     Raises:
         UnreadableFileError: a copy cannot be read, in mode ``FAILFAST``: it may be the best.
@@ -124,8 +129,14 @@ def best_and_lacking(
                         is_fork=tails[best].next_offset > fork,
                     )
                 )
+    return replicas[best], lacking
+
+
+def warn_of_lacking(
+    chosen: PartitionDirectory, lacking: Sequence[Lacking], *, with_cluster: bool = False
+) -> None:
+    """Name the offsets of other copies that the chosen one lacks, if there are some."""
     if lacking:
-        chosen = replicas[best]
         logger.warning(
             "%s-%s%s: read from %s, which lacks offsets of other copies: %s",
             shown(chosen.topic or "?"),
@@ -134,7 +145,6 @@ def best_and_lacking(
             chosen.replica_name,
             "; ".join(map(str, lacking)),
         )
-    return replicas[best], lacking
 
 
 def _broker(replica: str) -> int | None:

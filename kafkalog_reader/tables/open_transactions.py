@@ -132,7 +132,7 @@ def _replay_segment(
     mode: Mode,
     progress: Progress,
 ) -> None:
-    start = _position_before(segment_slice, offsets.start)
+    start = position_before(segment_slice, offsets.start)
     scan = SegmentBatches(
         segment_slice, mode, progress, check_crc=True, start=start, is_end_known=True
     )
@@ -173,7 +173,7 @@ def _apply(state: OpenTransactions, run: BatchRun, rows: NDArray[np.intp]) -> No
                 state.decided.append((first_offset, base_offset))
 
 
-def _position_before(segment_slice: SegmentSlice, offset: int) -> int:
+def position_before(segment_slice: SegmentSlice, offset: int) -> int:
     """Where to begin, by a confirmed index entry, to read everything from ``offset`` on."""
     segment = segment_slice.segment
     if offset <= segment.base_offset or not segment.offset_index_size:

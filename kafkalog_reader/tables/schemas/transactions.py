@@ -37,3 +37,30 @@ TRANSACTIONS: Final = (
     Column("key", pa.binary(), "as stored, where the record cannot be read"),
     Column("value", pa.binary(), "as stored, where the record cannot be read"),
 )
+
+OPEN_TRANSACTIONS: Final = (
+    Column("clusterId", pa.string(), "cluster.id in meta.properties"),
+    Column("topic", pa.string(), "topic, from the directory name"),
+    Column("partition", pa.int32(), "partition, from the directory name"),
+    Column("producerId", pa.int64(), "of the producer that wrote in the transaction"),
+    Column("producerEpoch", pa.int16(), "of the first batch; null: that batch is gone"),
+    Column("firstOffset", pa.int64(), "of the transaction in this partition"),
+    Column("firstTimestamp", TIMESTAMP, "of the first batch; null: unknown"),
+    Column("holdsLastStableOffset", pa.bool_(), "read_committed consumers stop at this one"),
+    Column("lastStableOffset", pa.int64(), "read_committed consumers stop here"),
+    Column("logEndOffset", pa.int64(), "of the copy that was read"),
+    Column(
+        "status",
+        pa.string(),
+        "ongoing: its coordinator will end it; hanging: the coordinator has ended it, or does not "
+        "have this partition in it; no-coordinator: no supplied __transaction_state has it",
+    ),
+    Column("transactionalId", pa.string(), "by the coordinator; null: unknown"),
+    Column("state", pa.string(), "of the transactional id; null: unknown"),
+    Column("coordinatorEpoch", pa.int16(), "producer epoch that the coordinator has"),
+    Column("startTime", TIMESTAMP, "when the coordinator's transaction began; null: unknown"),
+    Column("timeoutMs", pa.int32(), "the coordinator aborts the transaction after it", "ms"),
+    Column("brokerId", pa.int32(), "of the copy that was read"),
+    Column("statePartition", pa.int32(), "partition of __transaction_state"),
+    Column("recordOffset", pa.int64(), "offset of the newest record there"),
+)

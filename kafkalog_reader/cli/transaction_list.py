@@ -1,0 +1,140 @@
+"""Formats transactions for ``kafkalog transactions``: one aligned line each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from kafkalog_reader.cli.listing import Heading, listing
+from kafkalog_reader.cli.printable import grouped, plural
+from kafkalog_reader.io.names import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+Row = dict[str, Any]
+"""A row of the table open_transactions or transactions; times are microseconds since 1970."""
+
+HANGING: Final = "hanging"
+_MISSING: Final = "-"
+_OPEN: Final = (
+    Heading(name="cluster", text="CLUSTER", short="CLUSTER", left=True),
+    Heading(name="partition", text="PARTITION", short="PARTITION", left=True),
+    Heading(name="first", text="FIRST OFFSET", short="FIRST"),
+    Heading(name="stable", text="LSO", short="LSO"),
+    Heading(name="end", text="LOG END", short="END"),
+    Heading(name="since", text="SINCE (UTC)", short="SINCE (UTC)", left=True, dispensable=2),
+    Heading(name="producer", text="PRODUCER ID", short="PRODUCER"),
+    Heading(name="epoch", text="EPOCH", short="EPOCH", dispensable=1),
+    Heading(name="id", text="TRANSACTIONAL ID", short="TRANSACTIONAL ID", left=True),
+    Heading(name="status", text="STATUS", short="STATUS", left=True),
+    Heading(name="note", text="WHO ENDS IT", short="WHO ENDS IT", left=True, is_remark=True),
+)
+_IDS: Final = (
+    Heading(name="cluster", text="CLUSTER", short="CLUSTER", left=True),
+    Heading(name="id", text="TRANSACTIONAL ID", short="TRANSACTIONAL ID", left=True),
+    Heading(name="state", text="STATE", short="STATE", left=True),
+    Heading(name="producer", text="PRODUCER ID", short="PRODUCER"),
+    Heading(name="epoch", text="EPOCH", short="EPOCH"),
+    Heading(name="since", text="SINCE (UTC)", short="SINCE (UTC)", left=True, dispensable=1),
+    Heading(name="timeout", text="TIMEOUT (S)", short="TIMEOUT", dispensable=2),
+    Heading(name="partitions", text="PARTITIONS", short="PARTITIONS", left=True, is_remark=True),
+)
+_MAX_PARTITIONS: Final = 3
+"""Partitions of a transaction that its line names."""
+
+
+def open_lines(rows: Sequence[Row], screen: int | None) -> Iterator[str]:
+    """The headings and one line for each open transaction in a partition."""
+    cells = [_open_cells(row) for row in sorted(rows, key=_open_order)]
+    return listing(_without_cluster(_OPEN, rows), cells, screen)
+
+
+def id_lines(rows: Sequence[Row], screen: int | None) -> Iterator[str]:
+    """The headings and one line for each transactional id."""
+    ordered = sorted(rows, key=lambda row: (row["clusterId"] or "", row["transactionalId"] or ""))
+    return listing(_without_cluster(_IDS, rows), [_id_cells(row) for row in ordered], screen)
+
+
+def open_total(rows: Sequence[Row]) -> str:
+    """All open transactions in a sentence."""
+    if not rows:
+        return "No transaction is open: none holds a last stable offset back."
+    producers = {(row["clusterId"], row["producerId"]) for row in rows}
+    places = {(row["clusterId"], row["topic"], row["partition"]) for row in rows}
+    hanging = sum(row["status"] == HANGING for row in rows)
+    also = f"; {plural(hanging, 'place')} where one hangs" if hanging else ""
+    return (
+        f"{plural(len(producers), 'open transaction')} in {plural(len(places), 'partition')}{also}"
+    )
+
+
+def _without_cluster(headings: Sequence[Heading], rows: Sequence[Row]) -> list[Heading]:
+    several = len({row["clusterId"] for row in rows}) > 1
+    return [each for each in headings if several or each.name != "cluster"]
+
+
+def _open_order(row: Row) -> tuple[Any, ...]:
+    return row["clusterId"] or "", row["topic"], row["partition"], row["firstOffset"]
+
+
+def _open_cells(row: Row) -> dict[str, str]:
+    since = row["firstTimestamp"] if row["startTime"] is None else row["startTime"]
+    return {
+        "cluster": shown(row["clusterId"] or _MISSING),
+        "partition": shown(f"{row['topic']}-{row['partition']}"),
+        "first": grouped(row["firstOffset"]),
+        "stable": _number(row["lastStableOffset"]),
+        "end": _number(row["logEndOffset"]),
+        "since": _time(since),
+        "producer": str(row["producerId"]),
+        "epoch": _MISSING if row["producerEpoch"] is None else str(row["producerEpoch"]),
+        "id": shown(row["transactionalId"] or _MISSING),
+        "status": row["status"],
+        "note": _note(row),
+    }
+
+
+def _note(row: Row) -> str:
+    """Who will write the marker that ends it."""
+    if row["status"] == HANGING:
+        held = f"its coordinator has {row['state']}"
+        return f"nobody: {held} and no longer has this partition in a transaction"
+    if row["status"] != "ongoing":
+        return "unknown: no supplied partition of __transaction_state has this producer"
+    if row["state"] != "Ongoing":
+        return f"the coordinator, once it runs ({row['state']})"
+    if row["startTime"] is None:
+        return "the producer, or the coordinator after its timeout"
+    until = _time(row["startTime"] + row["timeoutMs"] * 1000)
+    return f"the producer, or the coordinator from {until} on"
+
+
+def _id_cells(row: Row) -> dict[str, str]:
+    timeout = row["timeoutMs"]
+    names = row["partitions"] or []
+    more = len(names) - _MAX_PARTITIONS
+    listed = ", ".join(map(shown, names[:_MAX_PARTITIONS]))
+    if row["problem"] is not None:
+        listed = f"cannot be read: {row['problem']}"
+    return {
+        "cluster": shown(row["clusterId"] or _MISSING),
+        "id": shown(row["transactionalId"] or _MISSING),
+        "state": row["state"] or _MISSING,
+        "producer": _MISSING if row["producerId"] is None else str(row["producerId"]),
+        "epoch": _MISSING if row["producerEpoch"] is None else str(row["producerEpoch"]),
+        "since": _time(row["startTime"]),
+        "timeout": _MISSING
+        if timeout is None
+        else f"{timeout / 1000:,.3f}".rstrip("0").rstrip("."),
+        "partitions": f"{listed} and {more:,} more" if more > 0 else listed,
+    }
+
+
+def _number(number: int | None) -> str:
+    return "?" if number is None else grouped(number)
+
+
+def _time(microseconds: int | None) -> str:
+    from kafkalog_reader.format.layout import utc_text
+
+    return _MISSING if microseconds is None else utc_text(microseconds // 1000)

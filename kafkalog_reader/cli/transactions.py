@@ -1,0 +1,137 @@
+"""``kafkalog transactions``: which transactions are open, and what they hold back."""
+
+from __future__ import annotations
+
+import textwrap
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from kafkalog_reader.cli.exit_meaning import exit_text
+from kafkalog_reader.cli.listing import screen_width
+from kafkalog_reader.cli.options import (
+    input_options,
+    paths_argument,
+    reading_options,
+    supplied,
+    text_or_json_option,
+)
+from kafkalog_reader.cli.printable import for_stdout
+from kafkalog_reader.cli.run import CLEAN, FOUND, verbose_option
+from kafkalog_reader.cli.transaction_list import HANGING, id_lines, open_lines, open_total
+from kafkalog_reader.errors import OptionError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    import pyarrow as pa
+
+    from kafkalog_reader.cli.transaction_list import Row
+
+_HANGING_ADVICE: Final = (
+    "A hanging transaction stays open until somebody aborts it. Abort it only if the same "
+    "transaction was not committed in its other partitions. On the running cluster:"
+)
+
+
+@click.command(
+    "transactions",
+    epilog=exit_text("transactions"),
+    short_help="Which transactions are open, since when, and who will end them.",
+)
+@paths_argument
+@text_or_json_option(
+    "the table open_transactions, one object per line; with --by id, the table transactions"
+)
+@click.option(
+    "--by", type=click.Choice(["id"]), help="Show all transactional ids, as their coordinators do."
+)
+@reading_options("topic", "partition", "as_of", "mode")
+@input_options
+@verbose_option()
+def transactions_command(
+    paths: tuple[str, ...], output_format: str, by: str | None, as_of: str | None,
+    **options: Any,  # noqa: ANN401  checked by the registry
+) -> int:  # fmt: skip
+    """Show the open transactions: consumers with read_committed stop at the first of a partition.
+
+    \b
+    Examples:
+      kafkalog transactions /mnt/b1 /mnt/b2 /mnt/b3
+      kafkalog transactions /mnt/b1 /mnt/b2 /mnt/b3 --by id --as-of 2026-11-21T03:00:00Z
+
+    Read from the best copy of each partition, and from __transaction_state, so supply the log
+    directories of all brokers. STATUS is ongoing if the coordinator has the partition in the
+    transaction and will end it, hanging if it has not, and no-coordinator if no supplied partition
+    of __transaction_state knows the producer. SINCE is the coordinator's time, or else that of the
+    first batch. LSO is the last stable offset.
+
+    --by id lists all transactional ids; --as-of shows their states at an earlier time.
+    """  # noqa: D301  click reads the backspace: keep these lines as they are
+    from kafkalog_reader import registry
+    from kafkalog_reader.tables.selection import check_selection
+
+    if by is None and as_of is not None:
+        raise OptionError("as-of", "it needs --by id: a log has no earlier states of transactions")
+    table = registry.table("transactions" if by else "open_transactions")
+    if by:
+        options["as_of"] = as_of
+    request = registry.request(table, None, **options)
+    evidence = supplied(paths)
+    check_selection(evidence, request, selects_directories=table.selects_directories)
+    from kafkalog_reader.cli.table import TableRows
+    from kafkalog_reader.tables.internal_topic import plain_rows
+
+    reading = TableRows(table, evidence, request, rows_on_stdout=output_format == "json")
+    batches = list(_counted(reading))
+    rows = [row for each in batches for row in plain_rows(each)]
+    if output_format == "json":
+        _write_json(batches, table.schema)
+    else:
+        _write_text(rows, by)
+    return FOUND if any(row.get("status") == HANGING for row in rows) else CLEAN
+
+
+def _counted(reading: Any) -> Iterator[pa.RecordBatch]:  # noqa: ANN401  TableRows
+    for rows in reading:
+        reading.rows_done += rows.num_rows
+        yield rows
+
+
+def _write_json(batches: Sequence[pa.RecordBatch], schema: pa.Schema) -> None:
+    from kafkalog_reader.cli.output import row_writer, standard_output
+
+    with standard_output() as sink:
+        writer = row_writer("json", sink, schema)
+        for rows in batches:
+            writer.write(rows)
+        writer.close()
+
+
+def _write_text(rows: Sequence[Row], by: str | None) -> None:
+    from kafkalog_reader.cli.output import standard_output
+
+    screen = screen_width()
+    if by:
+        lines = [*id_lines(rows, screen)] if rows else ["No transactional id was found."]
+    else:
+        lines = [*open_lines(rows, screen), ""] if rows else []
+        lines += textwrap.wrap(open_total(rows), screen or 10_000)
+        lines += _advice(rows, screen)
+    with standard_output() as sink:
+        sink.writelines(f"{for_stdout(line)}\n".encode() for line in lines)
+
+
+def _advice(rows: Sequence[Row], screen: int | None) -> list[str]:
+    """How to look at hanging transactions on the running cluster."""
+    from kafkalog_reader.report.shell_word import shell_word
+
+    places = dict.fromkeys(
+        (row["topic"], row["partition"]) for row in rows if row["status"] == HANGING
+    )
+    commands = [
+        "  kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging "
+        f"--topic {shell_word(topic)} --partition {partition}"
+        for topic, partition in places
+    ]
+    return [*textwrap.wrap(_HANGING_ADVICE, screen or 10_000), *commands] if commands else []

@@ -1,0 +1,71 @@
+"""``kafkalog transactions`` says which transactions are open and who will end them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from fixtures import captures
+from tests.tables.test_open_transactions_table import (
+    COMPLETE_COMMIT,
+    ONGOING,
+    marker,
+    state_of,
+    write,
+    written,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+STOPPED = "everything/stopped"
+
+
+def test_an_ongoing_transaction_names_when_its_coordinator_ends_it(
+    tmp_path: Path, run: Run
+) -> None:
+    answer = run("transactions", write(tmp_path, [written(0)], state_of(ONGOING)))
+    assert answer.status == 0
+    assert "the producer, or the coordinator from 1970-01-01T00:01:01.000Z on" in answer.out
+    assert answer.out.endswith("\n1 open transaction in 1 partition\n")
+
+
+def test_a_hanging_one_ends_with_1_and_a_command_that_looks_at_it(tmp_path: Path, run: Run) -> None:
+    answer = run("transactions", write(tmp_path, [written(0)], state_of(COMPLETE_COMMIT)))
+    assert answer.status == 1
+    assert "nobody: its coordinator has CompleteCommit" in answer.out
+    assert "1 open transaction in 1 partition; 1 place where one hangs" in answer.out
+    assert "  kafka-transactions.sh --bootstrap-server HOST:9092 find-hanging --topic t --par" in (
+        answer.out
+    )
+
+
+def test_without_an_open_one_it_says_so(tmp_path: Path, run: Run) -> None:
+    answer = run("transactions", write(tmp_path, [written(0), marker(1)]))
+    assert answer.out == "No transaction is open: none holds a last stable offset back.\n"
+
+
+def test_json_is_the_table(run: Run) -> None:
+    path = captures.path(STOPPED)
+    for name, options in (("open_transactions", []), ("transactions", ["--by", "id"])):
+        shown = run("transactions", path, *options, "--format", "json").out
+        assert shown == run("table", name, path, "--format", "json").out
+        assert shown
+
+
+def test_ids_have_their_states(run: Run) -> None:
+    lines = run("transactions", captures.path(STOPPED), "--by", "id").out.splitlines()
+    states = {line.split()[0]: line.split()[1] for line in lines[1:]}
+    table = run("table", "transactions", captures.path(STOPPED), "--format", "json").out
+    rows = [json.loads(line) for line in table.splitlines()]
+    assert states == {row["transactionalId"]: row["state"] for row in rows}
+
+
+def test_an_earlier_time_is_only_known_of_ids(tmp_path: Path, run: Run) -> None:
+    path = write(tmp_path, [written(0)], state_of(ONGOING))
+    answer = run("transactions", path, "--as-of", "offset:0")
+    assert answer.status == 2
+    assert "--as-of: it needs --by id" in answer.err
+    assert "id " in run("transactions", path, "--as-of", "offset:0", "--by", "id").out
